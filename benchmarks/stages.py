@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlanon import Connection
-from sqlanon.domain.choice import Choice
+from sqlanon.domain.explanation import Choice
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods.generalization.choice import Generalization
+from sqlanon.methods.generalization.explain import Generalization
 from sqlanon.release.pipeline import run
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.releases.explain_release import ExplainRelease

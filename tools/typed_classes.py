@@ -18,8 +18,7 @@ from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
 from sqlanon.sql.questions.ask import KNOWN
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import Question, model_names, questions_of
+from sqlanon.sql.questions.load import Parameter, Question, model_names, questions_of
 from sqlanon.sql.questions.statistics import Statistic, load_statistic, statistic_names
 
 __all__ = ["class_name", "modules"]

@@ -16,8 +16,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sqlanon.estimates.batch.label_masks import Codes, Plane, Totals, counted, lesser, product, sort_bits, squares
-from sqlanon.estimates.batch.row_blocks import fields, in_order, rows_of
+from sqlanon.estimates.batch.label_masks import (
+    Codes,
+    Plane,
+    Totals,
+    counted,
+    fields,
+    in_order,
+    lesser,
+    product,
+    rows_of,
+    sort_bits,
+    squares,
+)
 
 __all__ = ["PARAMETERS", "RETURNS", "bucket_sums"]
 

@@ -19,8 +19,18 @@ import numpy as np
 import pyarrow as pa
 
 from sqlanon.estimates.batch.code_layout import LINK_BITS
-from sqlanon.estimates.batch.label_masks import Codes, Plane, Totals, sort_bits
-from sqlanon.estimates.batch.row_blocks import MOST_LOCAL, Numbers, fields, in_order, lists, rows_of
+from sqlanon.estimates.batch.label_masks import (
+    MOST_LOCAL,
+    Codes,
+    Numbers,
+    Plane,
+    Totals,
+    fields,
+    in_order,
+    lists,
+    rows_of,
+    sort_bits,
+)
 
 __all__ = ["PARAMETERS", "RETURNS", "link_sums"]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from sqlanon.estimates.batch.label_masks import Codes, Totals
-from sqlanon.estimates.batch.row_blocks import results, rows_of
+from sqlanon.estimates.batch.label_masks import Codes, Totals, results, rows_of
 
 __all__ = ["PARAMETERS", "RETURNS", "satisfying_rows"]
 

@@ -13,7 +13,7 @@ from benchmarks.data import DIAGNOSED, DISTINCT, Dataset
 from benchmarks.figure import MARKED_FROM, Figure, ratio
 from benchmarks.measure import Sample, paired
 from benchmarks.stages import StageTimes, timed_choice
-from sqlanon.methods.shared.partition.choice import Partition
+from sqlanon.methods.shared.partition.region_labels import Partition
 
 __all__ = ["MODEL_RUNS", "SIZES", "run"]
 

@@ -19,7 +19,7 @@ from benchmarks.figure import Figure
 from benchmarks.quality import Quality, quality
 from benchmarks.stages import StageTimes, timed_choice, timed_statement
 from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
-from sqlanon.methods.shared.partition.choice import Partition
+from sqlanon.methods.shared.partition.region_labels import Partition
 
 __all__ = ["run"]
 

@@ -16,7 +16,7 @@ from benchmarks.data import ADULT
 from benchmarks.figure import Figure
 from benchmarks.measure import Sample, Timings, paired
 from benchmarks.stages import StageTimes, timed_search
-from sqlanon.methods.generalization.choice import Generalization
+from sqlanon.methods.generalization.explain import Generalization
 
 __all__ = ["RUNS", "SIZES", "run"]
 

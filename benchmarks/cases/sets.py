@@ -13,7 +13,7 @@ from benchmarks.data import ADULT
 from benchmarks.figure import Figure, ratio
 from benchmarks.measure import Timings, paired
 from benchmarks.stages import StageTimes, timed_search
-from sqlanon.methods.generalization.choice import Generalization
+from sqlanon.methods.generalization.explain import Generalization
 
 __all__ = ["run"]
 

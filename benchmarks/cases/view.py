@@ -19,7 +19,7 @@ from benchmarks.data import ADULT
 from benchmarks.figure import Figure, ratio
 from benchmarks.measure import Timings, paired, seconds
 from sqlanon.domain.values import QualifiedName
-from sqlanon.sql.build.ddl import secure_view
+from sqlanon.sql.build.render import secure_view
 
 __all__ = ["run"]
 

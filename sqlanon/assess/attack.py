@@ -6,15 +6,14 @@ many succeeded, how sure the adversary is, what a satisfied requirement promises
 
 from __future__ import annotations
 
-from sqlanon.again.series.row_columns import is_keyed, shown_columns
+from sqlanon.again.series.respondents import is_keyed, shown_columns
 from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
-from sqlanon.assess.attacks.composition import ComposedRelease, composed_respondent
+from sqlanon.assess.attacks.composition import ComposedRelease, composed_respondent, ordered_class
 from sqlanon.assess.attacks.definetti import believed_row
 from sqlanon.assess.attacks.known_people import known_columns
 from sqlanon.assess.attacks.minimality import dealt_row
-from sqlanon.assess.attacks.order import ordered_class
 from sqlanon.catalog import releases
-from sqlanon.catalog.digests import require_own_rows
+from sqlanon.catalog.releases import require_own_rows
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Release
@@ -25,16 +24,14 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, about
 from sqlanon.methods.registry import promised_by
 from sqlanon.release.existing.classes import classes_of
-from sqlanon.release.existing.content import has_checked_rows
-from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.release.existing.recorded import recorded
-from sqlanon.release.existing.unreadable import unreadable
+from sqlanon.release.existing.estimable import recorded
+from sqlanon.release.existing.loaded import unreadable
+from sqlanon.release.existing.objects import has_checked_rows, require_own_columns
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import own_object, qualified
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.classes.rows import Rows
-from sqlanon.sql.questions.attacks import attack_parts, bind_attack
-from sqlanon.sql.questions.statistics import BoundStatistic
+from sqlanon.sql.questions.statistics import BoundStatistic, attack_parts, bind_attack
 
 
 def attack_release(engine: Engine, release: Release, request: AttackRequest) -> list[AttackAnswer]:

@@ -6,25 +6,27 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.again.streams.loaded import find_stream
-from sqlanon.assess.attacks.unbounded import unbounded
+from sqlanon.again.streams.columns import find_stream
+from sqlanon.assess.attacks.attacked import unbounded
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.policy import Role
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.release import Measurement, PrivacyReport, Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation, UserError
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import promised_by, verified
-from sqlanon.release.existing.answerable import AnswerableRequirements, answerable_by
-from sqlanon.release.existing.companion_views import content_view, report_view
-from sqlanon.release.existing.content import has_checked_rows, has_fingerprint
 from sqlanon.release.existing.joined import joined_measurements
-from sqlanon.release.existing.loaded import load_release
-from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.release.existing.unreadable import unreadable
+from sqlanon.release.existing.loaded import load_release, unreadable
+from sqlanon.release.existing.objects import (
+    content_view,
+    has_checked_rows,
+    has_fingerprint,
+    report_view,
+    require_own_columns,
+)
+from sqlanon.release.existing.statistics import AnswerableRequirements, answerable_by
 from sqlanon.release.pipeline.check import measured, reported
 from sqlanon.sources.catalog_entries import find_relation, require_unhidden
 from sqlanon.sources.requirements import resolve_requirements

@@ -16,18 +16,16 @@ from sqlanon.domain.values import variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
-from sqlanon.estimates.counted_rows import CountedRelease
-from sqlanon.estimates.labels.marginal_tables import Marginals, with_marginals
+from sqlanon.estimates.labels.marginals import Marginals, with_marginals
 from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
-from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.estimates.release_model import CountedRelease, ReleaseModel
 from sqlanon.estimates.single.answers import Answer as Rows
 from sqlanon.estimates.single.answers import answered
 from sqlanon.estimates.single.estimate import combined
-from sqlanon.release.existing.estimable import published
+from sqlanon.release.existing.estimable import published, recorded
 from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.release.existing.recorded import recorded
 from sqlanon.sources.catalog_entries import find_relation
-from sqlanon.sources.collation import require_binary_text
+from sqlanon.sources.column_types import require_binary_text
 from sqlanon.sources.source import require_not_source
 from sqlanon.sql.build.names import relation
 

@@ -6,22 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, reads_more, why_not
-from sqlanon.assess.figures.granularity_loss import granularity_loss
-from sqlanon.assess.figures.level_losses import non_uniform_entropy, precision
+from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
 from sqlanon.assess.figures.membership import membership
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.catalog import releases
-from sqlanon.domain.calls import FigureCall
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.numbers import without_noise
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
+from sqlanon.domain.requests import FigureCall
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, UserError, about
-from sqlanon.release.existing.people import people_in_no_class, shows_people
-from sqlanon.sources.session_settings import is_writable
+from sqlanon.release.existing.classes import people_in_no_class, shows_people
+from sqlanon.sources.preconditions import is_writable
 from sqlanon.sql.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
 
 Computed = Callable[[Engine, Release, Mapping[str, Value], Scratch], Sequence[ClassFigure]]

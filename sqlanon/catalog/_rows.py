@@ -15,7 +15,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import exists, not_
 from sqlanon.sql.build.names import column, identifier, literal, relation
-from sqlanon.sql.build.repeated import RepeatedQuery, repeated
+from sqlanon.sql.build.render import RepeatedQuery, repeated
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._json import BadJson
-from sqlanon.catalog._source_text import read_sources, write_sources
-from sqlanon.catalog.digests import digests, keep_digest
+from sqlanon.catalog._json import BadJson, read_sources, write_sources
+from sqlanon.catalog.releases import digests, keep_digest
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.values import QualifiedName

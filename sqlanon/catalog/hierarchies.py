@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._domain_json import DefinitionObject
 from sqlanon.catalog._json import (
     BadJson,
+    DefinitionObject,
     arguments_from_json,
     arguments_to_json,
     canonical,
@@ -19,8 +19,8 @@ from sqlanon.catalog._json import (
     positional_from_json,
     value_to_json,
 )
-from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.sql.build.sql_files import sql_file

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson, Text, dumps, loads, typed
-from sqlanon.domain.job import FinishedJob
+from sqlanon.domain.series import FinishedJob
 from sqlanon.engines.base import Engine
 
 

@@ -15,10 +15,10 @@ from sqlanon.assets import listing
 from sqlanon.catalog._rows import in_order
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
-from sqlanon.engines.search_path import search_path
+from sqlanon.engines.reads import search_path
 from sqlanon.engines.statement_memo import TRANSACTION, remember, session_anew
 from sqlanon.errors import CatalogError, InternalError
-from sqlanon.sql.build.repeated import InstalledScript
+from sqlanon.sql.build.render import InstalledScript
 from sqlanon.sql.build.sql_files import sql_file
 
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")

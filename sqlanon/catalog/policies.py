@@ -6,9 +6,22 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._domain_json import JoinedObject, PivotObject
-from sqlanon.catalog._json import BadJson, Text, arguments_from_json, arguments_to_json, dumps, json_of, loads, typed
-from sqlanon.catalog._source_text import read_bound, read_source, write_bound, write_source
+from sqlanon.catalog._json import (
+    BadJson,
+    JoinedObject,
+    PivotObject,
+    Text,
+    arguments_from_json,
+    arguments_to_json,
+    dumps,
+    json_of,
+    loads,
+    read_bound,
+    read_source,
+    typed,
+    write_bound,
+    write_source,
+)
 from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import fold, nearest, same_name
 from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role

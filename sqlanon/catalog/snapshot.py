@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 
-from sqlanon.catalog._domain_json import DefinitionObject, PolicyObject
-from sqlanon.catalog._json import BadJson, JsonObject, Text, dumps, json_of, loads, typed
+from sqlanon.catalog._json import (
+    BadJson,
+    DefinitionObject,
+    JsonObject,
+    PolicyObject,
+    Text,
+    canonical,
+    dumps,
+    json_of,
+    loads,
+    typed,
+)
 from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.errors import CatalogError
@@ -110,3 +122,22 @@ def _reading(release: Release) -> Iterator[None]:
             f"release {release.name}: the policy that its row in anon.release carries cannot be read: {problem}",
             hint="the row was changed: drop the release and make it again",
         ) from None
+
+
+# What identifies a policy together with the hierarchies that it uses.
+
+
+def fingerprint(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
+    """The SHA-256, in hexadecimal, of a policy and its hierarchies, labels included.
+
+    It changes with everything that can change a release, and with the names; not with
+    the order of hierarchies or of named arguments, nor with zeros that do not change a number.
+    """
+    ordered = sorted(hierarchies, key=lambda stored: fold(stored.definition.name))
+    text = canonical(
+        {
+            "policy": json_of(PolicyObject.of(policy)),
+            "hierarchies": [[json_of(DefinitionObject.of(h.definition)), h.height, h.digest] for h in ordered],
+        }
+    )
+    return hashlib.sha256(text.encode()).hexdigest()

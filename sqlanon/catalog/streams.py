@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._json import BadJson, dumps, loads, typed
-from sqlanon.catalog._source_text import write_sources
+from sqlanon.catalog._json import BadJson, dumps, loads, typed, write_sources
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.release import SourceRead
-from sqlanon.domain.stream import Batch, Stream
+from sqlanon.domain.series import Batch, Stream
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, UserError

@@ -106,7 +106,7 @@ def _on_spark(
 ) -> Callable[[DuckDBEngine], Engine]:
     """What makes the engine of a connection whose rows are on Spark. Raises UserError without PySpark."""
     try:
-        from sqlanon.engines.federated.connected import federated
+        from sqlanon.engines.federated.engine import federated
     except ModuleNotFoundError as error:
         raise UserError("PySpark is missing, with which Spark is asked", hint="pip install 'sqlanon[spark]'") from error
     return federated(session, None if releases is None else fspath(releases), summary_rows)

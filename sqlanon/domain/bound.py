@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Role
 from sqlanon.domain.values import QualifiedName
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol, runtime_checkable
 
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 
 
 @dataclass(frozen=True)
@@ -215,3 +216,51 @@ class Explanation:
         rows = self._rows(failing)
         requirement, at = max(Counter(broken).items(), key=lambda pair: (pair[1], rows[pair[0] or ""]))
         return Binding(requirement, at, len(failing), of_join=requirement in of_joins)
+
+
+# What every method says of the release that it chose, whatever it is made of.
+
+
+@dataclass(frozen=True)
+class Searched:
+    """How a search came to its choice.
+
+    Of `nodes` candidates `checked` had their classes counted and `pruned` were ruled out unseen. If `proven`, no
+    candidate loses less; if not, none loses less than `least`, where that is known.
+    """
+
+    nodes: int
+    checked: int
+    pruned: int
+    proven: bool
+    least: Fraction | None
+
+
+class Choice(Protocol):
+    """What a method publishes in place of the source's `rows`, of which it leaves `suppressed` out.
+
+    `loss` is what is lost by the measure `loss_name`. `searched` says how it was found, None without a search.
+    """
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def suppressed(self) -> int: ...
+
+    @property
+    def loss(self) -> Fraction: ...
+
+    @property
+    def loss_name(self) -> str: ...
+
+    @property
+    def searched(self) -> Searched | None: ...
+
+
+@runtime_checkable
+class Remarked(Protocol):
+    """A choice about which there is something to say to whoever makes the release: sentences of counts, not values."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]: ...

@@ -1,9 +1,12 @@
-"""Figures as sums of DOUBLEs, which differ in their last digits by the order in which they are added up."""
+"""Numbers: in words, and compared where threads have added them up."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+
+# Figures as sums of DOUBLEs, which differ in their last digits by the order in which they are added up.
+
 
 # What a sum of a million shares may be off by, and the share of a large one.
 _NOISE, _RELATIVE_NOISE = 1e-12, 1e-11
@@ -21,3 +24,22 @@ def levelled(values: Sequence[float]) -> Mapping[float, float]:
         if not levels or value - levels[-1] > max(_NOISE, abs(levels[-1]) * _RELATIVE_NOISE):
             levels.append(value)
     return {value: levels[bisect_right(levels, value) - 1] for value in set(values)}
+
+
+# Numbers of things in words.
+
+
+def counted(number: int, noun: str, nouns: str | None = None) -> str:
+    """The number with its noun: 1 row, 2 rows; `nouns` is the plural, if it is not made with an s."""
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def count_of(number: int, of: int, noun: str, nouns: str | None = None) -> str:
+    """How many of how many: 1 of 1 row, 1 of 17 rows."""
+    return f"{number} of {counted(of, noun, nouns)}"
+
+
+def per_cent(share: float) -> str:
+    """A share in per cent, to two digits: 0.66 %, 12 %, 100 %; what is not all is "over 99 %" and never 100 %."""
+    rounded = float(f"{100 * share:.2g}")
+    return "over 99 %" if share < 1 and rounded >= 100 else f"{rounded:g} %"

@@ -215,3 +215,25 @@ def _parts(value: Value) -> tuple[str, ...]:
         return tuple(sorted(".".join(_parts(part)) for part in value))
     parts = value.parts if isinstance(value, QualifiedName) else (str(value),)
     return tuple(fold(part) for part in parts)
+
+
+# Generalization hierarchies as the user defines them.
+
+
+@dataclass(frozen=True)
+class HierarchyDefinition:
+    """A named generalization hierarchy (Samarati 2001, section 2: a value generalization hierarchy).
+
+    Level 0 holds the values themselves, each further level a partition that contains
+    the one before, and the last level is one value, `*`.
+
+    `kind` is the name of a builder (intervals, prefixes, calendar, levels, parents);
+    `arguments` are its positional arguments (widths, lengths, units), `options` its
+    named ones, `query` the SELECT that LEVELS and PARENTS read.
+    """
+
+    name: str
+    kind: str
+    arguments: tuple[Value, ...] = ()
+    options: tuple[tuple[str, Value], ...] = ()
+    query: str | None = None

@@ -1,4 +1,4 @@
-"""A published release as the catalog remembers it."""
+"""A published release as the catalog remembers it: its columns, how each is read, and what it reaches."""
 
 from __future__ import annotations
 
@@ -6,10 +6,60 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from enum import StrEnum
 
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName, Value
+
+# How a published column is read: what one of its values says of the source.
+
+
+class Reading(StrEnum):
+    """What a value of a published column says of a row of the source.
+
+    It is recorded with every release and in every certificate, so that what checks a release or estimates from it
+    asks the columns and not the method that made them.
+    """
+
+    EXACT = "exact"
+    """The row's own value."""
+    LABEL = "label"
+    """The label of the row's value at a level of its hierarchy."""
+    ITEM_LABELS = "item_labels"
+    """A list of labels of the items in the row's list, each once: a label may be an item, or stand for several."""
+    RANGE = "range"
+    """The range of the values of the row's region."""
+    CENTROID = "centroid"
+    """A value that stands for those of the row's region."""
+    LOWER_BOUND = "lower_bound"
+    """The least value of the row's region, in the column whose name it has before its ending."""
+    UPPER_BOUND = "upper_bound"
+    """The greatest value of the row's region, in the column whose name it has before its ending."""
+    TOKEN = "token"
+    """What stands for the value of a pseudonym."""
+    BUCKET = "bucket"
+    """The number of the row's bucket (Xiao and Tao 2006: of its QI-group)."""
+    BUCKET_VALUE = "bucket_value"
+    """A value of one row of the bucket; of any row of the source, where the table has neither bucket nor group.
+
+    Where a column is of counterfeits, it may be one of these.
+    """
+    BUCKET_RANGE = "bucket_range"
+    """A range that has the value of one row of the bucket, and those of rows of other buckets."""
+    COUNT = "count"
+    """How many rows of the bucket have the value beside it, and counterfeits, where a column is of these."""
+    COUNTERFEITS = "counterfeits"
+    """How many values of the bucket are counterfeits, which no row of the source has (Xiao and Tao 2007)."""
+    GROUP = "group"
+    """The number of the row's group within its table (De Capitani di Vimercati et al. 2010)."""
+    LINK = "link"
+    """The group that the row has in another table: the first such column is of the first table with groups."""
+    RESPONDENT = "respondent"
+    """The number of the respondent whose row it is, drawn for the release, and the same in all its tables."""
+
+
+# A published release as the catalog remembers it.
+
 
 # What a release was made from: a relation or a file by its full name, or the SHA-256 of a query's text.
 SourceRead = QualifiedName | str
@@ -156,3 +206,58 @@ class KnownRelease:
     stands: bool
     exported_at: datetime | None = None
     series: str | None = None
+
+
+# What was asked of a release and what it achieves.
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The answer to one question - a privacy model, a metric or an attack - about one release.
+
+    `attribute` is the sensitive attribute that it is about, if there is one.
+    `satisfied` is None for a question that requires nothing, such as a loss.
+    """
+
+    question: str
+    attribute: str | None
+    required: float | None
+    achieved: float | None
+    satisfied: bool | None
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What the figures of a release rest on, which no row of it can show.
+
+    `name` is its name in the literature, `attributes` the sensitive attributes that it is
+    about, `meaning` what is taken for granted, and `leaves` what is not bounded because of it.
+    """
+
+    name: str
+    attributes: tuple[str, ...]
+    meaning: str
+    leaves: str
+
+    @property
+    def stated(self) -> Measurement:
+        """The assumption as a measurement: it is so, and nothing is required of it."""
+        return Measurement(f"assumes_{self.name}", ", ".join(self.attributes) or None, None, None, True)
+
+
+@dataclass(frozen=True)
+class PrivacyReport:
+    """The measurements of one check."""
+
+    measurements: tuple[Measurement, ...]
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether something was required and all of it is met; a check that required nothing proves nothing."""
+        answers = [m.satisfied for m in self.measurements if m.satisfied is not None]
+        return bool(answers) and all(answers)
+
+    @property
+    def violated(self) -> tuple[Measurement, ...]:
+        """The measurements that miss what was required."""
+        return tuple(m for m in self.measurements if m.satisfied is False)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlanon.domain.counts import counted, per_cent
+from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement
 
 # The longest label that a line shows.
 _LONGEST = 40

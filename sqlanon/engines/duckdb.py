@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines._reads import calls_made, relations_read
-from sqlanon.engines.base import Calls, Column, Query, Reading
-from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch
-from sqlanon.engines.single import SingleEngine
+from sqlanon.engines.base import Calls, Column, Query, Reading, SingleEngine
+from sqlanon.engines.reads import calls_made, relations_read
 from sqlanon.engines.statement_memo import (
     TRANSACTION,
+    Session,
     is_session_query,
     is_within_statement,
     rows_once,
@@ -26,10 +28,97 @@ from sqlanon.engines.statement_memo import (
     settings_of_texts,
 )
 from sqlanon.engines.translated import translated
-from sqlanon.errors import InUseError, UserError
-from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.build.repeated import InstalledScript, RepeatedQuery
+from sqlanon.errors import InternalError, InUseError, UserError
+from sqlanon.sql.build.render import InstalledScript, RepeatedQuery, to_sql
 from sqlanon.sql.build.sql_files import sql_file
+
+# Whether a macro may have come since the macros were listed last, so that each statement need not list them.
+#
+# To list macros DuckDB describes each of its 3,000 functions, and nothing else tells them. But DuckDB numbers whatever
+# is
+# made in a catalog, in one sequence for all connections and all attached databases, temporary objects among them. A
+# new
+# connection takes the next numbers for its temporary database, and so shows how far the sequence has come. Where it
+# has
+# come no further than at the end of a statement that found no macro, there is none now.
+#
+# What a statement itself makes is in the sequence, too. That nobody else made anything while it ran is known from the
+# sequence of queries: it has come as far as the engine's own queries go. A macro that another connection has made and
+# not
+# yet committed has a number from before, so nothing is kept where there is another connection, nor in a transaction of
+# the user's, which may be rolled back.
+
+
+# A connection takes so many numbers for its temporary database. Where it takes others, nothing is kept.
+_OF_A_CONNECTION = 3
+
+
+class ConnectionNumbers(NamedTuple):
+    """The row of `sql/statements/connection_numbers.sql`, of a new connection."""
+
+    temporary_database: int
+    query: int
+    extensions: int
+
+    def follows(self, former: ConnectionNumbers) -> bool:
+        """Whether nothing has been made in a catalog between the `former` connection and this one."""
+        return self.temporary_database == former.temporary_database + _OF_A_CONNECTION
+
+
+class MacroWatch:
+    """The macros that one connection sees: whether there may be new ones.
+
+    `ask` reads the numbers of a new connection, in one query, on the connection that it is given; None where it cannot.
+    """
+
+    def __init__(self, connection: Any, ask: Callable[[Any], ConnectionNumbers | None]) -> None:
+        self._connection = connection
+        self._ask = ask
+        # The numbers at the end of a statement that found no macro.
+        self._settled: ConnectionNumbers | None = None
+        # Of the statement that runs: the number of its first query, the extensions, and how many queries the engine
+        # had run by its first one, less those of new connections since then, which the engine does not count.
+        self._begun: tuple[int, int, int] | None = None
+        self._has_counted = False
+
+    def begin(self, now: Session, queries: int, *, in_transaction: bool) -> bool:
+        """Begins a statement: whether there are still no macros, as the last statement has found.
+
+        `now` was read by the statement's own connection, and so after all queries of that had ended; `queries` is how
+        many the engine had run by then. `in_transaction` is whether the user has begun one.
+        """
+        settled, self._settled, self._begun = self._settled, None, None
+        if in_transaction or now.connections != 1 or now.foreign_databases:
+            return False
+        numbers = self._numbers()
+        if numbers is None:
+            return False
+        self._begun = (now.query, numbers.extensions, queries - 1)
+        return settled is not None and numbers.follows(settled) and numbers.extensions == settled.extensions
+
+    def forget(self) -> None:
+        """The statement has found a macro: at its end nothing is known."""
+        self._begun = None
+
+    def end(self, queries: int) -> None:
+        """Ends a statement that found no macro; `queries` is how many the engine has run by now."""
+        if self._begun is None:
+            return
+        (first_query, extensions, before), self._begun = self._begun, None
+        last = self._numbers()
+        if last is None or last.query != first_query + (queries - before) + 1 or last.extensions != extensions:
+            return
+        if not self._has_counted:
+            # Whether a connection takes as many numbers as it is taken to is seen where nothing else has come between.
+            first, last = last, self._numbers()
+            self._has_counted = last is not None and last.follows(first) and last.query == first.query + 1
+        if self._has_counted:
+            self._settled = last
+
+    def _numbers(self) -> ConnectionNumbers | None:
+        with closing(self._connection.cursor()) as connection:
+            return self._ask(connection)
+
 
 Observer = Callable[[str], None]
 
@@ -293,3 +382,60 @@ def _is_surely_a_query(text: str) -> bool:
     """Whether a text that has run was a query: one of nothing but comments is none."""
     first = _LINES_OF_COMMENTS.sub("", text)[:1]
     return first.isalpha() or first == "("
+
+
+# A query with DuckDB's own functions named in full, so that nobody's macro can take their place.
+
+
+_PARSED = RepeatedQuery("SELECT system.main.json_serialize_sql(?)")
+_WRITTEN = RepeatedQuery("SELECT system.main.json_deserialize_sql(?)")
+_BUILT_IN = ("system", "main")
+
+
+def with_built_ins(rows: Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]], query: str) -> str:
+    """The query with each function and each operator written as a call of system.main's; `rows` asks DuckDB.
+
+    A macro may have the name of any function, and of operators such as + and ||, and a call by the bare name means the
+    macro then. What a call by the full name means nobody can change. Comparisons, AND, OR, IN, CASE and CAST are no
+    calls. Raises InternalError for a query that DuckDB cannot take apart.
+    """
+    try:
+        tree = json.loads(rows(_PARSED, [query])[0][0])
+    except RecursionError:
+        raise InternalError("the query is nested too deep to name its functions in full") from None
+    if tree["error"]:
+        raise InternalError(f"DuckDB cannot take the query apart: {tree['error_message']}")
+    for call in _calls(tree):
+        call["qualified_name"]["path"] = [*_BUILT_IN, call["qualified_name"]["path"][-1]]
+        call["is_operator"] = False
+    return str(rows(_WRITTEN, [json.dumps(tree)])[0][0])
+
+
+def _calls(tree: Any) -> Iterator[dict[str, Any]]:
+    """The calls in a tree that DuckDB has made of a query: of functions, operators and window functions."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += node
+        elif isinstance(node, dict):
+            if node.get("class") in ("FUNCTION", "WINDOW"):
+                yield node
+            pending += node.values()
+
+
+# The logs of databases: files beside a database's own, which whoever opens that one applies to it.
+
+
+# What their names have behind that of the database.
+DUCKDB_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
+SQLITE_LOGS = ("-journal", "-wal", "-shm")
+
+
+def logs_beside(path: Path, endings: Sequence[str]) -> list[Path]:
+    """Logs of these names beside a file, or where a file of its name would be.
+
+    They stand beside what a link leads to: that is where databases look for them.
+    """
+    files = dict.fromkeys((path, Path(os.path.realpath(path))))
+    return [log for file in files for end in endings if os.path.lexists(log := file.with_name(file.name + end))]

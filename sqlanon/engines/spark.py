@@ -10,29 +10,29 @@ import atexit
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
+import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Calls, Column, Query, Reading
-from sqlanon.engines.single import SingleEngine
-from sqlanon.engines.spark_sql import spark_sql
-from sqlanon.errors import EngineError, UserError
-from sqlanon.sql.build.ddl import dropped
+from sqlanon.engines.base import Calls, Column, Query, Reading, SingleEngine
+from sqlanon.engines.portable import spark_sql
+from sqlanon.errors import WITHHELD, EngineError, SqlanonError, UserError
+from sqlanon.sql.build.render import dropped, to_sql
 from sqlanon.sql.build.sql_files import sql_file
 
 try:
+    from py4j.protocol import Py4JError
     from pyspark import StorageLevel
-    from pyspark.errors import PySparkException
+    from pyspark.errors import AnalysisException, PySparkException
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import DataFrame, Row, SparkSession
     from pyspark.sql.types import DataType, DecimalType
-
-    from sqlanon.engines.spark_errors import spark_errors, translated
 except ModuleNotFoundError as missing:
     message = "sqlanon.engines.spark needs PySpark: pip install 'sqlanon[spark]'"
     raise ModuleNotFoundError(message, name=missing.name) from None
@@ -272,3 +272,66 @@ def _type(name: str, kind: DataType) -> str:
 
 def _cannot(what: str, hint: str, query: str | None = None) -> EngineError:
     return EngineError(f"Spark does not {what}", hint=hint, query=query)
+
+
+# Rows in a random order on Spark: each row gets a draw from its executor's operating system, once.
+
+
+# The name by which a query that `sql.build.ddl.shuffled` has made asks for draws.
+RANDOM_DRAW = "__sqlanon_random_draw"
+
+
+def in_random_order(query: exp.Query) -> exp.Query:
+    """A query that orders its rows by draws and nothing else, without that order.
+
+    Raises EngineError for any other order, in which rows would be published as they stand in the source.
+    """
+    order = query.args.get("order")
+    keys = [part.this for part in order.expressions] if isinstance(order, exp.Order) else []
+    if len(keys) != 1 or not _is_draw(keys[0]):
+        raise EngineError("rows on Spark are published in a random order only")
+    unordered = query.copy()
+    unordered.set("order", None)
+    return unordered
+
+
+def without_draws(query: exp.Query) -> tuple[exp.Query, list[str]]:
+    """A query without the columns that are draws, one for each of its rows, and the names of these."""
+    if not isinstance(query, exp.Select) or query.args.get("distinct"):
+        return query, []
+    draws = [part.alias for part in query.selects if isinstance(part, exp.Alias) and _is_draw(part.this)]
+    others = [part for part in query.selects if part.alias_or_name not in draws]
+    return (query.select(*others, append=False), draws) if draws else (query, [])
+
+
+def _is_draw(value: exp.Expr) -> bool:
+    return isinstance(value, exp.Anonymous) and value.name == RANDOM_DRAW
+
+
+# What Spark says of an error, without the values that it may quote.
+
+
+# Where PySpark writes each error that it raises, message and all, to the standard error stream.
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
+
+@contextmanager
+def spark_errors(query: Query | None = None) -> Iterator[None]:
+    """Inside the block Spark's errors are raised as EngineError, without values, and none of them is logged."""
+    with ExitStack() as stack:
+        for logger in map(PySparkLogger.getLogger, _LOGGERS):
+            stack.callback(setattr, logger, "disabled", logger.disabled)
+            logger.disabled = True
+        try:
+            yield
+        except (PySparkException, Py4JError, pa.ArrowException) as error:
+            raise translated(error, query) from None
+
+
+def translated(error: Exception, query: Query | None = None) -> SqlanonError:
+    """The error without the values that its message may quote: only what speaks of names is passed on."""
+    text = query if isinstance(query, str) or query is None else to_sql(query.copy())
+    condition = (error.getCondition() if isinstance(error, PySparkException) else None) or type(error).__name__
+    if isinstance(error, AnalysisException):
+        return EngineError(f"Spark {str(error).strip().splitlines()[0]}", query=text)
+    return EngineError(f"Spark {condition}: {WITHHELD}", query=text)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from sqlanon.engines.base import Engine
-from sqlanon.sql.build.repeated import RepeatedQuery
+from sqlanon.sql.build.render import RepeatedQuery
 from sqlanon.sql.build.sql_files import sql_file
 
 # The number of the transaction, which is another one in each statement outside of a transaction of the user's.

@@ -10,9 +10,8 @@ from weakref import WeakKeyDictionary
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, TooManyRows
-from sqlanon.sql.build.ddl import create_temporary, drop
 from sqlanon.sql.build.names import relation
-from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.render import create_temporary, drop, to_sql
 
 # What the names of ended statements began with, which none of their objects has any more.
 _free: WeakKeyDictionary[Engine, list[str]] = WeakKeyDictionary()

@@ -24,12 +24,12 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.assets import folder, listing
-from sqlanon.engines.arrow_streams import installed_pyarrow
+from sqlanon.engines.adbc import installed_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import create_temporary, drop
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.render import create_temporary, drop
 
 MINIMUM_KEY_BYTES = 16
 _DRAWN_KEY_BYTES = 32

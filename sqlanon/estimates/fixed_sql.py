@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.context import Adjustable
 from sqlanon.sql.build.expressions import big
 from sqlanon.sql.build.names import alias, literal
 from sqlanon.sql.build.sql_files import query_file, reading
@@ -23,3 +25,31 @@ def fixed(name: str, tables: Tables | None = None) -> exp.Query:
 def withheld_rows(number: int | None) -> exp.Select:
     """One row with the number of rows that a release leaves out, NULL if nobody knows it: `withheld` of these files."""
     return exp.select(alias(big(literal(number)), "rows"))
+
+
+# How much of an estimate is computed at once.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """For one query: more than `max_combinations` combinations of rows with values are refused.
+
+    `code_bits` are the bits of a BIGINT and of a HUGEINT that the code of a bucket may use.
+
+    For the queries of a workload: a statement reads at most `max_rows` rows of masks, which have at most `max_words`
+    words each, and at most `max_pairs` pairs of queries and classes where it adds up each row of a bucket for each
+    query; on bucketed tables it answers at most `max_queries_on_buckets` queries. Up to `max_leaves_in_one_scan` leaves
+    all conditions are evaluated on each leaf in one scan; of more leaves there is a scan for each condition, which
+    keeps those that satisfy it.
+    """
+
+    max_combinations: int = 20_000_000
+    code_bits: tuple[int, int] = (62, 126)
+    max_rows: int = 20_000_000
+    max_words: int = 16
+    max_pairs: int = 100_000_000
+    max_queries_on_buckets: int = 1024
+    max_leaves_in_one_scan: int = 5_000
+
+
+sizes = Adjustable(Sizes())

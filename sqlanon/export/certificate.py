@@ -6,18 +6,18 @@ query is not, since it may hold values: the policy's fingerprint covers both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
+from io import StringIO
 from typing import Literal
 
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import KnownRelease, Release, ReleaseAttribute
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import KnownRelease, Measurement, Reading, Release, ReleaseAttribute
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column
 from sqlanon.errors import InternalError
@@ -44,8 +44,7 @@ from sqlanon.export.certificate_format import (
     VersionsEntry,
     figure_of,
 )
-from sqlanon.export.formats.base import COMMAS, CsvFields
-from sqlanon.export.requirement_entries import (
+from sqlanon.export.claims import (
     EntryMembers,
     asked_by,
     asked_of_join,
@@ -53,9 +52,10 @@ from sqlanon.export.requirement_entries import (
     stated_arguments,
     stated_moment,
 )
+from sqlanon.export.formats.base import COMMAS, CsvFields
 from sqlanon.methods.base import EXPORTED
 from sqlanon.methods.registry import assumed_of, options_of, worded
-from sqlanon.sources.joins.requirements import JoinedRequirement
+from sqlanon.sources.joins import JoinedRequirement
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.syntax.definitions import policy_text
 
@@ -290,3 +290,120 @@ def _unquoted(source: Source) -> Source:
 
 def _kind(source: Source) -> Literal["relation", "query"]:
     return "query" if source.query else "relation"
+
+
+# What a value of a published column says of a row of the source, in words.
+
+
+_OF_ROWS: Mapping[Reading, str] = {
+    Reading.EXACT: "the row's own value",
+    Reading.LABEL: "the label of the row's value, at a level of its hierarchy; `*` is any value",
+    Reading.ITEM_LABELS: "labels of the items in the row's list, each once, in the order of the labels",
+    Reading.RANGE: "the range of the values of the row's region",
+    Reading.CENTROID: "a value that stands for those of the row's region",
+    Reading.LOWER_BOUND: "the least value of the row's region",
+    Reading.UPPER_BOUND: "the greatest value of the row's region",
+    Reading.TOKEN: "what stands for the value of a pseudonym",
+    Reading.BUCKET: "the number of the row's bucket",
+    Reading.BUCKET_VALUE: "a value of one row of the bucket, or of any row where there is neither bucket nor group",
+    Reading.BUCKET_RANGE: "a range with the value of one row of the bucket",
+    Reading.COUNT: "how many rows of the bucket have the value beside it",
+    Reading.COUNTERFEITS: "how many values of the bucket are counterfeits, which no row has",
+    Reading.GROUP: "the number of the row's group in this table",
+    Reading.LINK: "the group that the row has in another table",
+    Reading.RESPONDENT: "the number of the person whose row it is, drawn for this release and the same in its tables",
+}
+# Of a release that has counterfeits, or could have.
+_WITH_COUNTERFEITS: Mapping[Reading, str] = {
+    Reading.BUCKET: "the number of the bucket",
+    Reading.BUCKET_VALUE: "a value of one row of the bucket, or a counterfeit, which no row has",
+    Reading.RANGE: "the range of the values that the people of the bucket have",
+    Reading.COUNT: "how many rows and counterfeits of the bucket have the value beside it",
+}
+
+
+def words_of(certificate: Certificate) -> Mapping[Reading, str]:
+    """The words for each reading of a column, as they are true of the tables of a certificate."""
+    columns = [column for table in certificate.tables or () for column in table.columns]
+    has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in columns)
+    return {**_OF_ROWS, **_WITH_COUNTERFEITS} if has_counterfeits else _OF_ROWS
+
+
+# The dictionary of an export: what each of its columns is, a row a column, as the certificate has it.
+
+
+_HEAD = ("table", "column", "type", "role", "a value is", "hierarchy", "level", "height", "a label means")
+
+# What a label says of the value that it stands for, by the kind of the hierarchy.
+_LABELS: Mapping[str, str] = {
+    "intervals": "[20,30) is any value from 20 to below 30; * is any value",
+    "prefixes": "941** is any value that begins with 941 and is as long; * alone is any value",
+    "calendar": "2026-03 is any moment of that month, 2026-W10 of that week, 2026-Q1 of that quarter, 2026 of that "
+    "year, 202* of that decade, 20** of that century; * is any moment",
+    "levels": "a value of the list that the publisher has made, or a group of these; * is any value",
+    "parents": "a node of the tree that the publisher has made: any value below it; * is any value",
+}
+_ANY_LABEL = "what the publisher has put in the place of the values; * is any value"
+_NO_HIERARCHY = "the value, or * for any value"
+
+
+# What stands in a column besides the values of the source; by its role alone it would be one of these.
+_ADDED = {Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.RESPONDENT}
+
+
+@dataclass(frozen=True)
+class ColumnMeaning:
+    """What a published column is, in the words of a certificate; what does not apply is empty."""
+
+    table: str
+    column: str
+    type: str
+    role: str
+    value: str
+    hierarchy: str
+    level: str
+    height: str
+    label: str
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one line, but the table and the column."""
+        level = f"level {self.level} of {self.height}" if self.level and self.height else ""
+        hierarchy = f"hierarchy {self.hierarchy}" if self.hierarchy else ""
+        parts = (self.value, level, hierarchy, self.label)
+        return f"{self.role}: {'; '.join(filter(None, parts))}"
+
+
+def dictionary(certificate: Certificate) -> str:
+    """The text of the file for a certificate: CSV with a header, whose fields are told apart like those of the data."""
+    text = StringIO()
+    fields = certificate.csv or COMMAS
+    writer = csv.writer(text, delimiter=fields.delimiter, quotechar=fields.quote, lineterminator="\n")
+    writer.writerow(_HEAD)
+    writer.writerows(map(astuple, meanings(certificate)))
+    return text.getvalue()
+
+
+def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
+    """What each column is by a certificate, table by table."""
+    attributes = {fold(a.name): a for a in certificate.policy.attributes}
+    hierarchies = {fold(h.name): h for h in certificate.policy.hierarchies}
+    words = words_of(certificate)
+    for table in certificate.all_tables:
+        for column in table.columns:
+            attribute = None if column.reading in _ADDED else attributes.get(fold(column.behind))
+            is_label = column.reading in (Reading.LABEL, Reading.ITEM_LABELS)
+            named = attribute.hierarchy if attribute and is_label else None
+            hierarchy = hierarchies.get(fold(named)) if named else None
+            label = _LABELS.get(hierarchy.kind, _ANY_LABEL) if hierarchy else _NO_HIERARCHY if is_label else ""
+            yield ColumnMeaning(
+                table=table.name,
+                column=column.name,
+                type=column.type,
+                role=attribute.role.value.replace("_", " ") if attribute else "added by the method",
+                value=words[column.reading],
+                hierarchy=named or "",
+                level=" or ".join(map(str, column.levels)),
+                height=str(hierarchy.height) if hierarchy else "",
+                label=label,
+            )

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 
 CERTIFICATE_FORMAT: Final = "sqlanon export certificate"
 CERTIFICATE_VERSION: Final = 1

@@ -9,15 +9,61 @@ it as `x.parquet.certificate.json` and `x.parquet.certificate.md`. The dictionar
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from errno import ENAMETOOLONG
 from pathlib import Path
 
-from sqlanon.errors import UserError
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import DUCKDB_LOGS, SQLITE_LOGS, logs_beside
+from sqlanon.engines.postgres_url import require_no_url
+from sqlanon.errors import SqlanonError, UserError, about, not_encodable
+from sqlanon.export.certificate_format import Certificate, RepeatedMemberError, certificate_content, certificate_of
 from sqlanon.export.formats.base import export_format, suffixes
-from sqlanon.export.paths import local_path
+from sqlanon.export.markdown import MARKDOWN_TITLE
+
+# Paths as users write them.
+
+
+_SHOWN_PATHS = 60
+
+
+def local_path(path: str) -> Path:
+    """The path, with the home directory that it begins with.
+
+    Raises UserError where there is no such user, for a URL, and for a name that the file system cannot have.
+    """
+    with about("path"):
+        require_no_url(path, hint="export to a folder, then copy its files there")
+    try:
+        local = Path(path).expanduser()
+    except RuntimeError:
+        user = path.partition("/")[0]
+        hint = f"write the whole path, or './{path}' for a folder that is called so"
+        raise UserError(f"{user} is no user's home directory on this machine", hint=hint, part=("path",)) from None
+    try:
+        os.fsencode(local)
+    except UnicodeEncodeError as error:
+        # Half of a pair of surrogates is in no name whatever the encoding.
+        with about("path"):
+            raise not_encodable(error) from None
+    # A null character is no error of the system's: whoever uses the path says what is wrong with it.
+    with suppress(ValueError):
+        try:
+            os.lstat(local)
+        except OSError as error:
+            if error.errno == ENAMETOOLONG:
+                name = f"{path[:_SHOWN_PATHS]}..."
+                raise UserError(
+                    f"{name} is too long a name for a file", hint="write a shorter path", part=("path",)
+                ) from None
+    return local
+
 
 # A folder of a version or a year, release.2026, is none.
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}")
@@ -184,3 +230,230 @@ def _file_name(table: str) -> str:
     """The table's name as any file system can have it; the certificate states the name itself."""
     plain = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in table)
     return plain.encode()[:_LONGEST_NAME].decode(errors="ignore") or "release"
+
+
+# Tells an earlier export from files that are somebody else's.
+#
+# A data file is one of an export if a certificate says so: the one beside it, by the file's hash, or the one that it
+# carries itself. A file that was changed since is its owner's.
+
+
+# How the names of folders begin in which exports are written; a killed one leaves its own.
+UNFINISHED = ".sqlanon-"
+
+# Where a system shows which files this process has open.
+_OPEN = ("/proc/self/fd", "/dev/fd")
+
+
+def file_hash(file: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has the file open, under whatever name. False where the system does not show it.
+
+    The file itself is not opened: to close it again would give up the locks that a database holds on it.
+    """
+    with suppress(OSError):
+        file_status = os.stat(path)
+        for folder in filter(os.path.isdir, _OPEN):
+            return any(os.path.samestat(file_status, status) for status in _described(folder))
+    return False
+
+
+def _described(folder: str) -> Iterator[os.stat_result]:
+    for name in os.listdir(folder):
+        # The descriptor by which the folder itself was read is closed by now.
+        with suppress(OSError, ValueError):
+            yield os.fstat(int(name))
+
+
+def why_not_data(file: Path, certificate: Path) -> str | None:
+    """What speaks against a file's being the data file of an export whose certificate stands there; None if nothing."""
+    try:
+        if not _is_own(file):
+            return "is no file of its own"
+        if is_open(file):
+            return "is open in this process"
+        if (said := _certified(file, certificate)) is not None:
+            return None if said else "was changed since it was exported"
+        # A killed export may have left its certificates where it was to rename them.
+        left = file.parent.glob(f"{UNFINISHED}*/*/{glob.escape(certificate.name)}")
+        if _carries_certificate(file) or any(_certified(file, certificate_left) for certificate_left in left):
+            return None
+    except OSError:
+        return "cannot be read"
+    return "has no certificate of an export"
+
+
+def why_not_certificate(file: Path) -> str | None:
+    """What speaks against a file's being the JSON certificate of an export; None if nothing."""
+    return None if _is_own(file) and _content(file) else "is no certificate of an export"
+
+
+def why_not_markdown(file: Path) -> str | None:
+    """What speaks against a file's being the Markdown certificate of an export; None if nothing."""
+    with suppress(OSError, ValueError):
+        if _is_own(file) and file.read_text(encoding="utf-8").startswith(MARKDOWN_TITLE):
+            return None
+    return "is no certificate of an export"
+
+
+def listed_files(certificate: Path) -> dict[str, str]:
+    """The data files and the dictionary that a certificate names, with their hashes; none if it is no certificate."""
+    content = _content(certificate) if _is_own(certificate) else {}
+    files, dictionary = content.get("files"), content.get("dictionary")
+    named = [*(files if isinstance(files, list) else []), dictionary]
+    entries = [entry for entry in named if isinstance(entry, dict)]
+    return {str(entry.get("name")): str(entry.get("sha256")) for entry in entries}
+
+
+def _certified(file: Path, certificate: Path) -> bool | None:
+    """Whether a certificate names the file as it is; None if it does not name it."""
+    folder = certificate.parent
+    name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
+    expected = listed_files(certificate).get(name)
+    return None if expected is None else file_hash(file) == expected
+
+
+def _carries_certificate(file: Path) -> bool:
+    format_ = suffixes().get(file.suffix.lower())
+    if format_ is None:
+        return False
+    try:
+        texts = export_format(format_).carried(file)
+        return len(texts) == 1 and bool(_stated(texts[0]))
+    except SqlanonError:
+        # Whatever it is, it is nothing that an export wrote.
+        return False
+
+
+def _is_own(file: Path) -> bool:
+    """Whether it is a regular file, not a link to one."""
+    return file.is_file() and not file.is_symlink()
+
+
+def previous_certificate(file: Path) -> Certificate | None:
+    """The certificate of an earlier export; None if the file is none, or one of another format."""
+    with suppress(ValueError):
+        return certificate_of(_content(file))
+    return None
+
+
+def _content(file: Path) -> dict[str, object]:
+    """The content of a certificate; empty if the file is no certificate."""
+    with suppress(OSError, ValueError):
+        return _stated(file.read_text(encoding="utf-8"))
+    return {}
+
+
+def _stated(text: str) -> dict[str, object]:
+    try:
+        return certificate_content(text)
+    except RepeatedMemberError:
+        return {}
+
+
+# What is at the target of an export: nothing, an earlier export, or something that is never replaced.
+
+
+_DATABASES = "SELECT database_name, path FROM system.main.duckdb_databases() WHERE path IS NOT NULL"
+# What DuckDB writes beside a database, now or later.
+_BESIDE = ("", *DUCKDB_LOGS, ".tmp")
+_SHOWN = 10
+
+
+def require_no_database(engine: Engine, layout: Layout) -> None:
+    """Raises UserError where the target is a database that is open here, or a file that belongs to one.
+
+    A database may have other names too: links, and paths that are written in another way.
+    """
+    for name, path in engine.rows(_DATABASES):
+        database = Path(os.path.realpath(path))
+        taken = {database.with_name(database.name + end) for end in _BESIDE}
+        for part in (layout.target, *layout.target.parents):
+            if part in taken or (part.is_file() and database.is_file() and os.path.samefile(part, database)):
+                raise UserError(
+                    f"{layout.path} belongs to the database {name}, which is open; nothing was exported",
+                    hint="choose another path: an export is a file of its own",
+                )
+
+
+def require_free(layout: Layout, *, replace: bool) -> set[str]:
+    """The names of the files of an earlier export that may be replaced; none where the target is free.
+
+    Raises UserError where anything else does, and for an earlier export unless it may be replaced.
+    """
+    _require_no_log(layout)
+    present = _present(layout)
+    reasons = {name: why for name in sorted(present) if (why := _why_not(layout, name))}
+    if present and not reasons and not replace:
+        raise UserError(
+            f"{_called(layout, present)} exists already",
+            hint="it is an earlier export: choose another path, or replace it with (REPLACE true), "
+            "on the command line with --replace",
+        )
+    if reasons:
+        raise UserError(_said(layout, reasons), hint="choose another path, or remove what is there yourself")
+    return present
+
+
+def _present(layout: Layout) -> set[str]:
+    """What is in the target's folder, or which of the files to be written are there."""
+    if not layout.is_folder:
+        return {name for name in {*layout.names, layout.dictionary} if os.path.lexists(layout.folder / name)}
+    if not os.path.lexists(layout.target):
+        return set()
+    if not layout.target.is_dir():
+        raise UserError(f"{layout.path} exists and is not a folder", hint="choose another path")
+    if layout.target == Path(os.path.realpath(os.curdir)):
+        raise UserError(f"{layout.path} is the current folder", hint="name a folder for the export, such as 'out/'")
+    return content_names(layout.target)
+
+
+def content_names(folder: Path) -> set[str]:
+    """The paths below a folder, with slashes: of all that is no folder, and of folders with nothing in them."""
+    names: set[str] = set()
+    for path, folders, files in os.walk(folder):
+        here = Path(path)
+        links = [name for name in folders if (here / name).is_symlink()]
+        if here != folder and not folders and not files:
+            names.add(here.relative_to(folder).as_posix())
+        names.update((here / name).relative_to(folder).as_posix() for name in (*files, *links))
+    return names
+
+
+def _why_not(layout: Layout, name: str) -> str | None:
+    """What speaks against a file's belonging to the earlier export of this target."""
+    file, certificate = layout.folder / name, layout.folder / layout.certificate
+    if name == layout.certificate:
+        return why_not_certificate(file)
+    if name == layout.markdown:
+        return why_not_markdown(file)
+    if layout.is_folder and name not in listed_files(certificate):
+        return "does not belong to an earlier export"
+    return why_not_data(file, certificate)
+
+
+def _called(layout: Layout, present: set[str]) -> str:
+    return layout.path if layout.is_folder else layout.path_of(min(present))
+
+
+def _said(layout: Layout, reasons: dict[str, str]) -> str:
+    listed = [f"{name} {why}" for name, why in list(reasons.items())[:_SHOWN]]
+    rest = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
+    return f"{layout.path} is taken: {', '.join(listed)}{rest}; nothing but an earlier export is replaced"
+
+
+def _require_no_log(layout: Layout) -> None:
+    """Raises for a log without its database: whoever opens a file that takes the database's place applies it."""
+    if layout.is_folder:
+        return
+    for log in logs_beside(layout.target, (*DUCKDB_LOGS, *SQLITE_LOGS)):
+        raise UserError(
+            f"{layout.path_of(log.name)} is the log of a database that was not closed; nothing was exported",
+            hint="choose another path, or open that database and close it again, or remove the log if its database is "
+            "gone",
+        )

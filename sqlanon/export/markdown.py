@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlanon.domain.identifiers import listed
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import level_range
+from sqlanon.domain.release import Reading, level_range
+from sqlanon.export.certificate import words_of
 from sqlanon.export.certificate_format import (
     Argument,
     Arguments,
@@ -21,7 +21,6 @@ from sqlanon.export.certificate_format import (
     PolicyEntry,
     RequirementEntry,
 )
-from sqlanon.export.reading_words import words_of
 
 # The beginning of a certificate in Markdown, by which an earlier export is told from files of others.
 MARKDOWN_TITLE = "# Certificate of the release "

@@ -10,10 +10,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.export.certificate_format import RepeatedMemberError, certificate_content
-from sqlanon.export.destinations.received import export_in_schema
+from sqlanon.export.destinations.postgres import export_in_schema
 from sqlanon.export.formats.base import ExportFile, export_format, files_in, suffixes
-from sqlanon.export.paths import local_path
-from sqlanon.export.previous_export import file_hash
+from sqlanon.export.layout import file_hash, local_path
 from sqlanon.export.received import READ, ReceivedExport, folders
 from sqlanon.plugins import names
 

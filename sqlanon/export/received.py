@@ -16,34 +16,29 @@ from pathlib import Path
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.policy import HierarchyDefinition, Policy, Role
+from sqlanon.domain.release import Measurement, Reading
 from sqlanon.domain.values import Source, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.export.certificate_format import CERTIFICATE_VERSION, Certificate, certificate_of, number_of
-from sqlanon.export.claims import hidden_column, unlike_attributes, unlike_release, unpublished
+from sqlanon.export.claims import arguments_of, hidden_column, unlike_attributes, unlike_release, unpublished
 from sqlanon.export.formats.base import COMMAS, CsvFields, ExportFile, Format
-from sqlanon.export.requirement_entries import arguments_of
 from sqlanon.methods.registry import promised_by, worded
-from sqlanon.release.existing.classes import rows_of_each
+from sqlanon.release.existing.classes import PeopleColumns, rows_of_each
 from sqlanon.release.existing.estimable import Recorded, RecordedColumn, RecordedTable, published
-from sqlanon.release.existing.people import PeopleColumns
 from sqlanon.sources.column_types import ENUM
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, cast
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.buckets import BucketValues, bucket_rows, rows_of_buckets, values_of_table
-from sqlanon.sql.classes.requirement import SqlRequirement
-from sqlanon.sql.classes.rows import RowsOfRequirements, rows_of
+from sqlanon.sql.classes.rows import RowsOfRequirements, SqlRequirement, rows_of
 from sqlanon.sql.questions.ask import BoundRequirement
-from sqlanon.sql.release.region_rows import ENDS
+from sqlanon.sql.release.recode import ENDS
 from sqlanon.syntax.policy import policy_of
 
 # Formats that any connection can read.

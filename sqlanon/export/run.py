@@ -19,30 +19,34 @@ from sqlanon.catalog import exports, releases
 from sqlanon.catalog.snapshot import types_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import KnownRelease, Release
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import KnownRelease, Measurement, Reading, Release
 from sqlanon.domain.requests import ExportRequest
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import PrivacyViolation, SqlanonError, UserError, about
 from sqlanon.export.certificate import Evidence, Proof, certificate
 from sqlanon.export.certificate_format import Certificate, to_json
-from sqlanon.export.destinations.base import Staged
-from sqlanon.export.destinations.choice import csv_fields, destination_of, require_format
-from sqlanon.export.destinations.partition import published_partition
+from sqlanon.export.destinations.base import Staged, csv_fields, destination_of, require_format
+from sqlanon.export.destinations.files import published_partition
 from sqlanon.export.formats.base import ExportFile, Format, skipped_formats
 from sqlanon.export.layout import format_of
 from sqlanon.export.signature import signed, signing_key
-from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
-from sqlanon.export.verify import Expected, reopened, require_together, verify_file
+from sqlanon.export.verify import (
+    Expected,
+    ReleasedTable,
+    Snapshot,
+    checked_snapshot,
+    reopened,
+    require_together,
+    verify_file,
+)
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.release.existing.composition import others_of, warning
-from sqlanon.release.existing.content import fingerprint_of, has_fingerprint
 from sqlanon.release.existing.joined import of_recorded
-from sqlanon.sources.item_lists import is_list
-from sqlanon.sources.joins.requirements import bind_joined, of_join
-from sqlanon.sources.session_settings import is_writable, moments_in_utc
+from sqlanon.release.existing.objects import fingerprint_of, has_fingerprint
+from sqlanon.sources.column_types import is_list
+from sqlanon.sources.joins import bind_joined, of_join
+from sqlanon.sources.preconditions import is_writable, moments_in_utc
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.choice import Choice
-from sqlanon.domain.explanation import Explanation
+from sqlanon.domain.explanation import Choice, Explanation
 from sqlanon.domain.policy import Policy, Requirement
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.report import Assumption, Measurement
+from sqlanon.domain.release import Assumption, Measurement, Reading
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import RAISE_BOUND, Engine
 from sqlanon.errors import InternalError, PolicyError
@@ -26,8 +24,7 @@ from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.release.multi_table_query import TablesQuery
-from sqlanon.sql.release.recode import Recoding
-from sqlanon.sql.release.region_rows import Placed
+from sqlanon.sql.release.recode import Placed, Recoding
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from sqlanon.domain.policy import Policy, Requirement, Role
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Assumption, Measurement
+from sqlanon.domain.release import Assumption, Measurement, Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation

@@ -11,15 +11,13 @@ from sqlglot import exp
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, BoundRelatedTable, PublicTable
-from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, Policy, RelatedTable, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, RelatedTable, Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.plugins import names
-from sqlanon.sources.column_types import without_enums
-from sqlanon.sources.item_lists import asks_of_items, is_list, item_type
+from sqlanon.sources.column_types import asks_of_items, is_list, item_type, without_enums
 from sqlanon.sources.pivot import pivoted
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import BoundSource, bind_source

@@ -18,12 +18,11 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source, variable_of
 from sqlanon.engines.base import Engine, Reading
-from sqlanon.engines.search_path import Namespace, search_path
+from sqlanon.engines.reads import Namespace, search_path
 from sqlanon.engines.statement_memo import current_database, rows_once, session
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.sql.build.names import relation
-from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.build.repeated import RepeatedQuery
+from sqlanon.sql.build.render import RepeatedQuery, to_sql
 from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.sql.release.view_preconditions import hidden, unhiding
 

@@ -1,10 +1,34 @@
-"""Column types as they may be published."""
+"""Columns as they are read and published: types, collation, dictionaries, lists of items, tokens."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
 
-from sqlanon.domain.bound import BoundPolicy
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.context import Adjustable
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import release_key, tokens
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.sql.build.expressions import is_not_null, paren
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import text_type
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.cells.labels import text_of_token
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.questions.load import model_names
+from sqlanon.sql.release.multi_table_query import different_texts, texts_of, word_table
+
+# Column types as they may be published.
+
 
 # A type that says no more of an ENUM than that it is one.
 ENUM = "ENUM"
@@ -25,3 +49,171 @@ def column_types(policy: BoundPolicy) -> dict[str, str]:
     """The types of the columns that the policy names, without what an ENUM's dictionary lists."""
     attributes = (*policy.attributes, *(bound for table in policy.related for bound in table.attributes))
     return {b.column: ENUM if _ENUM.fullmatch(b.type) else b.published_type for b in attributes}
+
+
+# Text has to be compared byte by byte: a collation would count values as one that a release shows apart.
+
+
+# DuckDB does not say which collation a column has, but refuses to compare it with another one:
+# only a column without any can be compared with both.
+_PROBES = ("nocase", "noaccent")
+
+
+def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[Column], called: str) -> None:
+    """Raises PolicyError if a text column has a collation of its own.
+
+    Under a collation such as NOCASE a class of 'a' and 'A' counts as one of two rows,
+    and is two of one row for a reader of the release without it.
+    """
+    text = [part for part, kind in columns if kind == "VARCHAR"]
+    if not text:
+        return
+    comparisons: list[exp.Expr] = []
+    for part in text:
+        for collation in _PROBES:
+            other = exp.Collate(this=literal("a"), expression=exp.to_identifier(collation))
+            comparisons.append(column(part).eq(paren(other)))
+    try:
+        engine.columns(exp.select(*comparisons).from_(relation(name)))
+    except EngineError:
+        raise PolicyError(
+            f"a text column of {called} has a collation, under which classes would look larger than they are "
+            f"(one of {', '.join(text)})",
+            hint="read it without: ON (SELECT decode(encode(name)) AS name, ...)",
+        ) from None
+
+
+# Which columns are taken to have few different texts, how many items are pivoted, and how many sets are counted.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A column's texts are counted in a sample of `sample_rows` rows of the source.
+
+    With at most `few_texts` different ones there it is taken to have few; with more, a dictionary costs more than it
+    saves. At most `max_items` items of a long table become columns. No more than `most_itemsets` sets of items in lists
+    are counted.
+    """
+
+    sample_rows: int = 100_000
+    few_texts: int = 2_000
+    max_items: int = 2_000
+    most_itemsets: int = 500_000_000
+
+
+sizes = Adjustable(Sizes())
+
+
+# Which texts of a source are sorted as words of a type of their own, and the tables and types of these.
+
+
+def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
+    """For each of the columns that has few different texts, a temporary table of its texts and their words."""
+    texts = [b for b in columns if b.published_type == "VARCHAR" and not b.attribute.pseudonym]
+    if not texts:
+        return {}
+    counts = engine.rows(different_texts(texts, source.copy(), sizes().sample_rows))[0]
+    few = [b for b, count in zip(texts, counts, strict=True) if int(count) <= sizes().few_texts]
+    return {b.column: _word_table(engine, scratch, source, b) for b in few}
+
+
+def _word_table(engine: Engine, scratch: Scratch, source: exp.Table, bound: BoundAttribute) -> str:
+    texts = scratch.table("texts", texts_of(bound, source.copy()))
+    # What is made later is dropped before: nothing is left then that has a column of this type.
+    kind = scratch.name("word", "TYPE")
+    known = is_not_null(column("value"))
+    engine.run(text_type(kind, exp.select(column("value")).from_(relation(texts)).where(known)))
+    return scratch.table("words", word_table(texts, kind))
+
+
+# Columns of lists, whose items a requirement asks about: which one it is, what its items are, what counting costs.
+
+
+_LIST = "[]"
+# How many of the longest lists an error names.
+_LONGEST = 3
+
+
+def asks_of_items(policy: Policy) -> bool:
+    """Whether a policy requires something of the items in lists, so that a hierarchy is one of the items."""
+    models = model_names("itemsets")
+    return any(fold(requirement.model) in models for requirement in policy.requirements)
+
+
+def is_list(column_type: str) -> bool:
+    """Whether the values of a type are lists of any length."""
+    return column_type.endswith(_LIST)
+
+
+def item_type(column_type: str) -> str:
+    """The type of the items of lists."""
+    return column_type.removesuffix(_LIST)
+
+
+def item_of(bound: BoundAttribute) -> BoundAttribute:
+    """The column of lists as one of its items, which its hierarchy is of."""
+    kind = item_type(bound.published_type)
+    return replace(bound, type=kind, published_type=kind)
+
+
+def list_column(requirement: object, columns: Sequence[Column]) -> str:
+    """The one column of lists among quasi-identifiers. Raises PolicyError for none, and for several."""
+    lists = [name for name, kind in columns if is_list(kind)]
+    if len(lists) == 1:
+        return lists[0]
+    if not lists:
+        raise PolicyError(
+            f"{requirement} is about the items in lists, and no quasi-identifier has lists",
+            hint="name a column of a LIST type, such as VARCHAR[]; texts, as those of a CSV file, are cast in a query, "
+            "(SELECT items::VARCHAR[] AS items, ... FROM ...), and rows of single items are collected in one, "
+            "(SELECT customer, list(item) AS items FROM ... GROUP BY customer)",
+        )
+    raise PolicyError(
+        f"{requirement} is about the items in lists of one column, and there are {', '.join(lists)}",
+        hint="collect the items in one list, ON (SELECT ..., list_concat(bought, returned) AS items ...)",
+    )
+
+
+def most_items(requirement: BoundRequirement) -> int:
+    """The greatest number of items of the sets that a requirement is about."""
+    most = requirement.argument("m")
+    assert isinstance(most, int)
+    return most
+
+
+def require_countable(
+    engine: Engine, lists: exp.Table | exp.Subquery, name: str, most: int, called: str | None = None
+) -> None:
+    """Raises PolicyError where the lists of a column have too many sets of up to `most` items to be counted.
+
+    `called` is what the user calls the column, where it is not its name.
+    """
+    listed = exp.select(alias(column(name), "list")).from_(lists.copy())
+    lengths = reading(query_file("lists", "lengths"), {"listed": listed})
+    by_length = [(int(length), int(number)) for length, number in engine.rows(lengths)]
+    sets = sum(number * max(comb(length, items) for items in range(1, most + 1)) for length, number in by_length)
+    if sets > sizes().most_itemsets:
+        longest = [str(length) for length, number in by_length for _ in range(number)[:_LONGEST]][:_LONGEST]
+        raise PolicyError(
+            f"the lists of {called or name} have {sets:,} sets of up to {most} items, and no more than "
+            f"{sizes().most_itemsets:,} are counted; the longest lists have {', '.join(longest)} items",
+            hint="require a smaller m, or leave out the longest lists, ON (SELECT ... WHERE len(items) <= 100)",
+        )
+
+
+# Tokens in place of identifiers: computed once over the distinct values, by a function with a key.
+
+
+def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> None:
+    """Makes a temporary table of value and token for each column that is published as a pseudonym.
+
+    Columns without a key of the user's share a key that is drawn for this release,
+    so that the same identifier in two of them has the same token.
+    """
+    drawn = release_key()
+    for bound in policy.published:
+        if bound.attribute.pseudonym:
+            variable = bound.attribute.pseudonym.key_variable
+            text = text_of_token(bound)
+            values = exp.select(alias(text, "value")).from_(relation(policy.relation))
+            tokens(engine, values, tables[bound.column], release_key(variable) if variable else drawn)

@@ -11,6 +11,8 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
+from numbers import Integral, Real
 from types import FrameType
 from typing import Any, Protocol, Self, TypeVar
 from weakref import ref
@@ -19,7 +21,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import FRAME_NAME, QualifiedName, Source, variable_of
+from sqlanon.domain.values import FRAME_NAME, QualifiedName, Source, plain_number, variable_of
 from sqlanon.engines.base import Engine
 from sqlanon.engines.python_variables import data_frame_named, registered_frames
 from sqlanon.errors import PolicyError, UserError
@@ -176,3 +178,21 @@ def _renamed(source: Source, stored: Mapping[str, str]) -> Source:
         # Its columns may be called by its name, as in people.age.
         text = text[:start] + (name if table.alias else f"{name} AS {text[start:end]}") + text[end:]
     return Source(query=text)
+
+
+# Values of Python as statements have them.
+
+
+def plain_scalar(value: object) -> bool | int | Decimal | str | None:
+    """A number, a text or a truth value of Python's as a statement has it; None for anything else.
+
+    A float is the number that it prints, and one that is whole is an int.
+    """
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        value = Decimal(repr(float(value)))
+    if isinstance(value, Decimal) and value.is_finite():
+        return plain_number(value)
+    if isinstance(value, bool | str):
+        return value
+    # Those of NumPy are no int.
+    return int(value) if isinstance(value, Integral) else None

@@ -12,19 +12,17 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.adbc import AdbcConnection
-from sqlanon.engines.arrow_streams import STREAM, created_from, require_pyarrow
+from sqlanon.engines.adbc import STREAM, AdbcConnection, copied_from_sqlite, created_from, open_sqlite, require_pyarrow
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.postgres import open_postgres
 from sqlanon.engines.postgres_url import database_url, is_database_url, require_no_url
-from sqlanon.engines.sqlite import copied_from_sqlite, open_sqlite
 from sqlanon.errors import WITHHELD, DataError, EngineError, UserError
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import drop
 from sqlanon.sql.build.expressions import as_text, cast, not_
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import drop
 
 # One state of the database, and no change to it.
 _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"

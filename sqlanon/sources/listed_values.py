@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.counts import counted
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.numbers import counted
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
-from sqlanon.sources.item_lists import is_list
+from sqlanon.sources.column_types import is_list
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, exists, is_not_null
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.cells.labels import listed_twice
+from sqlanon.sql.cells.labels import generalized, listed_twice, listed_values, published_value
+from sqlanon.sql.cells.taxonomy import Taxonomy
+from sqlanon.sql.questions.ask import BoundRequirement
 
 _MAX_VALUES_SHOWN = 10
 
@@ -102,3 +105,27 @@ def _named(engine: Engine, values: exp.Select) -> str:
 
 def _count(engine: Engine, values: exp.Select) -> int:
     return int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("missing")))[0][0])
+
+
+# Hierarchies of sensitive columns, for requirements that other rows than the cells answer.
+
+
+def listed_taxonomy(
+    engine: Engine,
+    policy: BoundPolicy,
+    bound: BoundAttribute,
+    requirements: Sequence[BoundRequirement],
+    scratch: Scratch,
+) -> Taxonomy:
+    """The hierarchy of a sensitive column. Raises DataError if it lacks values that a requirement looks up in it."""
+    if not bound.stored:
+        return Taxonomy(bound)
+    stored = relation(("anon", "hierarchy_value"))
+    listed = listed_values(bound, stored.copy())
+    if any(
+        {"sensitive_ancestor", "guarding_node"} & set(r.reads) for r in requirements if bound.column in r.attributes
+    ):
+        occurring = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(policy.relation))
+        values = scratch.table("values", generalized(bound, occurring, listed.copy(), counted=False))
+        require_listed(engine, bound, values, stored)
+    return Taxonomy(bound, listed)

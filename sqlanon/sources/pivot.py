@@ -8,13 +8,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import LongTable
-from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Attribute, Pivot, Policy, Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, about
-from sqlanon.sources.sizes import sizes
+from sqlanon.sources.column_types import sizes
 from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, is_not_null, is_null

@@ -2,13 +2,125 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from threading import Lock
 
+from sqlglot import exp
+
 from sqlanon.catalog import migrations
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import settings_of_texts
 from sqlanon.errors import EngineError, InUseError, UserError
-from sqlanon.sources.session_settings import require_settings
+from sqlanon.sources.column_types import without_enums
+from sqlanon.sources.source import BoundSource
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text
+from sqlanon.sql.build.names import literal, relation
+from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.macros import macro_definitions
+from sqlanon.sql.release.view_preconditions import BINARY, MadeFor
+
+# The settings of a session that change the meaning of a query.
+
+
+# Settings that may change the result of a user's query. Our queries do not depend on them.
+_OF_ANY_QUERY = (
+    "default_order",
+    "default_null_order",
+    "dialect_compatibility_mode",
+    "ieee_floating_point_ops",
+    "error_on_division_by_zero",
+    "scalar_subquery_error_on_multiple_rows",
+)
+# Settings by which a moment with a time zone is written as a text and read from one.
+_OF_MOMENTS = ("TimeZone", "Calendar")
+_IN_UTC = ("UTC", "gregorian")
+_ZONED = "WITH TIME ZONE"
+
+
+def require_settings(engine: Engine) -> None:
+    """Raises UserError in a session that compares text by a collation, or whose / is not the division of numbers."""
+    collation, whole, *_ = settings_of_texts(engine)
+    if str(collation or "").lower() not in BINARY:
+        raise UserError(
+            f"this session compares text by the collation {collation}: classes would look larger than they are",
+            hint="run RESET default_collation first",
+        )
+    if whole is not False:
+        raise UserError(
+            "this session has integer_division: shares and distances would be rounded to whole numbers",
+            hint="run RESET integer_division first",
+        )
+
+
+@contextmanager
+def moments_in_utc(engine: Engine, types: Sequence[str]) -> Iterator[None]:
+    """Within the block moments are written in UTC, and not in the time zone of the session, which names a place.
+
+    Nothing is set where none of the types has a time zone.
+    """
+    if not any(_ZONED in type_ for type_ in types):
+        yield
+        return
+    of_session = engine.rows(exp.select(*(f.call("current_setting", literal(name)) for name in _OF_MOMENTS)))[0]
+    _set_moments(engine, _IN_UTC)
+    try:
+        yield
+    finally:
+        _set_moments(engine, of_session)
+
+
+def _set_moments(engine: Engine, values: Sequence[object]) -> None:
+    for name, value in zip(_OF_MOMENTS, values, strict=True):
+        assignment = exp.EQ(this=exp.var(name), expression=literal(str(value)))
+        engine.run(exp.Set(expressions=[exp.SetItem(this=assignment)]))
+
+
+def made_for(
+    engine: Engine, bound: BoundPolicy, policy_source: Source, source: BoundSource, names: Sequence[str]
+) -> MadeFor:
+    """The columns and settings for which a live view is right that reads the columns `names` of its source.
+
+    A table has one meaning, whatever the session. A query, or a view of the user's, has the
+    one that it has now.
+    """
+    settings: list[str] = []
+    if not source.stable:
+        settings += [*_OF_ANY_QUERY, *(_OF_MOMENTS if _reads_moments(engine, policy_source, source) else ())]
+    elif any(_ZONED in kind and name in _read_from_text(bound) for name, kind in source.columns):
+        settings += _OF_MOMENTS
+    values = engine.rows(exp.select(*map(_current, settings)))[0] if settings else ()
+    kinds = dict(source.columns)
+    typed = tuple((name, kinds[name], without_enums(kinds[name])) for name in names)
+    return MadeFor(typed, tuple(zip(settings, map(str, values), strict=True)))
+
+
+def is_writable(engine: Engine) -> bool:
+    """Whether the session's database can be written: one that is open for reading only remembers nothing."""
+    query = "SELECT readonly FROM system.main.duckdb_databases() WHERE database_name = system.main.current_database()"
+    return not engine.rows(query)[0][0]
+
+
+def _read_from_text(bound: BoundPolicy) -> set[str]:
+    """The columns whose values are looked up among texts: in a hierarchy, in ranges, or as guarding nodes."""
+    in_ranges = bound.sensitive if bound.ranges else ()
+    return {b.column for b in (*bound.attributes, *in_ranges) if b.hierarchy or b in in_ranges} | set(bound.guarding)
+
+
+def _reads_moments(engine: Engine, policy_source: Source, source: BoundSource) -> bool:
+    """Whether anything that a query reads or computes has a time zone; in doubt it has."""
+    query = policy_source.query or to_sql(exp.select(exp.Star()).from_(relation(source.lasting or source.relation)))
+    ((plan,),) = engine.rows("SELECT CAST(json_serialize_plan(?) AS VARCHAR)", [query])
+    return _ZONED in plan or not plan.startswith('{"error":false')
+
+
+def _current(name: str) -> exp.Expr:
+    value = f.call("current_setting", literal(name))
+    return as_text(value)
+
 
 # One thread after the other makes a catalog: of two at once DuckDB refuses one.
 _INSTALLATION = Lock()

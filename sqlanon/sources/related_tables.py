@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch

@@ -17,14 +17,11 @@ from sqlanon.sources.listed_values import spelled_otherwise
 from sqlanon.sql.build.expressions import as_text, cast, is_not_null, named, total
 from sqlanon.sql.build.names import alias, column, identifier, relation
 from sqlanon.sql.build.steps import Step
-from sqlanon.sql.cells.cells import Codes, carried_code, public_cells, rank_name, tree
-from sqlanon.sql.cells.key_layout import KeyLayout
+from sqlanon.sql.cells.cells import Codes, KeyLayout, carried_code, public_cells, rank_name, tree
 from sqlanon.sql.cells.labels import level_name, stored_labels
 from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sql.classes.guarding_nodes import guarding_steps
-from sqlanon.sql.classes.requirement import subjects
-from sqlanon.sql.classes.rows import Rows
-from sqlanon.sql.classes.value_range import value_range
+from sqlanon.sql.classes.further_relations import guarding_steps, value_range
+from sqlanon.sql.classes.rows import Rows, subjects
 from sqlanon.sql.questions.ask import BoundRequirement
 
 _MAX_VALUES_SHOWN = 10

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import LongTable
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy, LongTable
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
@@ -16,14 +20,49 @@ from sqlanon.engines.statement_memo import current_database, session
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, StatementError, UserError, about
 from sqlanon.sources.catalog_entries import find_relation, find_source, require_same_meaning, source_entry
-from sqlanon.sources.collation import require_binary_text
+from sqlanon.sources.column_types import require_binary_text
 from sqlanon.sources.data_frames import frame_gone, stored_frames
-from sqlanon.sources.kept_queries import require_no_password
-from sqlanon.sql.build.ddl import view_over
-from sqlanon.sql.build.names import column, relation
-from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import huge
+from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.render import to_sql, view_over
 from sqlanon.sql.build.sql_files import sql_file
+from sqlanon.sql.cells.labels import published_value
 from sqlanon.syntax.query_text import query_text
+from sqlanon.syntax.script import quoted_texts
+
+# What no query may have in it that the catalog keeps.
+
+
+# In a text of words as libpq reads it or behind a URL's ?, and the beginning of a URL, up to the end of its scheme.
+_KEYWORD = re.compile(r"(?:password|passwd|pwd)\s*=", re.IGNORECASE)
+_SCHEME = re.compile(
+    r"(?<![a-z0-9+.-])[0-9+.-]*+[a-z][a-z0-9+.-]*+://|\b(?:postgres|postgresql|mysql|mariadb|mongodb):", re.IGNORECASE
+)
+
+
+def require_no_password(text: str, whose: str) -> None:
+    """Raises PolicyError for a query with a text in it that may have the password of a database.
+
+    The catalog keeps the query as it is; `whose` says what the error calls it.
+    """
+    if any(_may_have_password(unquote(literal)) for literal in quoted_texts(text)):
+        raise PolicyError(
+            f"{whose} has a password in it, or a text that looks like one, and the catalog would keep it",
+            hint="put it into a secret of DuckDB's, CREATE SECRET, or into the environment, PGPASSWORD; for another "
+            "text, make a view of the query, which the catalog of sqlanon does not keep",
+        )
+
+
+def _may_have_password(text: str) -> bool:
+    """Whether a text has the word of a password in it, or a colon between the beginning of a URL and the last @.
+
+    Any character can be in a password, so that texts which have none are refused rather than one which has.
+    """
+    scheme = _SCHEME.search(text)
+    is_url = scheme is not None and 0 <= text.find(":", scheme.end()) < text.rfind("@")
+    return is_url or _KEYWORD.search(text) is not None
+
 
 # Functions whose answer a reader of a live view would choose, and with it the rows.
 _SESSION = frozenset(
@@ -243,3 +282,44 @@ def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, po
         relation_read[1] for relation_read in (find_relation(engine, name_read) for name_read in read) if relation_read
     ]:
         raise PolicyError(f"{name} reads the source of the release", hint="an estimate reads the release alone")
+
+
+# What tells the rows of a source from those that it had at another time.
+
+
+def source_identity(
+    engine: Engine,
+    bound: BoundPolicy,
+    attributes: Sequence[BoundAttribute],
+    hierarchies: Mapping[str, StoredHierarchy],
+) -> Sequence[Any]:
+    """What some attributes of a source are: columns, hierarchies by their folded names, the rows' number and hashes.
+
+    Two that are equal are taken for the same rows, in whatever order, in this process.
+    """
+    of_columns = tuple((b.role, b.column, b.published_type, b.hierarchy, _digest(b, hierarchies)) for b in attributes)
+    return (*of_columns, *rows_identity(engine, bound.relation, [published_value(b) for b in attributes]))
+
+
+def rows_identity(engine: Engine, table: QualifiedName, values: Sequence[exp.Expr]) -> Sequence[Any]:
+    """The number of a table's rows, and the sum of the hashes of their values."""
+    hashed = f.call("hash", *values)
+    return engine.rows(exp.select(f.count(), f.sum(huge(hashed))).from_(relation(table)))[0]
+
+
+def _digest(b: BoundAttribute, hierarchies: Mapping[str, StoredHierarchy]) -> str | None:
+    return hierarchies[fold(b.hierarchy.name)].digest if b.hierarchy else None
+
+
+# Whether two queries have the same rows, as many times each, in whatever order.
+
+
+def has_same_rows(engine: Engine, first: exp.Query, second: exp.Query) -> bool:
+    """Whether each row of one query is one of the other; both are of the same columns."""
+    return has_rows_of(engine, first, second) and has_rows_of(engine, second, first)
+
+
+def has_rows_of(engine: Engine, rows: exp.Query, others: exp.Query) -> bool:
+    """Whether the others have each of the rows, as many times at the least; both are of the same columns."""
+    beyond = exp.except_(rows, others, distinct=False, copy=True).subquery("beyond")
+    return not engine.rows(exp.select(literal(1)).from_(beyond).limit(1))

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.domain.context import Watching
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.domain.watching import Watching
 from sqlanon.statements.base import NOT_SATISFIED, Statement
 
 if TYPE_CHECKING:

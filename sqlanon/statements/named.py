@@ -14,7 +14,7 @@ from sqlanon.syntax.texts import if_exists_text, name_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

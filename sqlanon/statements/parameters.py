@@ -10,7 +10,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import StatementError, UserError
-from sqlanon.sources.parameters import plain_scalar
+from sqlanon.sources.data_frames import plain_scalar
 from sqlanon.statements.base import Statement
 from sqlanon.statements.parser import filled
 from sqlanon.syntax.placeholders import Placeholder

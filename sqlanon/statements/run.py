@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from sqlanon.catalog import migrations
-from sqlanon.domain.watching import Watching
+from sqlanon.domain.context import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import InternalError, UserError

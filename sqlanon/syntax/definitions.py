@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlanon.domain.calls import MethodCall
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, RelatedTable, Role
-from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, RelatedTable, Role
+from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax.attributes import role_words

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from sqlanon.domain.calls import FigureCall, MethodCall
 from sqlanon.domain.policy import JoinedRelease, Requirement
+from sqlanon.domain.requests import FigureCall, MethodCall
 from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value
 from sqlanon.errors import StatementError
 from sqlanon.syntax.query_text import query_text

@@ -12,9 +12,8 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.sql.questions.attacks import attack_names
 from sqlanon.sql.questions.load import load_question
-from sqlanon.sql.questions.statistics import load_statistic, statistic_names
+from sqlanon.sql.questions.statistics import attack_names, load_statistic, statistic_names
 
 # By the name of a question, how it is required, and of an attack, how it is run; drawn anew for each table.
 REQUIRED = {

@@ -19,7 +19,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.errors import SqlanonError
 from sqlanon.methods.registry import METHODS
 from tests.support.draws import draws

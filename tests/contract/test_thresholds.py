@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.domain.values import Value
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import load_question, question_names
+from sqlanon.sql.questions.load import Parameter, load_question, question_names
 from tests.support.draws import draws
 from tests.support.models.drawn import Drawn, bound, drawn_models, exact, violations
 

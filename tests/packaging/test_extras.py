@@ -99,8 +99,8 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "adbc_driver_sqlite",
         *COMMAND_LINE,
     }
-    assert imported["scipy"] == {"sqlanon/assess/tasks/learners.py", "sqlanon/assess/tasks/ratings.py"}
-    assert imported["sklearn"] == {"sqlanon/assess/tasks/learners.py", "sqlanon/assess/tasks/learning.py"}
+    assert imported["scipy"] == {"sqlanon/assess/tasks/learning.py", "sqlanon/assess/tasks/ratings.py"}
+    assert imported["sklearn"] == {"sqlanon/assess/tasks/learning.py"}
     assert imported["altair"] == imported["vl_convert"] == {"sqlanon/export/report/charts.py"}
     assert imported["IPython"] == {"sqlanon/clients/notebook/magics.py", "sqlanon/clients/notebook/progress.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
@@ -114,8 +114,8 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         assert all(path.startswith("sqlanon/clients/terminal/") for path in imported[name])
     for name in ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_sqlite"):
         assert all(path.startswith("sqlanon/engines/") for path in imported[name])
-    arrow = {"sqlanon/engines/udfs.py", "sqlanon/estimates/batch/row_blocks.py", "sqlanon/engines/spark.py"}
-    arrow |= {"sqlanon/engines/arrow_streams.py", "sqlanon/engines/spark_errors.py"}
+    arrow = {"sqlanon/engines/udfs.py", "sqlanon/estimates/batch/label_masks.py", "sqlanon/engines/spark.py"}
+    arrow |= {"sqlanon/engines/adbc.py", "sqlanon/engines/spark.py"}
     assert {path for path in imported["pyarrow"] if not path.startswith("udfs/")} <= arrow
     assert set(lower_bounds(PROJECT["dependencies"])) == {"duckdb", "msgspec", "sqlglot", "numpy", "pandas", "pytz"}
     assert set(lower_bounds(PROJECT["optional-dependencies"]["cli"])) == COMMAND_LINE

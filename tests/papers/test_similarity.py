@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from sqlanon.methods.slicing.columns import found_columns
+from sqlanon.methods.slicing.choose_columns import found_columns
 from sqlanon.methods.slicing.correlation import Correlations
 from tests.oracles.similarity import similarity
 from tests.support.ratings import ITEMS, RATINGS, films, rated

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.anatomy.method import GROUPINGS, Options
-from sqlanon.methods.shared.diversity import VARIANTS
+from sqlanon.methods.shared.arguments import VARIANTS
 from tests.oracles.anatomy import by_bucket, diverse, feasible, feasible_by_search, fitting, least_size
 from tests.support.database import new_database
 from tests.support.draws import draws

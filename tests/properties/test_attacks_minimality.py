@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, PrivacyViolation
-from sqlanon.assess.attacks.sizes import sizes
+from sqlanon.assess.attacks.minimality import sizes
 from tests.oracles.granularity_loss import Taxonomy
 from tests.oracles.minimality import Satisfied, beliefs
 from tests.support.database import new_database

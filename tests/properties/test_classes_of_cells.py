@@ -13,7 +13,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.methods.shared.lattice.sizes import sizes as lattice
+from sqlanon.methods.shared.lattice.nodes import sizes as lattice
 from sqlanon.release.pipeline.encode import sizes as ways
 from sqlanon.sql.questions.load import load_question, question_names
 from sqlanon.sql.sizes import sizes

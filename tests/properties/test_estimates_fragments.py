@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.assess.workloads import measure
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.estimates.sizes import sizes
+from sqlanon.estimates.fixed_sql import sizes
 from tests.oracles import associations
 from tests.support.draws import draws
 from tests.support.estimates.figures import figures_of

@@ -21,8 +21,7 @@ from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.release.pipeline.encode import encode_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.release.pipeline.stages import Requested
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import load_question, question_names
+from sqlanon.sql.questions.load import Parameter, load_question, question_names
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.releases.explain_release import ExplainRelease
 from tests.oracles.lattice import Node, nodes, recoded

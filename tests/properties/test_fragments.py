@@ -9,8 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.fragmentation.colouring import EXACT_UNITS
-from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, broken, fragmentation, require_correct
+from sqlanon.methods.fragmentation.minimal_fragmentation import (
+    EXACT_UNITS,
+    Fragmentation,
+    broken,
+    fragmentation,
+    require_correct,
+)
 from tests.oracles.fragments import best, correct
 from tests.support.draws import draws
 

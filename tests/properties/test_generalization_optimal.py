@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.nodes import sizes
 from tests.support.draws import draws
 from tests.support.policies import BUDGET, Case, assert_optimal, cases
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from tests.oracles import hierarchies as oracle
 from tests.support.hierarchies import assert_levels_nest, assert_null_stays_null, labelled, quick
 

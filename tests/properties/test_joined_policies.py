@@ -13,7 +13,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.nodes import sizes
 from sqlanon.sql.sizes import sizes as key_sizes
 from tests.oracles.granularity_loss import Taxonomy, granularity_loss
 from tests.oracles.joined import anonymity, linkability

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from sqlanon.sql.cells.key_layout import KeyLayout, bits_for
+from sqlanon.sql.cells.cells import KeyLayout, bits_for
 from sqlanon.sql.sizes import sizes
 from tests.support.draws import draws
 from tests.support.policies import (

@@ -16,9 +16,8 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.release.existing.estimable import published
+from sqlanon.release.existing.estimable import published, recorded
 from sqlanon.release.existing.linked_rows import linked_rows
-from sqlanon.release.existing.recorded import recorded
 from sqlanon.sql.build.names import column
 from tests.support.database import new_database
 from tests.support.draws import draws

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid, grid
-from sqlanon.methods.fragmentation.association.sizes import sizes as drawn_sizes
+from sqlanon.methods.fragmentation.association.block_grids import sizes as drawn_sizes
 from tests.oracles.left_out import fewest, worst
 from tests.support.draws import draws
 from tests.support.loose import Made, Table, agrees, database, judged, left_over, make, make_drawn, multiset, selected

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlanon.assess.workloads import ask_source, measure
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.estimates.batch import distinct_rows
-from sqlanon.estimates.sizes import sizes
+from sqlanon.estimates.fixed_sql import sizes
 from sqlanon.sql.build.names import literal
 from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.nodes import sizes
 from sqlanon.sql.questions.load import question_names
 from tests.support.draws import draws
 from tests.support.models.search import Drawn, assert_optimal, drawn

@@ -11,7 +11,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.nodes import sizes
 from sqlanon.sql.questions.load import load_question, question_names
 from sqlanon.sql.sizes import sizes as key_sizes
 from tests.support.draws import draws

@@ -15,8 +15,8 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.lattice.node_evaluator import batch_of
+from sqlanon.methods.shared.lattice.nodes import sizes
 from sqlanon.methods.shared.lattice.rollup import Rollups
-from sqlanon.methods.shared.lattice.sizes import sizes
 from sqlanon.release.pipeline.encode import encode_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.release.pipeline.stages import Requested

@@ -159,7 +159,7 @@ def test_a_release_is_made_where_all_releases_together_are_m_invariant(con: Conn
         con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", [[who, *part] for who, part in release.items()])
         together = [*made, classes_of(release)]
         create = "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p IN SERIES s"
-        with patch("sqlanon.again.series.enter.require_together", wraps=require_together) as looked_at:
+        with patch("sqlanon.again.series.ledger.require_together", wraps=require_together) as looked_at:
             if invariance(together) >= 2:
                 con.execute(create)
                 made = together

@@ -14,8 +14,8 @@ from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.slicing.similarity import equal_ratings
-from sqlanon.methods.slicing.sizes import sizes
+from sqlanon.methods.slicing.correlation import equal_ratings
+from sqlanon.methods.slicing.options import sizes
 from tests.oracles.similarity import Rating, similarity, wide
 from tests.support.draws import draws
 from tests.support.ratings import films, rated

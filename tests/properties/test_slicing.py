@@ -13,8 +13,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.domain.adjustable import Adjustable
-from sqlanon.methods.shared.partition.sizes import sizes
+from sqlanon.domain.context import Adjustable
+from sqlanon.methods.shared.partition.recursion import sizes
 from sqlanon.sql.sizes import sizes as key_sizes
 from tests.oracles.models.support import Table
 from tests.oracles.mondrian import Attribute, Domain, Mondrian, Options

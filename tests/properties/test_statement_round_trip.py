@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.domain.calls import FigureCall, MethodCall
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role
+from sqlanon.domain.policy import (
+    Attribute,
+    HierarchyDefinition,
+    JoinedRelease,
+    Pivot,
+    Policy,
+    Pseudonym,
+    RelatedTable,
+    Requirement,
+    Role,
+)
+from sqlanon.domain.requests import FigureCall, MethodCall
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.domain.workload import figure_of_workload, workload_of
 from sqlanon.statements.base import PassThrough, Statement

@@ -13,13 +13,13 @@ import pytest
 from sqlglot import exp
 
 from sqlanon.domain.policy import Attribute, Policy, Role
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.methods.base import PublishedTables
+from sqlanon.methods.fragmentation.association.grid_proof import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.association.looseness import looseness
-from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
 from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, kept_apart, loosely_associated
 from sqlanon.sql.build.names import column, relation

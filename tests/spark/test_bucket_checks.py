@@ -20,8 +20,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.methods.anatomy.method import unequal_buckets
+from sqlanon.methods.shared.arguments import VARIANTS
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS
-from sqlanon.methods.shared.diversity import VARIANTS
 from sqlanon.release.pipeline.check import measured, violating_classes
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import alias, column, literal, relation

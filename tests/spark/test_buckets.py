@@ -27,13 +27,12 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PrivacyViolation
-from sqlanon.methods.anatomy import assign_groups, numbered_rows
-from sqlanon.methods.anatomy import merge_groups as slots
+from sqlanon.methods.anatomy import assign_groups, spark
+from sqlanon.methods.anatomy import assign_groups as slots
 from sqlanon.methods.anatomy.bucketize import Dealing
-from sqlanon.methods.anatomy.choice import Bucketization
-from sqlanon.methods.anatomy.tables import bucketized
+from sqlanon.methods.anatomy.tables import Bucketization, bucketized
+from sqlanon.methods.shared.arguments import VARIANTS
 from sqlanon.methods.shared.bucket_tables import code_name
-from sqlanon.methods.shared.diversity import VARIANTS
 from sqlanon.release.pipeline.check import violating_classes
 from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.classes.normal_relations import Background
@@ -186,8 +185,8 @@ class Made:
         columns = ["row", *(code_name(place) for place in range(len(codes)))]
         standing = assign_groups.rows_in_slots("drawn", self.tables["starts"], columns, first=1)
         dealt = self.keep("dealt", given(standing, column("number")))
-        self.keep("numbered", numbered_rows.rows_in_slots("drawn", self.tables["starts"], columns))
-        self.keep("slots_of_rows", numbered_rows.slots(self.tables["numbered"], self.tables["groups"]))
+        self.keep("numbered", spark.rows_in_slots("drawn", self.tables["starts"], columns))
+        self.keep("slots_of_rows", spark.slots(self.tables["numbered"], self.tables["groups"]))
         drawn = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("slot"))))
         numbers = self.keep("all_numbers", slots.all_numbers(made, drawn))
         places = self.keep("places", slots.rows_in_buckets(dealt, numbers, columns))

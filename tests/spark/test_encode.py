@@ -13,19 +13,16 @@ import pyarrow as pa
 import pytest
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.shared.lattice.batch_sql import Batch
-from sqlanon.methods.shared.lattice.node_rows_sql import part_of_node
+from sqlanon.methods.shared.lattice.node_rows_sql import Batch, part_of_node
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.steps import with_steps
-from sqlanon.sql.cells.cells import cells, codes, tree, tree_summary
-from sqlanon.sql.cells.key_layout import KeyLayout
+from sqlanon.sql.cells.cells import KeyLayout, cells, codes, tree, tree_summary
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.hierarchies.base import functional
 from sqlanon.sql.questions.ask import bind_requirement

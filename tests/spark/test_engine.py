@@ -15,11 +15,11 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.portable import spark_sql
 from sqlanon.engines.spark import SparkEngine, local_session
-from sqlanon.engines.spark_sql import spark_sql
 from sqlanon.errors import EngineError
-from sqlanon.sql.build.ddl import drop
 from sqlanon.sql.build.names import column, parameter, relation
+from sqlanon.sql.build.render import drop
 
 pytestmark = pytest.mark.spark
 

@@ -16,7 +16,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.methods.fragmentation.association.sizes import sizes
+from sqlanon.methods.fragmentation.association.block_grids import sizes
 from tests.oracles import loose as oracle
 from tests.oracles.left_out import worst
 

@@ -20,9 +20,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.fragmentation.association import block_grids, fill_blocks_sql
+from sqlanon.methods.fragmentation.association import block_grids
+from sqlanon.methods.fragmentation.association.grid_proof import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.association.looseness import looseness
-from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
 from sqlanon.sql.build.names import alias, column, literal, relation
 from tests.oracles.loose import most_blocks
@@ -107,11 +107,11 @@ def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
         made[name] = scratch.table(name, numbered(drawn) if drawn.args.get("order") else drawn)
         return made[name]
 
-    keep("possible", fill_blocks_sql.possible("keyed", 0, grid.rows))
-    chunked = keep("chunked", fill_blocks_sql.sorted_rows("keyed", 1, 0, 4 * grid.rows))
-    keep("dealt_in_chunks", fill_blocks_sql.filled_blocks(chunked, 1, 0, grid.rows, 7, chunked=True))
-    standing = keep("standing", fill_blocks_sql.sorted_rows("keyed", 1, 0, None))
-    dealt = keep("dealt", fill_blocks_sql.filled_blocks(standing, 1, 0, grid.rows, 0, chunked=False))
+    keep("possible", block_grids.possible("keyed", 0, grid.rows))
+    chunked = keep("chunked", block_grids.sorted_rows("keyed", 1, 0, 4 * grid.rows))
+    keep("dealt_in_chunks", block_grids.filled_blocks(chunked, 1, 0, grid.rows, 7, chunked=True))
+    standing = keep("standing", block_grids.sorted_rows("keyed", 1, 0, None))
+    dealt = keep("dealt", block_grids.filled_blocks(standing, 1, 0, grid.rows, 0, chunked=False))
     within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
     known = [column(name) for name in ("row", "block", "position")]
     placed = keep("placed", exp.select(*known).from_(relation(dealt)).where(within))

@@ -15,8 +15,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.sql.questions.ask import BoundRequirement
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import Question, load_question, question_names
+from sqlanon.sql.questions.load import Parameter, Question, load_question, question_names
 from tests.support.spark import RELEASES, registered
 
 pytestmark = pytest.mark.spark

@@ -16,7 +16,7 @@ from pyspark import SparkContext
 from sqlglot import exp
 
 from sqlanon import UserError, connect
-from sqlanon.engines.federated.parquet_folder import ParquetFolder
+from sqlanon.engines.federated.parquet_releases import ParquetFolder
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.errors import EngineError
 from sqlanon.release.pipeline import check

@@ -15,7 +15,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.methods.slicing.sizes import sizes
+from sqlanon.methods.slicing.options import sizes
 from tests.oracles.slicing import bucket_check, diversity
 from tests.support.names import quoted
 from tests.support.slicing import Case as Known

@@ -12,7 +12,7 @@ import duckdb
 from hypothesis import settings
 from sqlglot import exp
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.hierarchies.base import functional

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.generalization.choice import Generalization
+from sqlanon.methods.generalization.explain import Generalization
 from sqlanon.release.pipeline.encode import encode_stage, solve_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.release.pipeline.stages import Requested

@@ -15,19 +15,17 @@ from sqlglot import exp
 from sqlanon.engines.base import Query
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.portable import require_portable
-from sqlanon.engines.random_order import RANDOM_DRAW, without_draws
+from sqlanon.engines.spark import RANDOM_DRAW, without_draws
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
-from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate, covered
+from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate, covered, numbered
 from sqlanon.methods.fragmentation.association.associate_drawn import associate_drawn
 from sqlanon.methods.fragmentation.association.block_grids import association_rows, fragment_rows, own_rows
 from sqlanon.methods.fragmentation.association.drawn_rows_sql import drawn_rows
+from sqlanon.methods.fragmentation.association.grid_proof import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.association.looseness import Looseness, looseness
-from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
-from sqlanon.methods.fragmentation.association.tuple_keys import numbered
-from sqlanon.sql.build.ddl import create_temporary
 from sqlanon.sql.build.names import column, relation
-from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.render import create_temporary, to_sql
 from tests.oracles import loose as oracle
 from tests.support.names import quoted
 

@@ -13,9 +13,9 @@ from sqlglot import exp
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.losses.base import Loss, Setting
+from sqlanon.methods.shared.lattice.node_rows_sql import Batch
 from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.release.pipeline.encode import encode_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage

@@ -10,7 +10,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.assess.figures.membership import membership_figures
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable

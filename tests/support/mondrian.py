@@ -14,8 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sqlanon import Connection
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import load_question, question_names
+from sqlanon.sql.questions.load import Parameter, load_question, question_names
 from tests.oracles.hierarchies import period
 from tests.oracles.models import k_anonymity
 from tests.oracles.models.support import Table

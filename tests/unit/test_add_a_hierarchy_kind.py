@@ -12,7 +12,7 @@ import pytest
 from sqlglot import exp
 
 from sqlanon import Connection, connect, plugins
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.errors import InternalError
 from sqlanon.estimates.labels import spans
 from sqlanon.plugins import names

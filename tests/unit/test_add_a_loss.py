@@ -18,9 +18,8 @@ from sqlanon.methods.generalization.method import Options
 from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.methods.shared.lattice import losses
 from sqlanon.methods.shared.lattice.losses import LOSSES
-from sqlanon.methods.shared.lattice.losses.base import AddsUp, Loss, Setting, additive, losses_by_name
+from sqlanon.methods.shared.lattice.losses.base import AddsUp, Loss, Setting, additive, losses_by_name, withheld_of
 from sqlanon.methods.shared.lattice.losses.height import Height
-from sqlanon.methods.shared.lattice.losses.loss_sql import withheld_of
 
 AGES = (31, 32, 33, 34, 35, 41, 42, 43, 58)
 

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from sqlanon.domain.adjustable import Adjustable
+from sqlanon.domain.context import Adjustable
 
 
 @dataclass(frozen=True)

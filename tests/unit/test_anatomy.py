@@ -15,7 +15,7 @@ import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.clients.terminal.datasets import load_adult
 from sqlanon.errors import InternalError
-from sqlanon.sources.sizes import sizes
+from sqlanon.sources.column_types import sizes
 from tests.support.database import VISIT_ROLES as ROLES
 from tests.support.database import rows, tables, template, visits
 

@@ -502,11 +502,13 @@ def test_a_release_is_checked_by_the_policy_that_it_carries(con: Connection) -> 
 
 @pytest.mark.long
 def test_a_method_that_breaks_its_promise_publishes_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlanon.methods.fragmentation import constraints
+    from sqlanon.methods.fragmentation import minimal_fragmentation
 
     with monkeypatch.context() as patch:
         patch.setattr(
-            constraints, "fragmentation", lambda names, *_: constraints.Fragmentation((tuple(names),), (), 1, True)
+            minimal_fragmentation,
+            "fragmentation",
+            lambda names, *_: minimal_fragmentation.Fragmentation((tuple(names),), (), 1, True),
         )
         with pytest.raises(PrivacyViolation, match=r"would violate fragmentation: it reaches 2\.0 of 4\.0"):
             release(con)

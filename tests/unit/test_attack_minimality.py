@@ -6,7 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError
-from sqlanon.assess.attacks.sizes import sizes
+from sqlanon.assess.attacks.minimality import sizes
 from tests.support.database import template
 
 SETUP = """

@@ -10,8 +10,7 @@ import pytest
 from sqlanon import Connection
 from sqlanon.catalog import hierarchies, policies
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch

@@ -11,7 +11,7 @@ import pytest
 
 import sqlanon
 from sqlanon import CatalogError, UserError
-from sqlanon.catalog.digests import digests
+from sqlanon.catalog.releases import digests
 from sqlanon.engines.duckdb import DuckDBEngine
 
 SETUP = """

@@ -8,24 +8,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.catalog._domain_json import DefinitionObject, PolicyObject
 from sqlanon.catalog._json import (
     BadJson,
+    DefinitionObject,
+    PolicyObject,
     arguments_from_json,
     arguments_to_json,
     canonical,
     dumps,
     json_of,
     loads,
+    read_source,
     typed,
     value_from_json,
     value_to_json,
+    write_source,
 )
-from sqlanon.catalog._source_text import read_source, write_source
-from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, JoinedRelease, Policy, Pseudonym, RelatedTable, Requirement, Role
+from sqlanon.catalog.snapshot import fingerprint
+from sqlanon.domain.policy import (
+    Attribute,
+    HierarchyDefinition,
+    JoinedRelease,
+    Policy,
+    Pseudonym,
+    RelatedTable,
+    Requirement,
+    Role,
+)
 from sqlanon.domain.values import QualifiedName, Source
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

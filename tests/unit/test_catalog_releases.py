@@ -10,14 +10,11 @@ import duckdb
 import pytest
 
 from sqlanon.catalog import exports, migrations, releases
-from sqlanon.catalog.digests import seal
 from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.releases import seal
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, release_json
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
-from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Requirement, Role
+from sqlanon.domain.release import Measurement, PrivacyReport, Reading, Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, InternalError, UserError

@@ -17,8 +17,8 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.portable import require_portable
 from sqlanon.errors import CatalogError, PolicyError, SqlanonError, UserError
 from sqlanon.export.warehouses.compiled import compiled
-from sqlanon.export.warehouses.dialects import DIALECTS
-from sqlanon.export.warehouses.sizes import sizes
+from sqlanon.export.warehouses.listed_tables import sizes
+from sqlanon.export.warehouses.translation import DIALECTS
 from sqlanon.sql.sizes import sizes as guard_sizes
 from tests.support.command_line import RELEASE, invoke
 from tests.support.warehouses import (

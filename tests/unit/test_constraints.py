@@ -9,9 +9,8 @@ import duckdb
 import pytest
 
 from sqlanon.catalog import policies
-from sqlanon.catalog._domain_json import PolicyObject
-from sqlanon.catalog._json import BadJson, json_of, typed
-from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog._json import BadJson, PolicyObject, json_of, typed
+from sqlanon.catalog.snapshot import fingerprint
 from sqlanon.clients.session import connect
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source

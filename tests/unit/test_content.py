@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon import PrivacyViolation, connect
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.release.existing.content import fingerprint_of, fingerprint_query
+from sqlanon.release.existing.objects import fingerprint_of, fingerprint_query
 from tests.support.database import template
 from tests.support.draws import draws
 

@@ -10,7 +10,7 @@ from sqlanon import Connection, connect
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError
-from sqlanon.estimates.counted_rows import counted_source
+from sqlanon.estimates.release_model import counted_source
 from sqlanon.sql.build.names import relation
 
 # Rows of few values, so that many are equal; NULLs, a column `n`, a name with a quote, and a group of one row.

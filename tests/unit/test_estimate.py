@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, PrivacyViolation, connect
-from sqlanon.catalog.digests import seal
+from sqlanon.catalog.releases import seal
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, DataError, PolicyError, SqlanonError, StatementError, UserError
 from tests.support.database import template

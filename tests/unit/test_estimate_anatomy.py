@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError
-from sqlanon.estimates.sizes import sizes
+from sqlanon.estimates.fixed_sql import sizes
 from tests.support.database import template
 from tests.support.estimates.figures import figures_of
 

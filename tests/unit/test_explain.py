@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.methods.shared.lattice.losses import LOSSES
-from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.nodes import sizes
 from tests.support.hospital import HOSPITAL
 from tests.support.names import HOSTILE
 

@@ -17,7 +17,7 @@ import pytest
 
 import sqlanon
 from sqlanon import CatalogError, EngineError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.catalog.digests import seal
+from sqlanon.catalog.releases import seal
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.export.formats import csv as csv_format
 from sqlanon.export.formats import duckdb as duckdb_format

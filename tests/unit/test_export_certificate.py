@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as replaced
 
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release, ReleaseAttribute
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement, Reading, Release, ReleaseAttribute
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.export.certificate import Evidence, Proof, certificate
 from sqlanon.export.certificate_format import Certificate, FileEntry, to_json

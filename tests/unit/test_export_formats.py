@@ -19,7 +19,7 @@ import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.export.formats.base import ExportFile, export_format
 from sqlanon.plugins import names
-from sqlanon.release.existing.content import fingerprint_of
+from sqlanon.release.existing.objects import fingerprint_of
 from sqlanon.sql.build.names import column, relation
 from tests.support.database import new_database
 from tests.support.draws import draws

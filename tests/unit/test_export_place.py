@@ -17,12 +17,11 @@ from typing import Any
 import pytest
 
 import sqlanon
-from sqlanon.export import exchange
+from sqlanon.export import atomic
 from sqlanon.export.atomic import put
 from sqlanon.export.certificate_format import CERTIFICATE_FORMAT
-from sqlanon.export.layout import Layout, layout_of
+from sqlanon.export.layout import Layout, layout_of, require_free
 from sqlanon.export.markdown import MARKDOWN_TITLE
-from sqlanon.export.target import require_free
 from tests.support.database import template
 from tests.support.processes import running
 
@@ -111,10 +110,10 @@ def test_a_folder_is_the_old_or_the_new_one(tmp_path: Path, old: bool) -> None:
 
 
 def test_a_folder_without_exchange_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "_exchanged", lambda new, target: False)
+    monkeypatch.setattr(atomic, "_exchanged", lambda new, target: False)
 
     def check(layout: Layout) -> None:
-        exchange.recover(layout.target)
+        atomic.recover(layout.target)
         found = read(layout)
         assert len(found) == 3
         assert len(set(found.values())) == 1
@@ -124,11 +123,11 @@ def test_a_folder_without_exchange_is_put_back(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_failure_in_between_puts_the_old_folder_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "_exchanged", lambda new, target: False)
+    monkeypatch.setattr(atomic, "_exchanged", lambda new, target: False)
     layout = layout_of(f"{tmp_path}/out/", "csv", "release")
     write(layout, layout.folder, "old")
     with pytest.raises(OSError, match="missing"):
-        exchange.exchange(tmp_path / "missing", layout.target)
+        atomic.exchange(tmp_path / "missing", layout.target)
     assert set(read(layout).values()) == {"old"}
 
 

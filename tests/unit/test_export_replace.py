@@ -15,10 +15,9 @@ import pytest
 
 import sqlanon
 from sqlanon import UserError
-from sqlanon.export import atomic, previous_export
+from sqlanon.export import atomic, layout
 from sqlanon.export.certificate_format import CERTIFICATE_FORMAT
-from sqlanon.export.layout import layout_of
-from sqlanon.export.target import require_free
+from sqlanon.export.layout import layout_of, require_free
 
 FORMATS = ("parquet", "csv", "duckdb")
 SETUP = """
@@ -275,7 +274,7 @@ def test_a_file_that_cannot_be_read_stays(
     def unreadable(file: Path) -> str:
         raise PermissionError(13, "denied", str(file))
 
-    monkeypatch.setattr(previous_export, "file_hash", unreadable)
+    monkeypatch.setattr(layout, "file_hash", unreadable)
     with pytest.raises(UserError, match=rf"x\.{format_} cannot be read"):
         export(connection, target, format_)
 
@@ -308,7 +307,7 @@ def test_a_file_that_comes_while_folders_are_exchanged_stays(
 
     monkeypatch.setattr(atomic, "exchange", late)
     if not exchanged:
-        monkeypatch.setattr("sqlanon.export.exchange._exchanged", lambda new, target: False)
+        monkeypatch.setattr("sqlanon.export.atomic._exchanged", lambda new, target: False)
     with pytest.raises(UserError, match=r"thesis\.txt does not belong to an earlier export"):
         export(connection, target, "csv")
     assert (target / "thesis.txt").read_text() == "mine"

@@ -19,7 +19,7 @@ from sqlanon import PrivacyViolation, UserError
 from sqlanon.clients.terminal.cli import app
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.errors import EngineError
-from sqlanon.export.destinations import partition
+from sqlanon.export.destinations import files
 
 # Values of which some are hard to have in the name of a folder.
 WARDS = (
@@ -175,7 +175,7 @@ def test_what_is_no_partition(con: sqlanon.Connection, tmp_path: Path, options: 
 
 
 def test_partitions_have_bounds(con: sqlanon.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partition, "MOST_PARTS", 2)
+    monkeypatch.setattr(files, "MOST_PARTS", 2)
     with pytest.raises(UserError, match="have 3 combinations of values"):
         con.sql(f"EXPORT r TO '{tmp_path}/out' (PARTITION_BY (ill))")
     with pytest.raises(UserError, match="this one has 2"):

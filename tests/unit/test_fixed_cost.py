@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.statement_memo import current_database, rows_once, within_statement
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build.names import literal
-from sqlanon.sql.build.repeated import InstalledScript, RepeatedQuery
+from sqlanon.sql.build.render import InstalledScript, RepeatedQuery
 from sqlanon.syntax.script import split
 
 METHOD = "AS POLICY hospital METHOD generalization(suppression => 0.06)"

@@ -8,7 +8,7 @@ import pytest
 from sqlglot import exp
 
 from sqlanon import plugins
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import InternalError, PolicyError, UserError
 from sqlanon.sql.build.names import column

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import Value
 from tests.support.hierarchies import labelled
 

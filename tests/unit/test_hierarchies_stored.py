@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from sqlanon import connect
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.errors import PolicyError
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import to_sql

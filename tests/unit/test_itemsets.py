@@ -12,9 +12,9 @@ import pytest
 import sqlanon
 from sqlanon import DataError, PolicyError, PrivacyViolation, SqlanonError
 from sqlanon.clients.session import StatementEvent
-from sqlanon.methods.itemsets.item_tree import LeafRow, item_tree
-from sqlanon.methods.itemsets.optimal import number_of_cuts, sizes
-from sqlanon.sources.sizes import sizes as input_sizes
+from sqlanon.methods.itemsets.cut_search import number_of_cuts, sizes
+from sqlanon.methods.itemsets.lists import LeafRow, item_tree
+from sqlanon.sources.column_types import sizes as input_sizes
 from tests.support.database import template
 from tests.support.reports import page_of
 

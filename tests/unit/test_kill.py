@@ -29,7 +29,7 @@ import pytest
 import sqlanon
 from sqlanon.catalog import hierarchies, policies, releases
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.release.existing.content import fingerprint_of_tables
+from sqlanon.release.existing.objects import fingerprint_of_tables
 
 KILLS = 120
 ROWS = 10_000

@@ -13,11 +13,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import PolicyError
-from sqlanon.methods.shared.lattice.box import nodes_between
 from sqlanon.methods.shared.lattice.losses.base import additive
-from sqlanon.methods.shared.lattice.remaining import Node, Rank
+from sqlanon.methods.shared.lattice.nodes import Counted, Found, Lattice, Node, Progress, Rank, nodes_between
 from sqlanon.methods.shared.lattice.search import search
-from sqlanon.methods.shared.lattice.types import Counted, Found, Lattice, Progress
 from tests.oracles.lattice import best_node, nodes
 
 

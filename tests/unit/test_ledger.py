@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sqlanon import CatalogError, Connection, PolicyError
-from sqlanon.again.series import keys
+from sqlanon.again.series import respondents
 from sqlanon.catalog import ledger
 from tests.support.database import template
 
@@ -177,10 +177,10 @@ def test_digests_are_compared_where_checksums_are_not_what_they_should_be(
 
 
 def test_respondents_are_keyed_digests(series: Connection) -> None:
-    respondents = series.duckdb.execute("SELECT DISTINCT respondent FROM anon.series_member").fetchall()
-    key = keys.key_of("monthly", "SERIES_KEY")
+    stored = series.duckdb.execute("SELECT DISTINCT respondent FROM anon.series_member").fetchall()
+    key = respondents.key_of("monthly", "SERIES_KEY")
     digests = {hashlib.blake2b(f"p{i}".encode(), key=key, digest_size=16).hexdigest() for i in range(12)}
-    assert {respondent.hex for (respondent,) in respondents} == digests
+    assert {respondent.hex for (respondent,) in stored} == digests
 
 
 def test_another_key_is_noticed(series: Connection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from sqlanon.domain.identifiers import nearest
 from sqlanon.engines.translated import translated
 from sqlanon.errors import may_have_password, without_passwords
 from sqlanon.sources.column_types import without_enums
-from sqlanon.sources.kept_queries import require_no_password
+from sqlanon.sources.source import require_no_password
 from sqlanon.statements.parser import hint_for, parse_script
 from sqlanon.statements.registry import keywords, label_of, statements
 

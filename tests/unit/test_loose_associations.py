@@ -13,12 +13,11 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.fragmentation import loose
-from sqlanon.methods.fragmentation.association import tuple_keys
+from sqlanon.methods.fragmentation.association import associate as associations
 from sqlanon.methods.fragmentation.association.associate import associate
+from sqlanon.methods.fragmentation.association.block_grids import dissolved, rows_of_blocks, sizes, some_blocks
 from sqlanon.methods.fragmentation.association.block_search import Blocks
-from sqlanon.methods.fragmentation.association.fill_blocks_sql import dissolved, rows_of_blocks, some_blocks
 from sqlanon.methods.fragmentation.association.looseness import looseness
-from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.sql.build.names import column, relation
 from tests.oracles.left_out import fewest
 from tests.oracles.loose import most_blocks
@@ -271,10 +270,10 @@ def test_the_place_of_a_row_interleaves_the_ranks_of_its_values(columns) -> None
     names = [f"n{at}" for at in range(columns)]
     with database() as engine, Scratch(engine) as scratch:
         store(engine, "source", Table(tuple((name, "BIGINT") for name in names), rows))
-        numbered = tuple_keys.numbered(relation("source"), [], [column(name, "source") for name in names])
-        spread = [scratch.table("spread", tuple_keys.spread(numbered, at, columns)) for at in range(columns)]
+        numbered = associations.numbered(relation("source"), [], [column(name, "source") for name in names])
+        spread = [scratch.table("spread", associations.spread(numbered, at, columns)) for at in range(columns)]
         with registered(engine, "random_draw") as draw:
-            keyed = scratch.table("keyed", tuple_keys.keyed(numbered, [], spread, draw))
+            keyed = scratch.table("keyed", associations.keyed(numbered, [], spread, draw))
         found = dict(engine.connection.execute(f"SELECT row, position FROM {quoted(keyed)}").fetchall())
     assert found == {number: place(row) for number, row in enumerate(rows)}
 

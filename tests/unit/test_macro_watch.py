@@ -15,8 +15,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection
-from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch
+from sqlanon.engines.duckdb import ConnectionNumbers, DuckDBEngine, MacroWatch
 from sqlanon.engines.statement_memo import Session
 from sqlanon.errors import EngineError, UserError
 

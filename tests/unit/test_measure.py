@@ -11,7 +11,7 @@ from sqlanon.assess.workloads.measure import measure
 from sqlanon.catalog import releases
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.estimates.sizes import sizes
+from sqlanon.estimates.fixed_sql import sizes
 from tests.oracles.workloads import Result, figures
 from tests.support.database import rows, template
 from tests.support.estimates.figures import figures_of

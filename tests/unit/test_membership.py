@@ -12,7 +12,7 @@ from sqlanon import Connection, PolicyError, StatementError, UserError
 from sqlanon.assess.figures.membership import sizes
 from sqlanon.assess.measure_figures import figure_names
 from sqlanon.clients.terminal.completion import STATEMENTS
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable
 from sqlanon.release.existing.membership import matching_of
 from tests.support.database import rows, template

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Role
 from sqlanon.errors import InternalError
 from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.build.render import to_sql

@@ -6,8 +6,8 @@ import pytest
 
 from sqlanon.clients.session import Connection
 from sqlanon.errors import DataError, PolicyError, SqlanonError, StatementError
-from sqlanon.methods.slicing.sizes import sizes
-from sqlanon.sources.sizes import sizes as input_sizes
+from sqlanon.methods.slicing.options import sizes
+from sqlanon.sources.column_types import sizes as input_sizes
 from tests.support.ratings import RATINGS, films, rated
 
 SLICING = "METHOD slicing(l => 2, variant => 'distinct', grouping => 'random', bucket_size => 2"

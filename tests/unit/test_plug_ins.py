@@ -14,7 +14,7 @@ import pytest
 from sqlglot.expressions import select
 
 from sqlanon import connect
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery

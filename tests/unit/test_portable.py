@@ -9,23 +9,22 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.portable import require_portable
 from sqlanon.errors import EngineError
-from sqlanon.methods.anatomy import assign_groups, merge_groups
-from sqlanon.methods.anatomy.choice import Bucketization
-from sqlanon.methods.anatomy.tables import bucketized, differing, misplaced, out_of_order, out_of_place, unequal
-from sqlanon.methods.fragmentation.association import (
-    block_grids,
-    fill_blocks_sql,
-    fill_gaps_sql,
-    left_out_sql,
-    looseness_sql,
-    tuple_keys,
+from sqlanon.methods.anatomy import assign_groups
+from sqlanon.methods.anatomy.tables import (
+    Bucketization,
+    bucketized,
+    differing,
+    misplaced,
+    out_of_order,
+    out_of_place,
+    unequal,
 )
-from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
+from sqlanon.methods.fragmentation.association import associate, block_grids, block_search, grid_proof, left_out_sql
+from sqlanon.methods.fragmentation.association.grid_proof import PublishedAssociation, PublishedFragment
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.hierarchies.base import functional
 from sqlanon.sql.questions.load import question_names
@@ -126,31 +125,31 @@ EVERYWHERE = {
     "groups": assign_groups.groups("counts", 3),
     "groups with different values": assign_groups.groups("counts", 3, 2),
     "starts": assign_groups.starts("counts", "groups"),
-    "slots": merge_groups.slots("groups"),
-    "tally": merge_groups.tally("rows", 0),
-    "merged": merge_groups.merged("slots", "violating"),
-    "all_numbers": merge_groups.all_numbers("slots", "numbers"),
-    "rows_in_buckets": merge_groups.rows_in_buckets("rows", "numbers", ["code_0", "code_1"]),
-    "sizes": merge_groups.sizes("rows"),
-    "sizes_of_groups": merge_groups.sizes_of_groups("groups"),
+    "slots": assign_groups.slots("groups"),
+    "tally": assign_groups.tally("rows", 0),
+    "merged": assign_groups.merged("slots", "violating"),
+    "all_numbers": assign_groups.all_numbers("slots", "numbers"),
+    "rows_in_buckets": assign_groups.rows_in_buckets("rows", "numbers", ["code_0", "code_1"]),
+    "sizes": assign_groups.sizes("rows"),
+    "sizes_of_groups": assign_groups.sizes_of_groups("groups"),
     "rows of buckets": BUCKETIZED[0].query,
     "values of buckets": BUCKETIZED[1].query,
     "unequal": unequal(relation("exact"), relation("held")),
     "differing": differing(relation("exact"), relation("held")),
-    "alike_in_group": looseness_sql.alike_in_group(ASSOCIATION.fragments[0], ("x",)),
-    "repeated_pairs": looseness_sql.repeated_pairs(ASSOCIATION, 0, 1),
-    "alike_in_linked": looseness_sql.alike_in_linked(ASSOCIATION, 0, 1, ("z",)),
-    "linked_values": looseness_sql.linked_values(ASSOCIATION, 0, 1, ("z",)),
-    "unmatched": looseness_sql.unmatched(ASSOCIATION, 0),
-    "smallest_group": looseness_sql.smallest_group(ASSOCIATION.fragments[0]),
-    "spread along a curve": tuple_keys.spread(ROWS, 0, 2),
-    "keyed along a curve": tuple_keys.keyed(ROWS, [], ["near"], "draw").transform(
+    "alike_in_group": grid_proof.alike_in_group(ASSOCIATION.fragments[0], ("x",)),
+    "repeated_pairs": grid_proof.repeated_pairs(ASSOCIATION, 0, 1),
+    "alike_in_linked": grid_proof.alike_in_linked(ASSOCIATION, 0, 1, ("z",)),
+    "linked_values": grid_proof.linked_values(ASSOCIATION, 0, 1, ("z",)),
+    "unmatched": grid_proof.unmatched(ASSOCIATION, 0),
+    "smallest_group": grid_proof.smallest_group(ASSOCIATION.fragments[0]),
+    "spread along a curve": associate.spread(ROWS, 0, 2),
+    "keyed along a curve": associate.keyed(ROWS, [], ["near"], "draw").transform(
         lambda node: column("draw") if isinstance(node, exp.Anonymous) else node
     ),
-    "possible": fill_blocks_sql.possible("keyed", 0, 6),
-    "sorted_rows": fill_blocks_sql.sorted_rows("keyed", 1, 0, 24),
-    "counts": fill_blocks_sql.counts("keyed", 0),
-    "possible_of": fill_blocks_sql.possible_of("counts", 6),
+    "possible": block_grids.possible("keyed", 0, 6),
+    "sorted_rows": block_grids.sorted_rows("keyed", 1, 0, 24),
+    "counts": block_grids.counts("keyed", 0),
+    "possible_of": block_grids.possible_of("counts", 6),
     "frequencies": left_out_sql.frequencies("counts"),
     "most_alike": left_out_sql.most_alike("frequencies"),
     "allowed": left_out_sql.allowed(["f0", "f1"], 100, 6, 5, 1, 16),
@@ -174,23 +173,23 @@ DUCKDB_ONLY = {
     "value_counts": (assign_groups.value_counts("drawn", "random_draw"), "the function random_draw"),
     "value_counts_of_all": (assign_groups.value_counts_of_all("codes", "random_draw"), "the function random_draw"),
     "numbers_of": (assign_groups.numbers_of("drawn"), "the column rowid"),
-    "bucket_numbers": (merge_groups.bucket_numbers("slots", "random_draw"), "the function random_draw"),
+    "bucket_numbers": (assign_groups.bucket_numbers("slots", "random_draw"), "the function random_draw"),
     "rows_in_slots": (assign_groups.rows_in_slots("drawn", "starts", ["code_0", "code_1"], 0), "the column rowid"),
     "out_of_order": (out_of_order(relation("held")), "without ORDER BY"),
     "out_of_place": (out_of_place(relation("exact")), "without ORDER BY"),
     "misplaced": (misplaced(relation("exact"), relation("held")), "Join with method"),
-    "numbered": (tuple_keys.numbered(relation("t"), [column("x")], []), "the column rowid"),
-    "repeated": (tuple_keys.repeated(ROWS, [0]), "ROW_NUMBER without ORDER BY"),
-    "filled_blocks": (fill_blocks_sql.filled_blocks("rows", 1, 0, 6, 0, chunked=True), "the function BITWISE_XOR_AGG"),
+    "numbered": (associate.numbered(relation("t"), [column("x")], []), "the column rowid"),
+    "repeated": (associate.repeated(ROWS, [0]), "ROW_NUMBER without ORDER BY"),
+    "filled_blocks": (block_grids.filled_blocks("rows", 1, 0, 6, 0, chunked=True), "the function BITWISE_XOR_AGG"),
     "preferred": (left_out_sql.preferred("placed", "holding", "random_draw"), "the function random_draw"),
     "located": (block_grids.located("placed", "random_draw", near=True), "the function random_draw"),
     "exchanged": (block_grids.exchanged("cells", 2, "random_draw"), "the function random_draw"),
     "block_numbers": (block_grids.block_numbers("cells", 4, "random_draw"), "the function random_draw"),
     "renumbered": (block_grids.renumbered("numbers", 0, "random_draw"), "the function random_draw"),
     "grouped": (block_grids.grouped("cells", "numbers", GRID, 0), "the column rowid"),
-    "clashing": (fill_gaps_sql.clashing("rows", ["key_1"]), "Select with qualify"),
-    "proposed": (fill_gaps_sql.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
-    "filled": (fill_gaps_sql.filled("proposed", 1, 6), "Select with qualify"),
+    "clashing": (block_search.clashing("rows", ["key_1"]), "Select with qualify"),
+    "proposed": (block_search.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
+    "filled": (block_search.filled("proposed", 1, 6), "Select with qualify"),
 }
 
 

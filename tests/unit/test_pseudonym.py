@@ -18,11 +18,11 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon.engines import udfs
-from sqlanon.engines.arrow_streams import require_pyarrow
+from sqlanon.engines.adbc import require_pyarrow
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import InternalError, SqlanonError, UserError
-from sqlanon.sql.build.ddl import drop
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.render import drop
 
 KEY = b"a key of thirty-two bytes, \x00\xff...."
 VALUES = ["Ada", "Ada", "", None, "Żółć 日本 🙂", 'o\'Hara "x" \\ \x00 \n', None, "x" * 10_000]

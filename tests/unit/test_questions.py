@@ -7,10 +7,11 @@ from decimal import Decimal
 import pytest
 
 from sqlanon.errors import InternalError, UserError
-from sqlanon.sql.questions import _files, load
+from sqlanon.sql.questions import load
 from sqlanon.sql.questions.ask import BoundRequirement
-from sqlanon.sql.questions.header import Parameter, Selector
 from sqlanon.sql.questions.load import (
+    Parameter,
+    Selector,
     load_question,
     model_names,
     model_of,
@@ -116,8 +117,8 @@ def test_a_constant_can_be_what_is_required() -> None:
 
 def test_a_new_file_is_a_question_and_its_model_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     files = {("sql", "models"): ("new_in_a_test.sql", "notes.md")}
-    monkeypatch.setattr(_files, "listing", lambda *parts: files.get(parts, ()))
-    for module in (_files, load):
+    monkeypatch.setattr(load, "listing", lambda *parts: files.get(parts, ()))
+    for module in (load, load):
         monkeypatch.setattr(module, "read", lambda *parts: WHOLE)
     assert question_names() == ("new_in_a_test",)
     assert model_names() == ("closeness",)

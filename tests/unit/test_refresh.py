@@ -241,7 +241,7 @@ def test_where_another_series_of_its_name_was_begun_the_hint_makes_a_release_of_
 def test_a_release_of_a_former_version_is_in_the_series_that_the_ledger_has(
     clinic: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sqlanon.release.existing.own_series.series_name_of", lambda release: None)
+    monkeypatch.setattr("sqlanon.release.existing.loaded.series_name_of", lambda release: None)
     clinic.execute("REFRESH ANONYMIZED TABLE january")
     assert clinic.execute("SHOW SERIES").fetchall() == [("monthly", "clinic", 2, 4)]
     clinic.execute("DROP SERIES monthly")

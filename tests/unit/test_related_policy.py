@@ -17,7 +17,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, SqlanonError, StatementError
 from sqlanon.export.report.policy_page import policy_page
-from sqlanon.release.existing.lineage import sources_of
+from sqlanon.release.existing.composition import sources_of
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sources.related_tables import related_sources
 from sqlanon.sources.requirements import resolve_requirements

@@ -10,7 +10,7 @@ import pytest
 import sqlanon
 from sqlanon import PolicyError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.release.pipeline import run
-from sqlanon.sources.sizes import sizes
+from sqlanon.sources.column_types import sizes
 from tests.support.database import tables, template
 from tests.support.names import quoted
 from tests.support.reports import page_of

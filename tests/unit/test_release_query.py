@@ -12,16 +12,13 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import InternalError
-from sqlanon.sql.build.ddl import secure_view
 from sqlanon.sql.build.names import column, relation
-from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.release.precomputed import Precomputed
+from sqlanon.sql.build.render import secure_view, to_sql
 from sqlanon.sql.release.recode import Recoding
-from sqlanon.sql.release.release_query import ReleaseQuery
+from sqlanon.sql.release.release_query import Precomputed, ReleaseQuery
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, connect
-from sqlanon.domain.counts import per_cent
+from sqlanon.domain.numbers import per_cent
 from sqlanon.release.remarks.sizes import sizes
 from tests.support.names import HOSTILE
 

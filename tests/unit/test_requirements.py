@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.classes.requirement import SqlRequirement
+from sqlanon.sql.classes.rows import SqlRequirement
 from sqlanon.sql.questions import ask
 from sqlanon.sql.questions.ask import BoundRequirement, comparable
 from sqlanon.sql.questions.load import Question, parse_question

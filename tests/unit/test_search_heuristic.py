@@ -13,11 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.lattice.heuristic import raised
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.lattice.search import search
-from sqlanon.methods.shared.lattice.sizes import sizes
-from sqlanon.methods.shared.lattice.types import Counted, Found, Lattice
+from sqlanon.methods.shared.lattice.nodes import Counted, Found, Lattice, Node, sizes
+from sqlanon.methods.shared.lattice.search import raised, search
 from tests.oracles.lattice import best_node, nodes
 
 

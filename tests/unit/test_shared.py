@@ -7,8 +7,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.sql.build.shared_steps import shared_steps
-from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.build.steps import shared_steps, with_steps
 
 GROUPED = "(SELECT class_id, sum(n) AS size FROM held GROUP BY class_id)"
 OWN = GROUPED.replace("held", "own")

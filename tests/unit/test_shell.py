@@ -26,8 +26,8 @@ from sqlanon.clients.terminal.history import StatementHistory, history_file
 from sqlanon.clients.terminal.model_help import model_described
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of
-from sqlanon.sql.questions.attacks import attack_names
 from sqlanon.sql.questions.load import model_names, questions_of
+from sqlanon.sql.questions.statistics import attack_names
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.registry import keywords
 from tests.support.command_line import PATIENTS

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon import PolicyError, connect
-from sqlanon.methods.slicing.columns import INFEASIBLE, correlation_with, found_columns
+from sqlanon.methods.slicing.choose_columns import INFEASIBLE, Clustering, correlation_with, found_columns, medoids
 from sqlanon.methods.slicing.correlation import Correlations
-from sqlanon.methods.slicing.medoids import Clustering, medoids
-from sqlanon.methods.slicing.sizes import sizes
+from sqlanon.methods.slicing.options import sizes
 from tests.oracles.slicing_columns import most_frequent_share, sums_of_distances
 from tests.support.draws import draws
 from tests.support.slicing_columns import CONTINGENCY, NAMES, PATIENTS, patients

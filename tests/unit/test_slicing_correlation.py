@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sqlanon.clients.terminal.datasets import load_adult
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.slicing.columns import correlation_with
+from sqlanon.methods.slicing.choose_columns import correlation_with
 from sqlanon.methods.slicing.correlation import Correlations, mean_square_contingency
 from sqlanon.sql.build.names import relation
 from tests.oracles.slicing_columns import in_intervals, phi2

@@ -11,8 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engines.federated.summaries import with_summaries
 from sqlanon.errors import EngineError
-from sqlanon.sql.build.ddl import create_temporary
-from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.render import create_temporary, to_sql
 
 ROWS = """
     CREATE TABLE people AS SELECT i % 7 AS age, nullif('z"' || i % 3, 'z"2') AS "zip ""é", i % 5 AS "order"

@@ -6,9 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from sqlanon.domain.calls import MethodCall
-from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import UNNAMED, QualifiedName, Source
 from sqlanon.errors import Position, StatementError
 from sqlanon.statements.base import PassThrough, Statement

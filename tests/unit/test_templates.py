@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from sqlanon import UserError
+from sqlanon.estimates.query.conjunctions import Slot, Templates, conjuncts
 from sqlanon.estimates.query.parse import parsed
-from sqlanon.estimates.query.templates import Slot, Templates, conjuncts
 from tests.support.names import quoted
 
 NAMES = ["age", "select", 'a "quoted" IN (1)', "BETWEEN 1 AND 2", "größe", "-- x", "a;b", "$1", "it's"]

@@ -6,7 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
-from sqlanon.assess.figures import population_columns
+from sqlanon.assess.figures import population_nodes
 from sqlanon.clients.session import StatementEvent
 from tests.support.database import template
 
@@ -136,7 +136,7 @@ def test_too_many_labels_and_values_are_refused(monkeypatch: pytest.MonkeyPatch)
     con.execute("CREATE POLICY q ON people (sex QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 4)")
     con.execute("CREATE ANONYMIZED TABLE s AS POLICY q METHOD mondrian")
     assert con.execute("MEASURE s WITH FIGURES (u_loss)").fetchall()
-    monkeypatch.setattr(population_columns, "_MOST_COMPARED", 100)
+    monkeypatch.setattr(population_nodes, "_MOST_COMPARED", 100)
     with pytest.raises(PolicyError, match="labels and 40 values"):
         con.execute("MEASURE s WITH FIGURES (u_loss)")
     assert "p_loss" in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}

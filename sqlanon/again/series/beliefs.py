@@ -3,21 +3,242 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
+from math import comb
 from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.again.series.known_sets import count, known_sets, step
-from sqlanon.again.series.worlds import KnownSet, TooManyWorlds, shares_of_worlds
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import column, literal, relation
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.sql_files import query_file, reading
+
+# Counts the worlds of a few respondents: all ways to give each a value that agree with every set that they are in.
+
+
+# Of each set how many of its rows have each code, and how many people in it have not got a row yet.
+_Left = tuple[tuple[tuple[int, ...], int], ...]
+# A number of people for each code, in how many ways they can be chosen, and what is left then.
+_Choice = tuple[tuple[int, ...], int, _Left]
+
+
+class TooManyWorlds(Exception):
+    """More steps would be needed than may be taken."""
+
+
+@dataclass(frozen=True)
+class KnownSet:
+    """A set of respondents, by their indexes, and how many rows it has of each code, by the codes' indexes."""
+
+    members: Sequence[int]
+    rows: Mapping[int, int]
+
+
+def shares_of_worlds(
+    people: Sequence[int], sets: Sequence[KnownSet], codes: int, steps: int
+) -> tuple[list[list[Fraction]] | None, int]:
+    """Returns for each entry of `people` the share of worlds in which a person has each code, and the steps taken.
+
+    An entry stands for several people in the same sets. A world gives each person one of the `codes`, so that in each
+    set as many have a code as rows do. A set with more rows than people has further members, who are nobody. All
+    worlds count alike. The shares are None where there is no world. Raises TooManyWorlds where more than `steps`
+    choices would be looked at.
+    """
+    groups = _groups(people, sets, codes)
+    if groups is None:
+        return None, 0
+    layers, taken = _layers(groups, steps)
+    worlds = sum(layers[-1].ways.values())
+    if not worlds:
+        return None, taken
+    shares = [[Fraction(0)] * codes for _ in groups.number]
+    to_end: dict[_Left, int] = dict.fromkeys(layers[-1].ways, 1)
+    for before, layer in zip(reversed(layers[:-1]), reversed(layers[1:]), strict=True):
+        held_rows = [0] * codes
+        from_here: dict[_Left, int] = {}
+        for state, choices in layer.choices.items():
+            from_here[state] = sum(chosen * to_end[then] for _, chosen, then in choices)
+            for vector, chosen, then in choices:
+                weight = before.ways[state] * chosen * to_end[then]
+                for code, persons in enumerate(vector):
+                    held_rows[code] += weight * persons
+        shares[layer.group] = [Fraction(rows, worlds * groups.number[layer.group]) for rows in held_rows]
+        to_end = from_here
+    return shares[: len(people)], taken
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """People in the same sets: of each group their number and the indexes of their sets, and what all sets have."""
+
+    number: Sequence[int]
+    sets: Sequence[Sequence[int]]
+    left: _Left
+
+
+def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Groups | None:
+    """The entries of `people`, then the members of each set who are nobody; None where a set has too few rows."""
+    number = [*people]
+    inside: list[list[int]] = [[] for _ in people]
+    left: list[tuple[tuple[int, ...], int]] = []
+    for index, known in enumerate(sets):
+        rows = sum(known.rows.values())
+        nobody = rows - sum(people[member] for member in known.members)
+        if nobody < 0:
+            return None
+        for member in known.members:
+            inside[member].append(index)
+        if nobody:
+            number.append(nobody)
+            inside.append([index])
+        left.append((tuple(known.rows.get(code, 0) for code in range(codes)), rows))
+    return _Groups(number, inside, tuple(left))
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """The choices of a group by what the groups before it have left, and in how many ways each rest comes about."""
+
+    group: int
+    choices: Mapping[_Left, Sequence[_Choice]]
+    ways: Mapping[_Left, int]
+
+
+def _layers(groups: _Groups, steps: int) -> tuple[list[_Layer], int]:
+    """The layer before all choices, then one for each group, and the steps taken."""
+    # Those of whom there are many come last, when the sets leave them the fewest choices.
+    order = sorted(range(len(groups.number)), key=lambda group: (groups.number[group], group))
+    layers = [_Layer(-1, {}, {groups.left: 1})]
+    taken = 0
+    for group in order:
+        choices: dict[_Left, list[_Choice]] = {}
+        ways: dict[_Left, int] = defaultdict(int)
+        for state, count in layers[-1].ways.items():
+            choices[state] = list(_choices(state, groups.number[group], groups.sets[group], steps - taken))
+            taken += len(choices[state]) + 1
+            if taken > steps:
+                raise TooManyWorlds
+            for _, chosen, then in choices[state]:
+                ways[then] += count * chosen
+        layers.append(_Layer(group, choices, ways))
+    return layers, taken
+
+
+def _choices(state: _Left, people: int, inside: Sequence[int], most: int) -> Iterator[_Choice]:
+    """Yields the ways in which people who are in the same sets can take rows that these have left."""
+    codes = range(len(state[inside[0]][0]))
+    high = [min(people, *(state[index][0][code] for index in inside)) for code in codes]
+    # The others of a set can take one row each.
+    low = [max(0, *(state[index][0][code] - (state[index][1] - people) for index in inside)) for code in codes]
+    for number_found, vector in enumerate(_vectors(low, high, people)):
+        if number_found >= most:
+            raise TooManyWorlds
+        ways, rest = 1, people
+        for persons in vector:
+            ways *= comb(rest, persons)
+            rest -= persons
+        then = list(state)
+        for index in inside:
+            rows, others = state[index]
+            then[index] = tuple(n - persons for n, persons in zip(rows, vector, strict=True)), others - people
+        yield vector, ways, tuple(then)
+
+
+def _vectors(low: Sequence[int], high: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    """Yields the vectors between two others whose numbers add up to a total."""
+    if not low:
+        if total == 0:
+            yield ()
+        return
+    least, greatest = sum(low[1:]), sum(high[1:])
+    for first in range(max(low[0], total - greatest), min(high[0], total - least) + 1):
+        for rest in _vectors(low[1:], high[1:], total - first):
+            yield (first, *rest)
+
+
+# Sets of respondents of whom the releases tell how many have which row, and what the differences of these sets tell.
+#
+# Of the respondents in class D of one release and not in class C of another, at least n_D(v) - n_C(v) have v: that
+# many
+# rows of D with v are not rows of C's respondents. Where such rows are as many as these respondents, all rows of the
+# difference are known, and all rows of the respondents in both. Classes of one release have no respondent in common,
+# so
+# what is known of D is taken away for all of them together. What is left, and what is shared, are two more sets of
+# whom
+# all rows are known, and are compared with the others in turn.
+
+
+# How many respondents the sets that are made of differences may have together, each set counted: this many times those
+# of all classes. The smallest sets come first.
+_TIMES_AS_MANY = 2
+
+
+@dataclass(frozen=True)
+class KnownSets:
+    """What the sets of the releases of a series tell.
+
+    `classes` has the tables set_member and set_value of the sets that are classes, `sets` those of the differences
+    whose rows are all known, too. `surer` is a query of respondent and confidence: how sure somebody is who compares
+    the sets. `contradicted` is a query of the respondents of sets that no world agrees with in which everybody's row
+    stays the same.
+    """
+
+    classes: Mapping[str, str]
+    sets: Mapping[str, str]
+    surer: exp.Query
+    contradicted: exp.Query
+
+
+def known_sets(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> KnownSets:
+    """Compares the classes, and the differences whose rows are all known, until there is no new difference.
+
+    `tables` has member(release, class, respondent, people), one entry for all respondents who are alike, and
+    class_value(release, class, code, shown, n).
+    """
+    sets: dict[str, str] = {}
+    for name in ("known_set", "set_member", "set_value"):
+        sets[name] = scratch.table(name, step(name, {**tables, **sets}))
+    classes = dict(sets)
+    surer: list[exp.Query] = []
+    contradicted: list[exp.Query] = []
+    compared, number = 0, count(engine, sets["known_set"])
+    room = _TIMES_AS_MANY * _people(engine, sets["known_set"])
+    while not surer or compared < number:
+        sets["set_belief"] = scratch.table("set_belief", step("set_belief", sets))
+        sets["pair"] = scratch.table("pair", step("pair", sets), [compared])
+        sets["difference"] = scratch.table("difference", step("difference", sets))
+        for name, found_queries in (("surer", surer), ("contradicted", contradicted)):
+            found_queries.append(exp.select(exp.Star()).from_(relation(scratch.table(name, step(name, sets)))))
+        sets["exact"] = scratch.table("exact", step("exact", sets))
+        sets["new_set"] = scratch.table("new_set", step("new_set", sets), [number, room])
+        added = (("set_member", "new_member"), ("set_value", "new_value"), ("known_set", "new_known"))
+        sets |= {name: scratch.table(name, step(file, sets)) for name, file in added}
+        compared, number = number, count(engine, sets["known_set"])
+        room -= _people(engine, sets["new_set"])
+    sets["set_belief"] = scratch.table("set_belief", step("set_belief", sets))
+    return KnownSets(classes, sets, union_all([step("set_told", sets), *surer]), union_all(contradicted))
+
+
+def count(engine: Engine, table: str) -> int:
+    """Returns the number of rows of a table."""
+    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+
+
+def _people(engine: Engine, sets: str) -> int:
+    """Returns the number of respondents of all sets together, each set counted."""
+    total = f.coalesce(f.sum(column("people")), 0)
+    return int(engine.rows(exp.select(total).from_(relation(sets)))[0][0])
+
+
+def step(name: str, tables: Mapping[str, str]) -> exp.Query:
+    """Returns the query of a file under `sql/composition/`, which reads these tables."""
+    return reading(query_file("composition", name), tables)
 
 
 @dataclass(frozen=True)

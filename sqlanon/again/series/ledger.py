@@ -1,4 +1,4 @@
-"""Writes down who is in which class of a release, and which values each class has."""
+"""A release enters its series: its admission, and the rows of the ledger that say who is in which class."""
 
 from __future__ import annotations
 
@@ -7,21 +7,34 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.again.series.known_text import known_text, told_apart
-from sqlanon.again.series.respondents import Respondents
-from sqlanon.again.series.row_columns import row_text
+from sqlanon.again.series.respondents import (
+    Respondents,
+    key_check,
+    key_of,
+    known_text,
+    require_same_rows,
+    row_text,
+    told_apart,
+)
+from sqlanon.again.series.together import require_together
 from sqlanon.catalog import series as catalog
-from sqlanon.domain.counts import counted
-from sqlanon.domain.identifiers import fold
+from sqlanon.catalog.ledger import unchanged
+from sqlanon.domain.identifiers import fold, same_name
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
-from sqlanon.errors import InternalError, PolicyError
+from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, filtered, identical, insert, into, is_null, numbered, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.buckets import BucketValues
+from sqlanon.sql.questions.statistics import bind_statistic, load_statistic
+
+# Writes down who is in which class of a release, and which values each class has.
+
 
 _MEMBER = ("series_id", "position", "class_no", "respondent")
 _CLASS = ("series_id", "position", "class_no", "attribute", "value_set")
@@ -215,3 +228,87 @@ def _respondents(engine: Engine, series: Series, rows: str) -> int:
             hint="make the policy ON a query with one row of each respondent",
         )
     return int(number)
+
+
+# A release enters its series: it is written down, and what is required of all releases is measured.
+
+
+def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
+    """Appends a release to a series, in the caller's transaction.
+
+    Raises as `record`, `require_same_rows` and `require_together` do.
+
+    The releases before keep what the series requires, for they were published. So where the latest classes of
+    respondents tell that this one does, the others are not looked at again.
+    """
+    series = respondents.series
+    entrants = record(respondents, release, rows)
+    of_row = require_same_rows(respondents.engine, series) if series.requirements else None
+    satisfied = models_by_latest(respondents, entrants, of_row)
+    remaining = [requirement.model for requirement in series.requirements if requirement.model not in satisfied]
+    require_together(respondents.engine, series, respondents.scratch, str(release.name), remaining)
+
+
+def models_by_latest(respondents: Respondents, entrants: str, of_row: str | None) -> set[str]:
+    """The models that a series requires and that the release which enters keeps, if those before keep them.
+
+    `entrants` is a table of its respondents: class_no, token and former_class, of sql/ledger/entrant.sql. Where rows
+    show several columns, `of_row` is the attribute of whole rows, of which the models are asked as well. What is not
+    among the models may be kept, too: of some the latest classes of respondents do not tell it.
+    """
+    series, engine, position = respondents.series, respondents.engine, respondents.last_position
+    required = {each.model: dict(each.arguments) for each in series.requirements}
+    promises = [promise for promise in (load_statistic("series", name) for name in required) if promise.latest]
+    satisfied = {promise.name for promise in promises}
+    attributes = [*(name for name, _ in series.attributes), *([of_row] if of_row else [])]
+    for attribute in attributes if promises else ():
+        classes = query_file("ledger", "release_class")
+        keys = reading(query_file("ledger", "class_key"), {"class_of_series": classes})
+        of_release = (series.series_id, position + 1, fold(attribute))
+        tables: dict[str, str | exp.Query] = {"class_key": respondents.scratch.table("class_key", keys, of_release)}
+        tables["former_key"] = _former_keys(respondents, entrants, attribute)
+        for promise in promises:
+            bound = bind_statistic(promise, required[promise.name], (attribute,))
+            if engine.rows(bound.latest(tables), [position]) != [(True,)]:
+                satisfied.discard(promise.name)
+    return satisfied
+
+
+def _former_keys(respondents: Respondents, entrants: str, attribute: str) -> exp.Query:
+    tables = {"entrant": entrants, "returner": respondents.returners, "class_key": respondents.class_keys(attribute)}
+    return reading(query_file("ledger", "former_key"), tables)
+
+
+# Whether a release may be made in a series, before anything is read.
+
+
+def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
+    """The series that a release by this policy is to be made in, `kind` being table or view.
+
+    Raises UserError if there is no such series, and for a missing key; PolicyError for a live view, and for a policy or
+    a key that is not the series' own; CatalogError where its ledger has other rows than were written.
+    """
+    with about("series"):
+        series = catalog.load(engine, name)
+        if kind == "view":
+            raise PolicyError(
+                f"a live view cannot be in {series}, which remembers who was in which class: a view changes",
+                hint="make a snapshot, CREATE ANONYMIZED TABLE",
+            )
+        if not same_name(policy.name, series.policy):
+            raise PolicyError(
+                f"{series} is of releases by the policy {series.policy}, not by {policy.name}",
+                hint="ALTER POLICY changes a policy from one release to the next; another policy needs another series",
+            )
+        if policy.entity is None or not same_name(policy.entity.name, series.entity):
+            now = "has none any more" if policy.entity is None else f"is {policy.entity.name} now"
+            raise PolicyError(
+                f"{series} knows respondents by {series.entity}, and the ENTITY of {policy} {now}",
+                hint="make it the ENTITY again, or begin another series",
+            )
+        if key_check(key_of(series.name, series.key_variable)) != series.key_check:
+            raise PolicyError(
+                f"the key in {series.key_variable} is another than when {series} was begun: nobody would be known",
+                hint="set the variable to the former key",
+            )
+    return unchanged(engine, series)

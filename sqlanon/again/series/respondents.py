@@ -1,25 +1,90 @@
-"""The respondents of a source, as a series knows them, and the classes in which they were latest."""
+"""Respondents, values and columns of a source, as a series knows them in each of its releases."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from sqlglot import exp
 
-from sqlanon.again.series.keys import key_check, key_of
-from sqlanon.again.series.known_text import known_text, told_apart
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.series import Series
+from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.series import Series, Signatures
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.engines.udfs import registered
-from sqlanon.errors import InternalError
+from sqlanon.engines.udfs import registered, release_key
+from sqlanon.errors import InternalError, PolicyError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast
-from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.expressions import as_text, case, cast, in_utc
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading, sql_file
+from sqlanon.syntax.texts import call_text
+
+# The text by which a respondent or a value is known again in every release: equal ones have one, in any session.
+
+
+_EXACT = re.compile(
+    r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\)|VARCHAR|UUID|DATE|TIME|"
+    r"TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE"
+)
+_ROUNDED = ("FLOAT", "DOUBLE")
+
+
+def has_known_text(kind: str, *, rounded: bool = True) -> bool:
+    """Whether equal values of a type have one text; `rounded` says whether numbers that are rounded will do."""
+    return bool(_EXACT.fullmatch(kind)) or (rounded and kind in _ROUNDED)
+
+
+def known_text(name: str, kind: str) -> exp.Expr:
+    """The text of a column of a type for which `has_known_text`; NULL for NULL."""
+    text = as_text(in_utc(name, kind))
+    if kind not in _ROUNDED:
+        return text
+    # Zeros of both signs are equal, and so are all that are no number.
+    no_number, zero = f.call("isnan", column(name)), column(name).eq(literal(0))
+    return case((no_number, literal("nan")), (zero, literal("0.0")), otherwise=text)
+
+
+def known_value(text: exp.Expr, kind: str) -> exp.Expr:
+    """The value of a type for which `has_known_text` that has this text."""
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return f.call("timezone", "UTC", cast(text, "TIMESTAMP"))
+    return cast(text, kind)
+
+
+def told_apart(name: str, kind: str) -> exp.Expr:
+    """What tells a column's values apart as their texts do, within one statement, and takes less to compare.
+
+    `kind` is a type of respondents. Texts that differ may be equal in a column of texts, by its collation.
+    """
+    return as_text(column(name)) if kind == "VARCHAR" else column(name)
+
+
+# The keys of series and pseudonyms: checks that tell a key from others.
+
+
+def key_of(name: str, variable: str, of: str = "series") -> bytes:
+    """The key in an environment variable, bound to the series of this name, or to the `of` of the policy of this name.
+
+    So the ledger has other tokens than a release whose pseudonyms have the same key. Raises UserError for a variable
+    that is not set, or too short.
+    """
+    return hmac.digest(release_key(variable, f"the {of}"), f"{of}:{fold(name)}".encode(), "sha256")
+
+
+def key_check(key: bytes) -> str:
+    """A check value that differs from key to key and reveals nothing of the key."""
+    return hashlib.sha256(b"check:" + key).hexdigest()
+
+
+# The respondents of a source, as a series knows them, and the classes in which they were latest.
 
 
 @dataclass(frozen=True)
@@ -82,3 +147,225 @@ class Respondents:
 
     def _table(self, name: str, tables: dict[str, str | exp.Query], *parameters: object) -> str:
         return self.scratch.table(name, reading(query_file("ledger", name), tables), parameters)
+
+
+# The columns that a series goes by: that of the respondents, and the sensitive ones, which all releases have alike.
+
+
+def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
+    """The sensitive attributes, each with its type.
+
+    Raises PolicyError for a type whose equal values have several texts, so that nothing would be known again.
+    """
+    for b in (*bound.sensitive, *([bound.entity] if bound.entity else [])):
+        if not has_known_text(b.published_type, rounded=b is not bound.entity):
+            raise PolicyError(
+                f"a series cannot know {b.column} again, for equal values of {b.published_type} may have other texts",
+                hint=f"cast it in a query, ON (SELECT CAST({b.column} AS VARCHAR) AS {b.column}, ...)",
+                part=("policy",),
+            )
+    return tuple((b.column, b.published_type) for b in bound.sensitive)
+
+
+def in_order(series: Series, bound: BoundPolicy) -> list[BoundAttribute]:
+    """The sensitive attributes of a policy in the order of the series, which has the same."""
+    by_name = {fold(b.column): b for b in bound.sensitive}
+    return [by_name[fold(name)] for name, _ in series.attributes]
+
+
+def require_same_columns(series: Series, bound: BoundPolicy) -> None:
+    """Raises PolicyError unless a policy has the respondents and sensitive attributes of a series, of the same types.
+
+    Values of another type have other texts, and a column that is not sensitive any more would be looked at by nothing.
+    """
+    now = {**_folded(named_columns(bound)), fold(series.entity): bound.entity.published_type if bound.entity else ""}
+    former = {**_folded(series.attributes), fold(series.entity): series.entity_type}
+    for name in (*former, *now):
+        if name in former and name not in now:
+            raise _refused(series, f"{name} is not SENSITIVE any more")
+        if name not in former:
+            raise _refused(series, f"{name} was not SENSITIVE when it was begun")
+        if former[name] != now[name]:
+            raise _refused(series, f"{name} is {now[name]} now and was {former[name]}")
+
+
+def _folded(columns: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {fold(name): kind for name, kind in columns}
+
+
+def _refused(series: Series, why: str) -> PolicyError:
+    return PolicyError(
+        f"{series} cannot compare its releases: {why}; nothing was published",
+        hint="let the policy have the same column, cast it in a query, or begin another series",
+        part=("series",),
+    )
+
+
+# Which values the respondents of a source have had to choose from in the releases of a series.
+
+
+def latest_signatures(respondents: Respondents) -> Signatures:
+    """The signature of each respondent of a source, by the latest release of the series with the respondent.
+
+    Raises PolicyError for a policy with another number of sensitive attributes than one.
+    """
+    bound, series, scratch = respondents.bound, respondents.series, respondents.scratch
+    if len(bound.sensitive) != 1:
+        raise PolicyError(
+            f"signatures are of one sensitive attribute, and {bound.policy} has {len(bound.sensitive)}",
+            part=("policy",),
+        )
+    [sensitive] = bound.sensitive
+    kind, of_attribute = sensitive.published_type, (series.series_id, fold(sensitive.column))
+    tables = {"former": respondents.former, "returner": respondents.returners}
+    tables["class_key"] = respondents.class_keys(sensitive.column)
+    tables["signature"] = scratch.table("signature", reading(query_file("ledger", "signature"), tables))
+    members = reading(query_file("ledger", "signature_member"), tables)
+    texts = reading(query_file("ledger", "signature_value"), tables).subquery("of_signature", copy=False)
+    values = exp.select(column("signature"), alias(known_value(column("text"), kind), "value"), column("n"))
+    known = query_file("ledger", "known_value").subquery("known", copy=False)
+    return Signatures(
+        scratch.table("signature_member", members, (respondents.last_position,)),
+        scratch.table("signature_value", values.from_(texts, copy=False), of_attribute),
+        scratch.table(
+            "known_value",
+            exp.select(alias(known_value(column("value"), kind), "value")).from_(known, copy=False),
+            of_attribute,
+        ),
+        len(series.releases),
+        ", ".join(map(call_text, series.requirements)),
+    )
+
+
+# The columns that rows show beside the quasi-identifiers.
+#
+# Somebody who knows the classes of a respondent in two releases looks for a row that both have: all its columns
+# together
+# leave fewer rows than each column by itself leaves values. So the ledger has the rows of a class as one more
+# attribute.
+
+
+Columns = Sequence[tuple[str, str]]
+_BESIDE = (Role.SENSITIVE, Role.INSENSITIVE)
+
+
+def row_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
+    """Returns the columns that the rows of a release show beside the quasi-identifiers, with their types.
+
+    They are in the order of their names. There are none where a row shows one such column, which is an attribute of the
+    series by itself.
+    """
+    columns = _in_order((b.column, b.published_type) for b in bound.attributes if b.role in _BESIDE)
+    return columns if len(columns) > 1 else ()
+
+
+def shown_columns(release: Release, columns: Columns) -> tuple[tuple[str, str], ...]:
+    """Returns the columns that the rows of a release show beside the quasi-identifiers, as `row_columns` does, or one.
+
+    `columns` are all columns of the release, each with its type.
+    """
+    beside = {fold(a.name) for a in release.attributes if a.role in _BESIDE}
+    return _in_order((name, kind) for name, kind in columns if fold(name) in beside)
+
+
+def _in_order(columns: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    known = [(name, kind) for name, kind in columns if has_known_text(kind)]
+    return tuple(sorted(known, key=lambda each: fold(each[0])))
+
+
+def named_row(columns: Columns) -> str:
+    """Returns the attribute under which the ledger has rows of these columns: their folded names, as a list in JSON.
+
+    No column has this name that is among them, and no row of one column is written down.
+    """
+    return fold(json.dumps([[fold(name), kind] for name, kind in columns], separators=(",", ":"), ensure_ascii=False))
+
+
+def row_text(columns: Columns) -> exp.Expr:
+    """Returns the text of a row by these columns: a list in JSON of the texts of their values."""
+    return as_text(f.call("to_json", exp.Array(expressions=[known_text(name, kind) for name, kind in columns])))
+
+
+def value_in_row(row: exp.Expr, attribute: str, name: str) -> exp.Expr:
+    """Returns the text of a column's value in the text of a row of the attribute that `named_row` made."""
+    position = [column for column, _ in json.loads(attribute)].index(fold(name))
+    return f.call("json_extract_string", row, literal(f"$[{position}]"))
+
+
+def require_known_rows(series: Series, bound: BoundPolicy) -> None:
+    """Raises PolicyError for a release whose rows cannot be compared with those of other releases: `unknown_rows`."""
+    if problem := unknown_rows(series, [(b.attribute, b.published_type) for b in bound.attributes]):
+        why, hint = problem
+        raise PolicyError(f"{why}; nothing was published", hint=hint, part=("series",))
+
+
+def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tuple[str, str] | None:
+    """Returns why the rows of a release cannot be compared in a series that requires something, and what to do.
+
+    These are rows with tokens that are the same in each release, rows with values of a type whose equal values may have
+    several texts, and rows of more than two columns beside the quasi-identifiers where values may change: which of
+    them changed is not known. `columns` are the attributes of a policy, with the types of what they publish.
+    """
+    if not series.requirements:
+        return None
+    for attribute, _ in columns:
+        if is_keyed(attribute):
+            return (
+                f"{attribute.name} is PSEUDONYM KEY: the tokens would tell which rows of two releases are of one "
+                "respondent",
+                "leave KEY out, so that each release has other tokens: ALTER POLICY ... ALTER COLUMN "
+                f"{attribute.name} {attribute.role.value.upper()} PSEUDONYM",
+            )
+    beside = [(attribute.name, kind) for attribute, kind in columns if attribute.role in _BESIDE]
+    for name, kind in beside:
+        if not has_known_text(kind):
+            return (
+                f"{name} is published beside the quasi-identifiers, and equal values of {kind} may have other texts, "
+                "so that rows of two releases cannot be compared",
+                f"leave {name} out, ALTER POLICY ... ALTER COLUMN {name} IDENTIFIER, or cast it in a query",
+            )
+    arguments = [argument for requirement in series.requirements for argument in requirement.arguments]
+    ignores = any(name == "changed" and fold(str(value)) == "ignored" for name, value in arguments)
+    if ignores and len(beside) > 2:
+        return (
+            f"{series} ignores values that change, and rows show {', '.join(name for name, _ in beside)} beside the "
+            "quasi-identifiers: a reader who knows which of them stay the same could compare these alone",
+            "leave all but two of these columns out, or begin a series without changed => 'ignored'",
+        )
+    return None
+
+
+def is_keyed(attribute: Attribute) -> bool:
+    """Returns whether a column is published as tokens that other releases have, too."""
+    return attribute.pseudonym is not None and attribute.pseudonym.key_variable is not None
+
+
+def attributes_of_rows(engine: Engine, series: Series) -> dict[int, str | None]:
+    """Returns for each release of a series, by its position, the attribute that `named_row` made; None without one."""
+    names = {fold(name) for name, _ in series.attributes}
+    attribute_at: dict[int, str | None] = {}
+    for position, attribute in engine.rows(sql_file("ledger", "attributes"), [series.series_id]):
+        of_row = None if attribute in names else str(attribute)
+        attribute_at[int(position)] = of_row or attribute_at.get(int(position))
+    return attribute_at
+
+
+def require_same_rows(engine: Engine, series: Series) -> str | None:
+    """Returns the attribute of the rows that all releases of a series show, None where they show one column.
+
+    Raises PolicyError where the releases of a series that requires something show other columns; of a series that
+    requires nothing it is None then.
+    """
+    shown_attributes = {*attributes_of_rows(engine, series).values()}
+    if shown_attributes == {None} and len(series.attributes) > 1:
+        shown_attributes.add("unknown")
+    if len(shown_attributes) < 2:
+        return next(iter(shown_attributes), None)
+    if not series.requirements:
+        return None
+    raise PolicyError(
+        f"the releases of {series} do not all show the same columns beside the quasi-identifiers, so that "
+        "their rows cannot be compared; nothing was done",
+        hint="let the policy have the columns of the releases before, or begin another series",
+        part=("series",),
+    )

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.again.series.beliefs import alike, by_counting, by_intersection
-from sqlanon.again.series.known_sets import step
-from sqlanon.again.series.row_columns import require_same_rows, value_in_row
+from sqlanon.again.series.beliefs import alike, by_counting, by_intersection, step
+from sqlanon.again.series.respondents import require_same_rows, value_in_row
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement
 from sqlanon.domain.series import Series
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine

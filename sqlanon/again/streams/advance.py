@@ -8,16 +8,14 @@ from functools import reduce
 
 from sqlglot import exp
 
-from sqlanon.again.streams.arrivals import read_arrivals
+from sqlanon.again.streams.arrivals import horizon, new_watermark, read_arrivals
 from sqlanon.again.streams.axes import Axis, Nodes, Ranges, axes_of, code_of_level, code_of_value
-from sqlanon.again.streams.checks import batch_digests, require_batch
 from sqlanon.again.streams.columns import Columns
-from sqlanon.again.streams.delays import horizon, new_watermark
-from sqlanon.again.streams.publishing import publish
+from sqlanon.again.streams.publishing import batch_digests, publish, require_batch
 from sqlanon.catalog import streams as catalog
-from sqlanon.domain.adjustable import Adjustable
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.stream import Batch, Stream
+from sqlanon.domain.context import Adjustable
+from sqlanon.domain.series import Batch, Stream
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f

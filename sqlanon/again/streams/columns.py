@@ -1,25 +1,77 @@
-"""The columns that a stream reads of its source, and what its policy must be."""
+"""Streams as statements name them: the columns read of the source, and the options."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlanon.again.series.known_text import has_known_text
-from sqlanon.again.streams.options import METHOD, Options
+from sqlanon.again.series.respondents import has_known_text
+from sqlanon.catalog import migrations, streams
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold, nearest, same_name
 from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.series import Stream
+from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, about
+from sqlanon.methods.shared.arguments import Kind, argument, called, parsed
 from sqlanon.sources.bind_policy import bind, policy_source
 from sqlanon.sources.column_types import without_enums
 from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sources.source import qualified
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.cells.labels import listed_twice
+
+# What METHOD stream(k => ..., delay => ..., reuse => ...) takes.
+
+
+METHOD = "stream"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of the method."""
+
+    k: int = argument("each class has rows of so many different respondents at the least", Kind.WHOLE, least=2)
+    delay: int | str = argument(
+        "a row leaves before so many rows have arrived after it, or before so much time has passed",
+        Kind.SPAN,
+        example=1000,
+    )
+    reuse: bool = argument(
+        "a row that finds no class in time is published under the label of an earlier one that covers it",
+        Kind.FLAG,
+        default=True,
+    )
+
+
+def options_of(name: str, arguments: Sequence[tuple[str, Value]]) -> Options:
+    """The arguments of a stream, checked.
+
+    Raises PolicyError for another method, and for a delay in which no class of k can come together.
+    """
+    if fold(name) != METHOD:
+        raise PolicyError(
+            f"a stream is published by METHOD {METHOD}, not by {name}",
+            hint=f"write METHOD {called(METHOD, {'k': 5, 'delay': 1000})}; CREATE ANONYMIZED TABLE takes other methods",
+            part=("method", name),
+        )
+    options = parsed(METHOD, Options, arguments)
+    if isinstance(options.delay, int) and options.delay < options.k:
+        raise PolicyError(
+            f"{METHOD}: with delay => {options.delay} a row never meets the {options.k - 1} others that "
+            f"k => {options.k} asks for",
+            hint=f"a delay is {options.k} rows or more, and the longer it is, the narrower the classes are",
+            part=("method", METHOD, "delay"),
+        )
+    return options
+
+
+# The columns that a stream reads of its source, and what its policy must be.
+
 
 BATCH = "batch"
 
@@ -190,3 +242,11 @@ def _require_readable(engine: Engine, bound: BoundAttribute) -> None:
             hint=f"keep one text of each, and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
             part=("policy",),
         )
+
+
+# A stream that a statement names, as the catalog has it.
+
+
+def find_stream(engine: Engine, name: QualifiedName) -> Stream | None:
+    """The stream of this name; None if there is none, or no catalog."""
+    return streams.find(engine, qualified(engine, name)) if migrations.ready(engine) else None

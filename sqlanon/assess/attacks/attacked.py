@@ -6,7 +6,7 @@ satisfied requirement promises, and in which classes it is worst.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,9 +14,10 @@ from sqlglot import exp
 
 from sqlanon.assess.attacks.known_people import KnownColumns, public_class_of
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.counts import per_cent
 from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.release import Measurement
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
@@ -24,16 +25,22 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.release.existing.statistics import statistic_queries
 from sqlanon.sources.bind_policy import bind, hierarchies_of
-from sqlanon.sources.source import BoundSource
+from sqlanon.sources.source import BoundSource, has_rows_of
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.cells.labels import stored_labels
 from sqlanon.sql.cells.taxonomy import Taxonomy
 from sqlanon.sql.classes.normal_relations import Background
-from sqlanon.sql.classes.requirement import SqlRequirement
-from sqlanon.sql.classes.rows import Rows, RowsOfRequirements
+from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement
 from sqlanon.sql.questions.ask import BoundRequirement
-from sqlanon.sql.questions.attacks import attack_parts, bind_attack
-from sqlanon.sql.questions.statistics import BoundStatistic
+from sqlanon.sql.questions.statistics import (
+    BoundStatistic,
+    Statistic,
+    as_tried,
+    attack_parts,
+    attacks_on_classes,
+    bind_attack,
+    shapes,
+)
 
 # What attacks read beside the normal relations, made from the source.
 _OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class")
@@ -299,3 +306,84 @@ def _require_numbers(called: str, statistic: BoundStatistic, columns: Sequence[C
             hint="name a level of a hierarchy, similarity(level => 1), or cast the values to numbers in a query",
             part=("attack", statistic.statistic.model, "within"),
         )
+
+
+# Whether the source of a release still has the rows that the release shows, where an attack counts its hits on it.
+
+
+def require_same_rows(
+    engine: Engine,
+    shown_rows: exp.Query,
+    source: exp.Query,
+    called: str,
+    part: Sequence[str],
+    *,
+    left_out: bool = False,
+) -> None:
+    """Raises PolicyError unless the source has the rows that are shown, and no others where none are `left_out`."""
+    if not has_rows_of(engine, shown_rows, source) or not (left_out or has_rows_of(engine, source, shown_rows)):
+        raise PolicyError(
+            f"{called} cannot be attacked by {part[-1]}: its source has changed",
+            hint="make the release again",
+            part=tuple(part),
+        )
+
+
+# What CHECK says of attacks that the requirements do not bound, however well they are met.
+
+
+def unbounded(
+    engine: Engine,
+    requirements: Sequence[BoundRequirement],
+    measurements: Sequence[Measurement],
+    sensitive: Sequence[str],
+) -> tuple[str, ...]:
+    """A sentence about the attacks that are not bounded, as `ATTACK` tries them by default; none if all are.
+
+    A requirement counts if it is met, is about no attribute or about this one alone, and promises less than certainty.
+    Attributes about which the same attacks are not bounded stand together.
+    """
+    attributes: dict[str, list[str]] = {}
+    met = {(m.question, fold(m.attribute or ""), m.required) for m in measurements if m.satisfied}
+    files = attacks_on_classes()
+    for attribute in sensitive:
+        promising = [r for r in requirements if _is_met(r, met) and _is_about(r, attribute)]
+        if names := ", ".join(_called(files, _bounded(engine, files, promising, attribute))):
+            attributes.setdefault(names, []).append(attribute)
+    if not attributes:
+        return ()
+    parts = [f"what {names} can tell about {', '.join(of)}" for names, of in attributes.items()]
+    return (f"no requirement that is met limits {', nor '.join(parts)}; ATTACK measures each attack",)
+
+
+def _is_met(requirement: BoundRequirement, met: Collection[tuple[str, str, float | None]]) -> bool:
+    return (requirement.question_name, fold(", ".join(requirement.attributes)), requirement.required) in met
+
+
+def _is_about(requirement: BoundRequirement, attribute: str) -> bool:
+    return [*map(fold, requirement.attributes)] in ([], [fold(attribute)])
+
+
+def _bounded(
+    engine: Engine, files: Sequence[Statistic], requirements: Sequence[BoundRequirement], attribute: str
+) -> set[Statistic]:
+    """The files of attacks whose highest confidence one of the requirements keeps below certainty."""
+    promises: list[tuple[Statistic, exp.Expr]] = []
+    for file in files:
+        for requirement in requirements:
+            # The requirement spells the attribute as the source does.
+            tried = as_tried(file, (*requirement.attributes, attribute)[0])
+            promises += [(file, promise) for promise in tried.bounds_by(requirement)]
+    if not promises:
+        return set()
+    values = engine.rows(exp.select(*(promise for _, promise in promises)))[0]
+    return {file for (file, _), value in zip(promises, values, strict=True) if file.least_bound([value]) is not None}
+
+
+def _called(files: Sequence[Statistic], bounded: Collection[Statistic]) -> Iterator[str]:
+    """The attacks that are not bounded, by the names that users type; with arguments where other ones are bounded."""
+    for model in dict.fromkeys(file.model for file in files):
+        parts = [file for file in files if file.model == model]
+        rest = [file for file in parts if file not in bounded]
+        if rest:
+            yield model if rest == parts else shapes(rest)

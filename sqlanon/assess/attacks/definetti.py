@@ -12,20 +12,18 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from sqlanon.assess.attacks.same_source import require_same_rows
+from sqlanon.assess.attacks.attacked import require_same_rows
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release, ReleaseAttribute
+from sqlanon.domain.release import Reading, Release, ReleaseAttribute
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.release.existing.classes import ReleaseClasses
-from sqlanon.release.existing.unchanged_source import require_unchanged
+from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import drop
 from sqlanon.sql.build.expressions import (
     ascending,
     big,
@@ -39,6 +37,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import drop
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.buckets import BucketValues, values_of_table
 from sqlanon.sql.questions.ask import literals_of

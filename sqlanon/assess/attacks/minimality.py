@@ -6,41 +6,155 @@ that the method prefers to the published one violates what is required, as it ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp as to_the_power
+from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assess.attacks.same_source import require_same_rows
-from sqlanon.assess.attacks.sizes import sizes
-from sqlanon.assess.attacks.worlds import PART, Published, label_name, worlds_of, worlds_step
-from sqlanon.catalog.fingerprint import fingerprint
-from sqlanon.catalog.snapshot import policy_of
-from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.calls import MethodCall
+from sqlanon.assess.attacks.attacked import require_same_rows
+from sqlanon.catalog.snapshot import fingerprint, policy_of
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.context import Adjustable
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
-from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import preferred_to
 from sqlanon.release.pipeline.run import encoded
 from sqlanon.sources.bind_policy import hierarchies_of
+from sqlanon.sources.listed_values import listed_taxonomy
 from sqlanon.sources.source import own_object
-from sqlanon.sources.taxonomies import listed_taxonomy
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import drop
 from sqlanon.sql.build.expressions import as_text, ascending, identical, numbered, order_by, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import drop
+from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 from sqlanon.sql.classes.guard import violations
-from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sql.classes.normal_relations import Background, literal_rows, relations_of, sensitive_values
 from sqlanon.sql.classes.rows import Rows, class_label
-from sqlanon.sql.questions.sole_parameter import always_satisfied
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.questions.models import always_satisfied
 from sqlanon.sql.questions.statistics import BoundStatistic
+
+# How much work an attack may be.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Fewer worlds than `every_world` are all looked at, others drawn, of which at least `least_worlds` must be left.
+
+    All worlds together have at most `most_dealt` rows, and a release at most `most_choices` that are preferred to it.
+    """
+
+    every_world: int = 1_000_000
+    least_worlds: int = 100
+    most_dealt: int = 50_000_000
+    most_choices: int = 10_000
+
+
+sizes = Adjustable(Sizes())
+
+
+# The worlds of the minimality attack: each deals the values of a published class out among its rows anew.
+
+
+PART = ("attack", "minimality")
+
+
+@dataclass(frozen=True)
+class Published:
+    """The rows of the source under the labels of each level, and what was published of them.
+
+    `rows` is the table of row_id, the `label` of each quasi-identifier and level, and each sensitive column.
+    `published` is that of row_id, class_no, position within the class, from 1, and code, the number of the row's
+    sensitive values together.
+    """
+
+    policy: BoundPolicy
+    requirements: tuple[BoundRequirement, ...]
+    levels: tuple[int, ...]
+    rows: str
+    published: str
+    count: int
+
+    @property
+    def quasi_identifiers(self) -> tuple[BoundAttribute, ...]:
+        return self.policy.quasi_identifiers
+
+    @property
+    def sensitive(self) -> tuple[BoundAttribute, ...]:
+        return self.policy.sensitive
+
+    def keys(self, levels: Sequence[int]) -> list[exp.Expr]:
+        """The labels of these levels; `*` tells no rows apart."""
+        each = zip(self.quasi_identifiers, levels, strict=True)
+        return [column(label_name(i, level)) for i, (b, level) in enumerate(each) if level < b.height]
+
+
+def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], scratch: Scratch) -> tuple[str, str, bool]:
+    """The tables of world, and of world, row_id and code; and whether there is each world that is possible."""
+    tables = {"published_row": made.published}
+    tables["class_value"] = scratch.table("class_value", worlds_step("class_value", tables))
+    ((ways,),) = engine.rows(worlds_step("number_of_worlds", tables))
+    number = round(to_the_power(min(float(ways), 50.0)))
+    exact = number < sizes().every_world and number * made.count <= sizes().most_dealt
+    count = number if exact else int(arguments["worlds"])
+    if count * made.count > sizes().most_dealt:
+        most = sizes().most_dealt // max(made.count, 1)
+        raise PolicyError(
+            f"{count:,} worlds of {made.count:,} rows are more than {sizes().most_dealt:,} rows",
+            hint=f"draw fewer: worlds => {most}" if most >= sizes().least_worlds else "attack a sample of the source",
+            part=PART,
+        )
+    numbers = exp.select(alias(f.call("unnest", f.call("range", literal(count))), "world"))
+    tables["world"] = scratch.table("world", numbers)
+    if not exact:
+        drawn = worlds_step("drawn_worlds", tables, seed=int(arguments["seed"]))
+        return tables["world"], scratch.table("dealt", drawn), False
+    tables["arrangement"] = _arrangements(engine, tables, scratch)
+    tables["way"] = scratch.table("way", _ways(engine, tables["arrangement"]))
+    return tables["world"], scratch.table("dealt", worlds_step("every_world", tables)), True
+
+
+def _arrangements(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> str:
+    """Each way to deal the values of a class out among its rows, one row more in each step."""
+    ((most,),) = engine.rows(exp.select(f.max(column("size"))).from_(relation(tables["class_value"])))
+    arranged = scratch.table("arranged", worlds_step("none_dealt", tables))
+    for _ in range(int(most or 0)):
+        former = arranged
+        arranged = scratch.table("arranged", worlds_step("one_more_dealt", {**tables, "arranged": former}))
+        engine.run(drop("TABLE", relation(former), exists=True))
+    return scratch.table("arrangement", worlds_step("arrangement", {"arranged": arranged}))
+
+
+def _ways(engine: Engine, arrangement: str) -> exp.Select:
+    """class_no, ways and stride: the number of a world is that of the way of each class, in mixed radix."""
+    counted = exp.select(column("class_no"), f.count()).from_(relation(arrangement)).group_by(column("class_no"))
+    rows: list[tuple[int, int, int]] = []
+    stride = 1
+    for class_no, ways in sorted(engine.rows(counted)):
+        rows.append((int(class_no), int(ways), stride))
+        stride *= int(ways)
+    return literal_rows([("class_no", "BIGINT"), ("ways", "BIGINT"), ("stride", "BIGINT")], rows)
+
+
+def label_name(index: int, level: int) -> str:
+    return f"label_{index}_{level}"
+
+
+def worlds_step(name: str, tables: Mapping[str, str], **arguments: Any) -> exp.Query:
+    tree = query_file("minimality", name)
+    for parameter in list(tree.find_all(exp.Placeholder)):
+        parameter.replace(exp.convert(arguments[parameter.name]))
+    return reading(tree, tables)
+
 
 # What a world has of its own; other relations are about respondents, other people or ranges.
 _OF_VALUES = {

@@ -9,17 +9,16 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.catalog.snapshot import policy_of
-from sqlanon.domain.adjustable import Adjustable
+from sqlanon.domain.context import Adjustable
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.release.existing.joined_tuples import JoinedTuples
-from sqlanon.release.existing.membership import Matching, matching_of
+from sqlanon.release.existing.estimable import recorded
+from sqlanon.release.existing.loaded import require_unchanged
+from sqlanon.release.existing.membership import JoinedTuples, Matching, matching_of
 from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.release.existing.recorded import recorded
-from sqlanon.release.existing.unchanged_source import require_unchanged
 from sqlanon.sources.pivot import source_rows
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.assess.figures.population_columns import ReleasedColumn
-from sqlanon.assess.figures.population_nodes import Nodes, code_name, node_name
+from sqlanon.assess.figures.population_nodes import Nodes, ReleasedColumn, code_name, node_name
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.temp_tables import Scratch
@@ -26,7 +25,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, inner_join, left_join, select
+from sqlanon.sql.build.steps import cross_join, inner_join, left_join, select
 from sqlanon.sql.cells.labels import published_value
 
 # The column of released cells with the value, before and after it has its code.

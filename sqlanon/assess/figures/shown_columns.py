@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release, ReleaseAttribute
+from sqlanon.domain.release import Reading, Release, ReleaseAttribute
 from sqlanon.domain.summary import ShownColumn
 from sqlanon.engines.base import Engine
 from sqlanon.sources.source import own_object

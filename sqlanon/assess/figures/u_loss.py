@@ -10,7 +10,6 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.assess.figures.class_figures import ClassFigure
-from sqlanon.assess.figures.population_columns import released_column
 from sqlanon.assess.figures.population_counts import (
     counts_in_populations,
     independent_values,
@@ -19,7 +18,7 @@ from sqlanon.assess.figures.population_counts import (
     source_value,
     value_codes,
 )
-from sqlanon.assess.figures.population_nodes import TOP, Nodes, code_name, large_nodes, node_name
+from sqlanon.assess.figures.population_nodes import TOP, Nodes, code_name, large_nodes, node_name, released_column
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.bound import BoundPolicy
@@ -31,19 +30,18 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
-from sqlanon.release.existing.estimable import published
+from sqlanon.release.existing.estimable import published, recorded
+from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.release.existing.recorded import recorded
-from sqlanon.release.existing.unchanged_source import require_unchanged
 from sqlanon.sources.bind_policy import bind
 from sqlanon.sources.bind_policy import hierarchies_of as policy_hierarchies
 from sqlanon.sources.pivot import source_rows
-from sqlanon.sources.source_identity import source_identity
+from sqlanon.sources.source import source_identity
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, descending, identical, infix, joined, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import inner_join, select, semi_join
 from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.steps import inner_join, select, semi_join
 
 _LEAST = 0.05
 _PARAMETERS = ("min_support", "each_level", "worst")

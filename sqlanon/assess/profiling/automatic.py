@@ -9,7 +9,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from sqlanon.assess.profiling.sizes import sizes
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.assess.profiling.categories import SENSITIVE_WORDS, TIME_WORDS, Category, words_of
 from sqlanon.assess.profiling.combinations import Combinations
 from sqlanon.assess.profiling.sizes import sizes
-from sqlanon.domain.counts import per_cent
+from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine

@@ -14,13 +14,11 @@ from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, UserError
-from sqlanon.estimates.batch.context import BatchContext
-from sqlanon.estimates.batch.on_source import SourceAggregates, countable
-from sqlanon.estimates.batch.one_scan import as_it_is, columns_of, many, repeats
-from sqlanon.estimates.batch.satisfying_values import Constants
-from sqlanon.estimates.counted_rows import CountedSource, counted_source, counted_table, number_column
+from sqlanon.estimates.batch.distinct_rows import BatchContext, Constants
+from sqlanon.estimates.batch.on_source import SourceAggregates, as_it_is, columns_of, countable, many, repeats
+from sqlanon.estimates.query.conjunctions import WorkloadQuery
 from sqlanon.estimates.query.parse import is_plain
-from sqlanon.estimates.query.templates import WorkloadQuery
+from sqlanon.estimates.release_model import CountedSource, counted_source, counted_table, number_column
 from sqlanon.sources.pivot import source_rows
 from sqlanon.sources.source import in_file
 from sqlanon.sql.build.names import relation

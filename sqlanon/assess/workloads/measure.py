@@ -13,24 +13,20 @@ from sqlanon.assess.measure_results import Results, named, results_of
 from sqlanon.assess.workloads.ask_source import AskSource, NotAnswered, Note
 from sqlanon.catalog import workloads
 from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.context import Watching
 from sqlanon.domain.release import Release
-from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError
-from sqlanon.estimates.batch.by_table_groups import figures_by_tables
-from sqlanon.estimates.batch.context import BatchContext
+from sqlanon.estimates.batch.distinct_rows import BatchContext, Constants, constants
 from sqlanon.estimates.batch.on_buckets import BucketCounts
 from sqlanon.estimates.batch.on_release import ReleaseAggregates, kinds_of
-from sqlanon.estimates.batch.on_separate_tables import SeparateTableCounts
-from sqlanon.estimates.batch.one_scan import repeats
-from sqlanon.estimates.batch.satisfying_values import Constants, constants
-from sqlanon.estimates.counted_rows import CountedRelease
-from sqlanon.estimates.error import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, stored_errors, summary
-from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggregate
+from sqlanon.estimates.batch.on_separate_tables import SeparateTableCounts, figures_by_tables
+from sqlanon.estimates.batch.on_source import repeats
+from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggregate, Templates, WorkloadQuery
 from sqlanon.estimates.query.parse import Aggregate
-from sqlanon.estimates.query.templates import Templates, WorkloadQuery
-from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.estimates.release_model import CountedRelease, ReleaseModel
+from sqlanon.estimates.workloads import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, stored_errors, summary
 from sqlanon.sources.source import in_file, own_object
 from sqlanon.sql.build.expressions import insert
 from sqlanon.sql.build.names import relation

@@ -10,11 +10,9 @@ from sqlanon.assess.figures.shown_columns import shown_columns
 from sqlanon.assess.workloads.typical_counts import typical_counts
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import policy_of
-from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release
-from sqlanon.domain.requests import AttackRequest
+from sqlanon.domain.release import Reading, Release
+from sqlanon.domain.requests import AttackRequest, MethodCall
 from sqlanon.domain.summary import CountError, ShownColumn, Summary, SurestGuess
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine

@@ -12,7 +12,7 @@ from sqlanon.domain.workload import WorkloadOptions
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.random_queries import drawn_queries, queried_columns
+from sqlanon.estimates.workloads import drawn_queries, queried_columns
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sql.build.names import column, relation

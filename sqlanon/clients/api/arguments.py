@@ -10,7 +10,7 @@ from enum import Enum
 from sqlanon.clients.api.defined import Defined
 from sqlanon.domain.values import QualifiedName, Scalar, Source, Value
 from sqlanon.errors import UserError
-from sqlanon.sources.parameters import plain_scalar
+from sqlanon.sources.data_frames import plain_scalar
 from sqlanon.syntax.query_text import query_text
 
 Number = int | float | Decimal

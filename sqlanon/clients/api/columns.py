@@ -10,7 +10,7 @@ from sqlanon.clients.api.arguments import Number, column_names, described, one_n
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Pseudonym, Role
 from sqlanon.errors import UserError
-from sqlanon.sources.parameters import plain_scalar
+from sqlanon.sources.data_frames import plain_scalar
 
 # The order of the arguments.
 ROLES = (Role.IDENTIFIER, Role.ENTITY, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)

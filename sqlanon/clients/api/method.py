@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from sqlanon.clients.api.arguments import Argument, ValueKind, python_value, text_argument, values
 from sqlanon.clients.api.defined import Defined
-from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.requests import MethodCall
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
 from sqlanon.syntax.texts import call_text

@@ -11,7 +11,7 @@ from sqlanon.clients.api.defined import Defined
 from sqlanon.clients.api.method import Method
 from sqlanon.clients.api.policy import Policy, exclusive
 from sqlanon.clients.api.statement_text import statement_text
-from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.requests import MethodCall
 from sqlanon.errors import UserError
 from sqlanon.statements.releases.create_release import CreateRelease
 

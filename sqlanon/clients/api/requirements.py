@@ -8,7 +8,7 @@ from typing import ClassVar
 from sqlanon.clients.api.arguments import Argument, ValueKind, python_value, text_argument, values
 from sqlanon.clients.api.defined import Defined
 from sqlanon.domain.policy import Requirement as Definition
-from sqlanon.sources.joins.requirements import bind_joined, is_of_join
+from sqlanon.sources.joins import bind_joined, is_of_join
 from sqlanon.sql.questions.ask import require_parameters
 from sqlanon.sql.questions.load import questions_of
 from sqlanon.syntax.texts import call_text

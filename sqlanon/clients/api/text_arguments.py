@@ -12,7 +12,7 @@ from sqlanon.clients.api.arguments import described
 from sqlanon.clients.api.method import Method
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.domain import policy as domain
-from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.requests import MethodCall
 from sqlanon.errors import UserError
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.parser import statement_ending

@@ -23,7 +23,7 @@ from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import own_object, qualified
-from sqlanon.sql.build.ddl import drop_object
+from sqlanon.sql.build.render import drop_object
 from sqlanon.statements.base import Answer
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.parser import statement_ending

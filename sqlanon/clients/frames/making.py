@@ -14,9 +14,9 @@ from sqlanon.catalog import releases
 from sqlanon.clients.api.text_arguments import hierarchy_argument
 from sqlanon.clients.frames.inputs import Input
 from sqlanon.clients.frames.release import RELEASE, FrameRelease
-from sqlanon.domain.calls import MethodCall
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database, rest

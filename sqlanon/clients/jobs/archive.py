@@ -13,9 +13,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import UserError
 from sqlanon.export.formats.base import suffixes
-from sqlanon.export.layout import names_of_export
+from sqlanon.export.layout import local_path, names_of_export
 from sqlanon.export.opening import export_at
-from sqlanon.export.paths import local_path
 from sqlanon.statements.base import Statement
 from sqlanon.statements.releases.export_release import ExportRelease
 

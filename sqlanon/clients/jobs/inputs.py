@@ -10,9 +10,9 @@ from dataclasses import fields, replace
 from sqlglot import exp
 
 from sqlanon import __version__
-from sqlanon.again.series.keys import key_check, key_of
+from sqlanon.again.series.respondents import key_check, key_of
 from sqlanon.catalog import policies, releases
-from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.snapshot import fingerprint
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
@@ -21,8 +21,8 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError
 from sqlanon.export.signature import key_fingerprint, signing_key
 from sqlanon.plugins import plugin_versions
-from sqlanon.release.existing.content import fingerprint_of
-from sqlanon.release.existing.own_series import own_series
+from sqlanon.release.existing.loaded import own_series
+from sqlanon.release.existing.objects import fingerprint_of
 from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import bind_source, qualified

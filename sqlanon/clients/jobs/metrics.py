@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement, Release
 from sqlanon.errors import UserError
 
 

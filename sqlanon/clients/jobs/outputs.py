@@ -9,20 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sqlanon.catalog import releases
-from sqlanon.domain.job import FinishedJob
 from sqlanon.domain.release import Release
+from sqlanon.domain.series import FinishedJob
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import SqlanonError
 from sqlanon.export.formats.base import suffixes
-from sqlanon.export.layout import names_of_export, report_path
+from sqlanon.export.layout import content_names, file_hash, local_path, names_of_export, report_path
 from sqlanon.export.opening import export_at
-from sqlanon.export.paths import local_path
-from sqlanon.export.previous_export import file_hash
-from sqlanon.export.target import content_names
-from sqlanon.release.existing.content import has_checked_rows
-from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.release.existing.objects import has_checked_rows, require_own_columns
 from sqlanon.statements.base import Statement
 from sqlanon.statements.releases.export_release import ExportRelease
 

@@ -14,8 +14,7 @@ from sqlanon.assess.measure_figures import COMPUTED, figure_names, measured_name
 from sqlanon.clients.terminal.method_help import argument_completions, method_completions
 from sqlanon.clients.terminal.model_help import MODELS
 from sqlanon.methods.registry import METHODS
-from sqlanon.sql.questions.attacks import all_shapes, attack_names
-from sqlanon.sql.questions.statistics import load_statistic
+from sqlanon.sql.questions.statistics import all_shapes, attack_names, load_statistic
 from sqlanon.statements.registry import label_of, statements
 
 _ATTACKS = attack_names()

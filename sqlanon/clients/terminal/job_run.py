@@ -18,7 +18,7 @@ from sqlanon.clients.jobs.outputs import Outputs, outputs_of
 from sqlanon.clients.terminal.databases import connected
 from sqlanon.clients.terminal.job_log import LoggedOutput
 from sqlanon.clients.terminal.scripts import ScriptRun, report
-from sqlanon.domain.job import FinishedJob
+from sqlanon.domain.series import FinishedJob
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import EngineError, InUseError, SqlanonError, UserError
 from sqlanon.statements.base import Statement

@@ -10,8 +10,8 @@ from typing import Any
 
 from prompt_toolkit.completion import Completion
 
-from sqlanon.again.streams.options import METHOD as STREAM
-from sqlanon.again.streams.options import Options as StreamOptions
+from sqlanon.again.streams.columns import METHOD as STREAM
+from sqlanon.again.streams.columns import Options as StreamOptions
 from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Argument, Kind, arguments_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 from sqlanon.domain.values import written
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import Question, model_names, questions_of
+from sqlanon.sql.questions.load import Parameter, Question, model_names, questions_of
 
 MODELS = (*model_names(), *model_names("itemsets"))
 

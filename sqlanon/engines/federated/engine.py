@@ -9,30 +9,120 @@ need not know on which engine they run.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
+from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.engines.base import Calls, Column, Query, Reading, TooManyRows
+from sqlanon.engines.base import Calls, Column, Engine, Query, Reading, TooManyRows
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.federated.parquet_folder import ParquetFolder
-from sqlanon.engines.federated.parquet_releases import ParquetReleases
-from sqlanon.engines.federated.sources import Sources
+from sqlanon.engines.federated.parquet_releases import ParquetFolder, ParquetReleases
 from sqlanon.engines.federated.stand_ins import stand_in
-from sqlanon.engines.federated.summaries import tables_read, with_summaries
-from sqlanon.engines.federated.transfer import Transfer
-from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order, without_draws
-from sqlanon.engines.spark import SparkEngine, columns_of
-from sqlanon.engines.spark_errors import spark_errors
+from sqlanon.engines.federated.summaries import Transfer, tables_read, with_summaries
+from sqlanon.engines.portable import quoted
+from sqlanon.engines.spark import (
+    RANDOM_DRAW,
+    SparkEngine,
+    columns_of,
+    in_random_order,
+    local_session,
+    spark_errors,
+    without_draws,
+)
 from sqlanon.errors import EngineError, InternalError, UserError
-from sqlanon.sql.build.ddl import create_temporary, drop, dropped
 from sqlanon.sql.build.names import identifier, relation
+from sqlanon.sql.build.render import create_temporary, drop, dropped
 from sqlanon.sql.build.sql_files import sql_file
+
+# What policies are on, where their rows are on Spark: tables and views of the session, and Parquet files.
+
+
+class Sources:
+    """The sources that statements have named, by the names of their stand-ins, which are temporary views."""
+
+    def __init__(self, local: DuckDBEngine, spark: SparkEngine) -> None:
+        self._local = local
+        self._spark = spark
+        self._views: dict[tuple[str, ...], str] = {}
+        self._named: dict[tuple[str, ...], str] = {}
+        # The session outlives the connection.
+        finalize(self, _forget, spark.connection, self._views).atexit = False
+
+    def view_of(self, key: tuple[str, ...]) -> str | None:
+        """The view of Spark's with the rows of a relation, by its folded name; None for another relation."""
+        return self._views.get(key)
+
+    def declare(self, source: QualifiedName, *, in_duckdb: bool) -> QualifiedName:
+        """Makes a stand-in for a source as it is now, and returns its name.
+
+        A single name with a slash is the path of Parquet files; as the last of two it is a path, too, and the first one
+        says how Spark reads the files there. Raises UserError where DuckDB has a relation of this
+        name, which is no stand-in (`in_duckdb`), and for a name that Spark has no relation of.
+        """
+        name = self._named.setdefault(source.parts, self._name_of(source))
+        key = ("temp", "main", fold(name))
+        if in_duckdb:
+            raise UserError(
+                f"{source} is a table or view of DuckDB's, and releases on Spark are made of what is there",
+                hint="connect without engine => 'spark', or give the one that is meant another name",
+            )
+        view = self._views.get(key) or f"__sqlanon_source_{len(self._views)}_{id(self):x}"
+        with spark_errors():
+            rows = self._rows(source)
+            rows.createOrReplaceTempView(view)
+            columns = columns_of(rows)
+        self._local.run(stand_in(QualifiedName((name,)), columns, "on Spark", temporary=True))
+        self._views[key] = view
+        return QualifiedName((name,))
+
+    def _name_of(self, source: QualifiedName) -> str:
+        """The name of a stand-in, which has one part: of a name of several parts it is one that nobody else has."""
+        return source.name if len(source.parts) == 1 else f"__sqlanon_source_{secrets.token_hex(8)}"
+
+    def _rows(self, source: QualifiedName) -> DataFrame:
+        session = self._spark.connection
+        if "/" in source.name:
+            return self._files(".".join(source.parts[:-1]) or "parquet", source.name)
+        name = ".".join(map(quoted, source.parts))
+        if not session.catalog.tableExists(name):
+            raise UserError(f"the Spark session has no table or view {source}", hint=_how_named(source))
+        return session.table(name)
+
+    def _files(self, kind: str, path: str) -> DataFrame:
+        """The rows of files of a format. Raises UserError where Spark does not read them so."""
+        try:
+            with spark_errors():
+                return self._spark.connection.read.format(kind).load(path)
+        except EngineError as error:
+            raise UserError(
+                f"{path} cannot be read as {kind}: {error.message}",
+                hint="the path has to be there, with files of this format, for which the session has a reader",
+            ) from None
+
+
+def _forget(session: SparkSession, views: Mapping[tuple[str, ...], str]) -> None:
+    """Drops the views of sources from a session, which may have ended."""
+    with suppress(EngineError), spark_errors():
+        for view in views.values():
+            session.catalog.dropTempView(view)
+
+
+def _how_named(source: QualifiedName) -> str:
+    """How a source is named that Spark may have under another name."""
+    if len(source.parts) == 1 and "." in source.name:
+        parts = ".".join(f'"{part}"' for part in source.name.split("."))
+        return f"each part of a name has quotes of its own: {parts}"
+    return (
+        "a table is named with its database, clinic.patients, a view of this session by its name, and files by a path "
+        "with a slash, in double quotes"
+    )
+
 
 # The most rows of a table that goes from one engine to the other: cells, trees of values, hierarchies.
 SUMMARY_ROWS = 5_000_000
@@ -320,3 +410,43 @@ class FederatedEngine:
 
 def _view_name() -> str:
     return f"__sqlanon_{secrets.token_hex(8)}"
+
+
+# The engine of a connection whose rows are on Spark.
+
+
+def federated(
+    session: SparkSession | None, releases: str | None, summary_rows: int | None
+) -> Callable[[DuckDBEngine], Engine]:
+    """What makes the engine of a connection, and of its cursors: with a session, or one of this process.
+
+    Raises UserError for a bound that is no number of rows, and for a session of Spark Connect, of another collation or
+    that computes a task twice.
+    """
+    bound = SUMMARY_ROWS if summary_rows is None else summary_rows
+    if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
+        raise UserError(f"summary_rows is {bound!r}, and is to be a number of rows, 1 or more")
+    used = session or local_session()
+    if not hasattr(used, "_jvm"):
+        raise UserError(
+            "this is a session of Spark Connect, which cannot rename the files of a release",
+            hint="use a session of SparkSession.builder.master(...), or leave session out",
+        )
+    _require_binary_text(used)
+    if used.sparkContext.getConf().get("spark.speculation", "false") == "true":
+        raise UserError(
+            "this Spark session computes a task that is slow a second time, and rows would be drawn twice",
+            hint="use a session whose spark.speculation is false",
+        )
+    return lambda local: FederatedEngine(local, SparkEngine(used, local.observe), releases, bound)
+
+
+def _require_binary_text(session: SparkSession) -> None:
+    """Raises UserError in a session that compares text otherwise than by its bytes: classes would look larger."""
+    with spark_errors():
+        (collation,) = session.sql("SELECT collation('a')").collect()[0]
+    if not str(collation).endswith("UTF8_BINARY"):
+        raise UserError(
+            f"this Spark session compares text by the collation {collation}: classes would look larger than they are",
+            hint="use a session whose default collation is UTF8_BINARY",
+        )

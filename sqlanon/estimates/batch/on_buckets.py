@@ -15,15 +15,13 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import DataError
-from sqlanon.estimates.batch.context import BatchContext
-from sqlanon.estimates.batch.distinct_rows import listed
-from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, ReleaseLabels, code_name, listed_codes
-from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
+from sqlanon.estimates.batch.bitmasks import BUCKETED, Encoded, ReleaseLabels, code_name, listed_codes
+from sqlanon.estimates.batch.distinct_rows import BatchContext, listed
+from sqlanon.estimates.fixed_sql import Tables, fixed, sizes, withheld_rows
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel
-from sqlanon.estimates.single.bucket_values import AGAIN
-from sqlanon.estimates.sizes import sizes
+from sqlanon.estimates.single.combination import AGAIN
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, digest, identical, is_not_null
 from sqlanon.sql.build.names import alias, column, literal, relation

@@ -14,22 +14,27 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimates.axes import Number, number
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
-from sqlanon.estimates.batch.context import BatchContext
-from sqlanon.estimates.batch.distinct_rows import ColumnLabel, bucket_of, classes, number_of, numbered
-from sqlanon.estimates.batch.satisfying_values import among, satisfying
-from sqlanon.estimates.fixed_sql import fixed, withheld_rows
+from sqlanon.estimates.batch.distinct_rows import (
+    BatchContext,
+    ColumnLabel,
+    among,
+    bucket_of,
+    classes,
+    number_of,
+    numbered,
+    satisfying,
+)
+from sqlanon.estimates.fixed_sql import fixed, sizes, withheld_rows
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
-from sqlanon.estimates.labels.listed_leaves import MOMENTS, unit_weight
-from sqlanon.estimates.labels.moments import leaf_moments, moments_of, value_moments
-from sqlanon.estimates.numbers import Number, number
+from sqlanon.estimates.labels.pieces import leaf_moments, moments_of, value_moments
+from sqlanon.estimates.labels.spans import MOMENTS, unit_weight
 from sqlanon.estimates.query.bind import ROW
-from sqlanon.estimates.query.conjunctions import VALUE, ConjunctiveAggregate
-from sqlanon.estimates.query.templates import Slot
+from sqlanon.estimates.query.conjunctions import VALUE, ConjunctiveAggregate, Slot
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
-from sqlanon.estimates.single.bucket_values import require_whole
+from sqlanon.estimates.single.combination import require_whole
 from sqlanon.estimates.single.estimate import label_of, text_of
-from sqlanon.estimates.sizes import sizes
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     big,

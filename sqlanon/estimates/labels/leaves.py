@@ -22,10 +22,18 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
-from sqlanon.estimates.labels.listed_leaves import MOMENTS, listed_leaves, no_moments, nulls, tree_steps, unit_weight
 from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
-from sqlanon.estimates.labels.spans import STAR, spans
+from sqlanon.estimates.labels.spans import (
+    MOMENTS,
+    STAR,
+    listed_leaves,
+    no_moments,
+    nulls,
+    spans,
+    tree_steps,
+    unit_weight,
+)
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
@@ -45,8 +53,7 @@ from sqlanon.sql.build.expressions import (
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import anti_join, inner_join, select
-from sqlanon.sql.build.steps import Step
+from sqlanon.sql.build.steps import Step, anti_join, inner_join, select
 
 # The most values below the labels of a column that are listed one by one.
 MOST_LEAVES = 100_000

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from sqlglot import exp
 
-from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.axes import number
+from sqlanon.estimates.labels.spans import MOMENTS, no_moments
+from sqlanon.estimates.release_model import Generalized, ReleaseModel
+from sqlanon.sources.catalog_entries import find_relation
+from sqlanon.sources.column_types import require_binary_text
+from sqlanon.sources.source import require_not_source
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import exists, identical, if_, infix, real
+from sqlanon.sql.build.expressions import cast, exists, identical, if_, infix, is_not_null, is_null, real, try_cast
 from sqlanon.sql.build.names import alias, column, relation
 
 # The columns of a table of how frequent values are.
@@ -43,3 +57,96 @@ def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
     missing = identical(column("value", "known_leaf"), column("value", "other"))
     others.where(exp.not_(exists(known_leaf.where(missing, copy=False))), copy=False)
     return exp.union(leaves, others, distinct=False, copy=False)
+
+
+# Tables of how frequent the values of a column are, by which a user weighs the leaves below a release's labels.
+
+
+# Columns of the source, each with the table of its values.
+Marginals = Sequence[tuple[str, QualifiedName]]
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+
+
+def with_marginals(
+    engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, scratch: Scratch
+) -> ReleaseModel:
+    """The release, with the tables by which the leaves of these columns are weighed.
+
+    Raises PolicyError for a column that is no quasi-identifier, and for a table that does not say
+    once for each of its values how frequent it is, or that reads the source of the release.
+    """
+    generalized = dict(release.generalized)
+    quasi_identifiers = [attribute.name for attribute in policy.quasi_identifiers]
+    weighed: set[str] = set()
+    for name, table in marginals:
+        if fold(name) not in map(fold, quasi_identifiers):
+            raise PolicyError(
+                f"MARGINALS: {name} is no quasi-identifier of {release.name}",
+                hint=f"those are: {', '.join(quasi_identifiers)}",
+            )
+        if fold(name) in weighed:
+            raise PolicyError(f"MARGINALS: {name} is given twice", hint=f"keep one {name} => ...")
+        weighed.add(fold(name))
+        # A column that is published as it is has no leaves to weigh.
+        if recoded := generalized.get(fold(name)):
+            generalized[fold(name)] = replace(recoded, marginal=_checked(engine, recoded, table, policy, scratch))
+    return replace(release, generalized=generalized)
+
+
+def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
+    """The values of a column and how often each occurs, as a table of their own."""
+    found_table = find_relation(engine, name)
+    if found_table is None:
+        raise PolicyError(f"MARGINALS: there is no table or view {name}")
+    rows = relation(found_table[1])
+    require_not_source(engine, name, rows, policy)
+    typed = engine.columns(exp.select(exp.Star()).from_(rows.copy()))
+    require_binary_text(engine, found_table[1], typed, called=str(name))
+    values = [column_name for column_name, _ in typed if fold(column_name) == fold(generalized.column)]
+    weights = [
+        column_name for column_name, kind in typed if fold(column_name) != fold(generalized.column) and number(kind)
+    ]
+    if len(typed) != 2 or len(values) != 1 or len(weights) != 1:
+        raise PolicyError(
+            f"MARGINALS: {name} does not have two columns, {generalized.column} and a number",
+            hint=f"write a view of it: SELECT {generalized.column}, count(*) AS n ... GROUP BY {generalized.column}",
+        )
+    value = try_cast(column(values[0]), generalized.bound.type)
+    weight = cast(column(weights[0]), "DOUBLE")
+    query = exp.select(column(values[0]), alias(value, MARGINAL), alias(weight, MARGINAL_WEIGHT)).from_(rows.copy())
+    listed = scratch.table("listed", query)
+    for wrong, why in _wrong(values[0]):
+        if engine.rows(exp.select(f.count()).from_(relation(listed)).where(wrong))[0][0]:
+            raise PolicyError(f"MARGINALS: {name} has {why.format(type=generalized.bound.type)}")
+    row_count, different = engine.rows(_numbers(listed))[0]
+    if row_count != different:
+        raise PolicyError(
+            f"MARGINALS: {name} has several rows for one value", hint="add them up: sum(n) ... GROUP BY the value"
+        )
+    parts = (column(MARGINAL), column(MARGINAL_WEIGHT))
+    return scratch.table("marginal", exp.select(*parts).from_(relation(listed)))
+
+
+def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:
+    weight = column(MARGINAL_WEIGHT)
+    finite = f.call("isfinite", weight.copy())
+    usable = exp.and_(finite, infix(weight.copy(), ">=", exp.Literal.number(0)))
+    unreadable = exp.and_(
+        is_null(column(MARGINAL)),
+        is_not_null(column(value_column)),
+    )
+    return [
+        (unreadable, "values that are no {type}"),
+        (
+            exp.not_(f.coalesce(usable, exp.false())),
+            "a number that is NULL, below 0 or not finite",
+        ),
+    ]
+
+
+def _numbers(listed: str) -> exp.Select:
+    """How many rows there are, and how many different values, NULL among them."""
+    different = exp.select(column(MARGINAL)).distinct().from_(relation(listed))
+    count = exp.select(f.count()).from_(different.subquery("different"))
+    return exp.select(f.count(), count.subquery(copy=False)).from_(relation(listed))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import product
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.axes import Axis
+from sqlanon.estimates.axes import Axis, Number
 from sqlanon.estimates.fixed_sql import fixed
-from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments, unit_weight
+from sqlanon.estimates.labels.spans import MOMENTS, no_moments, unit_weight
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
     big,
+    case,
+    cast,
+    if_,
     infix,
     integer,
     is_not_null,
@@ -26,9 +30,11 @@ from sqlanon.sql.build.expressions import (
     paren,
     real,
     union_all,
+    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step
+from sqlanon.sql.classes.rows import class_label
 
 _VARCHAR = exp.DataType.build("VARCHAR")
 # The types that a day or a moment may be compared with: a time zone would make the result depend on the session.
@@ -154,3 +160,109 @@ def _text(tree: exp.Expr) -> exp.Expr:
 
 def _null(tree: exp.Expr) -> exp.Expr:
     return is_null(tree)
+
+
+# Values below a label that nobody can list, where a query has to tell every value apart.
+#
+# Below `*` there may be any value of the type. A condition on such a value may be anything, so each is taken to be
+# true,
+# false and NULL in turn; nobody knows the group of the value.
+
+
+# Whether a signature is one of values that are known.
+LISTED = "listed"
+# The most conditions on one column, each of which may be true, false or NULL for such a value.
+_MOST_CONDITIONS = 6
+
+
+def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], numbers: Sequence[int]) -> exp.Select:
+    """label, weight, `listed`, the parts and the moments of the arguments, of the labels in a table (label, weight).
+
+    All parts but `groups` are conditions.
+    """
+    conditions = [name for name in parts if name not in groups]
+    if len(conditions) > _MOST_CONDITIONS:
+        raise PolicyError(
+            f"the query asks {len(conditions)} conditions of a column of which not every value is known",
+            hint=f"ask at most {_MOST_CONDITIONS} of them",
+        )
+    truths = [exp.true(), exp.false(), cast(exp.null(), "BOOLEAN")]
+    ways = [
+        class_label({"way": literal(0)} | {name: truth.copy() for name, truth in zip(conditions, chosen, strict=True)})
+        for chosen in product(truths, repeat=len(conditions))
+    ]
+    combinations = exp.select(alias(f.unnest(exp.Array(expressions=ways)), "way"))
+    rows = exp.select(column("label", "unlisted"), column("weight", "unlisted"), alias(exp.false(), LISTED))
+    for name in parts:
+        truth = f.call("struct_extract", column("way", "way"), literal(name))
+        rows.select(alias(exp.null() if name in groups else truth, name), copy=False)
+    rows.select(*(alias(exp.null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS), copy=False)
+    rows.from_(relation(table, as_="unlisted"), copy=False)
+    return rows.join(combinations.subquery("way"), join_type="CROSS", copy=False)
+
+
+# The shares of leaves that a query treats alike in those below a label, and the moments of their values.
+
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+
+
+def share() -> exp.Expr:
+    """The share of a leaf in those below its label; 1 where it is the only one, whatever its weight."""
+
+    def over(tree: exp.Expr) -> exp.Window:
+        return window(tree, partition_by=[column("label")])
+
+    only = over(f.count()).eq(1)
+    known = over(f.count()).eq(over(f.count(column("weight"))))
+    whole = f.nullif(over(f.sum(column("weight"))), 0)
+    part = column("weight") / whole
+    return case((only, unit_weight()), (known, part))
+
+
+def below_label() -> list[exp.Alias]:
+    """How many signatures there are below a label, and how many leaves."""
+    counts = {"signatures": f.count(), "total": f.sum(column("weight"))}
+    return [alias(window(count, partition_by=[column("label")]), name) for name, count in counts.items()]
+
+
+def value_moments(value: exp.Expr, kind: Number) -> list[exp.Expr]:
+    """The moments of one value: mean and square as DOUBLE, its ends as numbers of parts."""
+    real = kind.real(value)
+    return [real, real * real, kind.parts(value), kind.parts(value)]
+
+
+def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool, kind: Number) -> list[exp.Alias]:
+    """The moments of an argument on each leaf: those of its piece, or the value itself."""
+    of_pieces: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
+    moments = of_pieces if pieces else value_moments(argument, kind)
+    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(moments, MOMENTS, strict=True)]
+
+
+def moments_of(number: int, kind: Number) -> list[exp.Alias]:
+    """The moments of the leaves of one signature, from those of its pieces."""
+    mean, square, least, greatest = (column(f"{moment}_{number}") for moment in MOMENTS)
+
+    def weighed(of: exp.Expr) -> exp.Expr:
+        total = f.nullif(f.sum(column("weight")), 0)
+        return f.sum(column("weight") * of) / total
+
+    def end(function: type[exp.Expr], of: exp.Expr) -> exp.Expr:
+        all_known = f.count().eq(f.count(of.copy()))
+        return if_(all_known, function(this=of.copy()))
+
+    def mixed(of: exp.Expr, alone: exp.Expr) -> exp.Expr:
+        """The mean over the pieces, or the value where there is only one; NULL where a weight is not known."""
+        return case((single.copy(), alone), (known.copy(), weighed(of)))
+
+    low, high = end(exp.Min, least), end(exp.Max, greatest)
+    single = low.eq(high)
+    known = f.count().eq(f.count(column("weight")))
+    alone = kind.real_of_parts(paren(low))
+    moments = (
+        mixed(mean, alone),
+        mixed(square, paren(alone.copy()) * paren(alone.copy())),
+        low,
+        high,
+    )
+    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(moments, MOMENTS, strict=True)]

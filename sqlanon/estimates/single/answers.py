@@ -12,8 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
-from sqlanon.estimates.query.evaluable import require_bindable, require_evaluable, tried
-from sqlanon.estimates.query.functions import require_known
+from sqlanon.estimates.query.functions import require_bindable, require_evaluable, require_known, tried
 from sqlanon.estimates.query.parse import (
     UNIFORM,
     Aggregate,

@@ -2,22 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.estimates.labels.listed_leaves import MOMENTS, unit_weight
-from sqlanon.estimates.labels.moments import value_moments
-from sqlanon.estimates.labels.unlisted_leaves import LISTED
-from sqlanon.estimates.numbers import Number
-from sqlanon.estimates.query.bind import ROW, relations_in
-from sqlanon.estimates.query.plan import Plan
-from sqlanon.estimates.single.bucket_values import drawn
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError, PolicyError
+from sqlanon.estimates.axes import Number
+from sqlanon.estimates.fixed_sql import sizes
+from sqlanon.estimates.labels.pieces import LISTED, value_moments
+from sqlanon.estimates.labels.spans import MOMENTS, unit_weight
+from sqlanon.estimates.query.bind import ROW, Plan, relations_in
+from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import huge, identical, infix, union_all
+from sqlanon.sql.build.expressions import (
+    added,
+    big,
+    cast,
+    huge,
+    identical,
+    infix,
+    is_not_null,
+    or_zero,
+    paren,
+    total,
+    union_all,
+    window,
+)
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.rows import class_label
+
+# The values of buckets as leaves: any row of a bucket has any of its values, each as likely as it is frequent.
+#
+# Columns that are published in a table of their own have buckets, too: the groups that link the rows of two tables (De
+# Capitani di Vimercati et al., Fragments and loose associations, 2010), or a single one where nothing links them.
+
+
+AGAIN = "it was changed: create it again"
+
+
+def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
+    """The values of each bucket: any row of it has any of them, each as likely as it is frequent."""
+    parts = (column(name) for name in (*map(bucketed_value, range(len(bucketed.columns))), "weight"))
+    return exp.select(alias(column("bucket"), "label"), *parts).from_(bucketed.values.subquery("bucket"))
+
+
+def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Expr:
+    """The bucket of a row of the release for a set of bucketed columns."""
+    return literal(0) if bucketed.bucket is None else column(bucketed.bucket, rows)
+
+
+def bucket_column(release: ReleaseModel, index: int) -> str:
+    """The column of the classes with the bucket of the set of columns at this index, or of all if they share it."""
+    return f"bucket_{index}" if release.linked else "bucket"
+
+
+def component(release: ReleaseModel, classes: str) -> exp.Expr:
+    """The component that is bounded by itself: a bucket, or all rows where sets of columns have different buckets."""
+    return literal(0) if release.linked else column("bucket", classes)
+
+
+def require_linked(engine: Engine, release: ReleaseModel) -> None:
+    """Raises DataError unless each group of a table has as many rows as the release links to it, and counterfeits."""
+    for bucketed in release.bucketed:
+        count = literal(1) if release.counted is None else column(release.counted)
+        linked = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(count, "n"))
+        rows: exp.Query = linked.from_(release.rows.copy().subquery("released"))
+        if release.counterfeits is not None:
+            rows = union_all([rows, release.counterfeits.copy()])
+        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("value"))
+        if _differ(engine, rows.subquery("rows"), values.subquery("values")):
+            raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)
+
+
+def require_whole(engine: Engine, release: str, classes: str, values: str) -> None:
+    """Raises DataError unless every bucket of the rows has as many values as rows."""
+    if _differ(engine, relation(classes), relation(values)):
+        raise DataError(f"buckets of {release} do not have as many values as rows", hint=AGAIN)
+
+
+def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table | exp.Subquery) -> bool:
+    """Whether the number of rows (bucket, n) and the number of values (label, weight) differ in any bucket."""
+    rows = exp.select(column("bucket"), alias(f.sum(column("n")), "n")).from_(classes)
+    counted_values = exp.select(column("label"), alias(f.sum(column("weight")), "n")).from_(values)
+    same = identical(column("bucket", "rows"), column("label", "values"))
+    other = exp.not_(identical(column("n", "rows"), column("n", "values")))
+    query = exp.select(f.count()).from_(rows.group_by(column("bucket")).subquery("rows"))
+    query = query.join(
+        counted_values.group_by(column("label")).subquery("values"), on=same, join_type="FULL", copy=False
+    )
+    return bool(engine.rows(query.where(other))[0][0])
+
+
+def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Expr, str]], aggregates: int) -> None:
+    """Raises PolicyError where there are too many combinations of rows and values.
+
+    `signatures` are the tables of signatures, each with the column of the classes that has its label.
+    """
+    query = exp.select().from_(relation(classes, as_="class"))
+    number: exp.Expr = cast(literal(aggregates), "DOUBLE")
+    for index, (label, table) in enumerate(signatures):
+        counts = exp.select(column("label"), alias(f.count(), "n")).from_(relation(table))
+        name = f"values_{index}"
+        same = identical(label.copy(), column("label", name))
+        query = query.join(counts.group_by(column("label")).subquery(name), on=same, copy=False)
+        number = infix(number, "*", column("n", name))
+    ((count,),) = engine.rows(query.select(or_zero(f.sum(number))))
+    most = sizes().max_combinations
+    if count > most:
+        raise PolicyError(
+            f"the query tells {count:.0f} combinations of rows and values apart, more than {most}",
+            hint="group by less, or by columns of one table of the release only",
+        )
+
+
+def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
+    """For each relation of values the bucket and the signature of a combination.
+
+    With them are the number of the bucket's values with this signature, and its numbers of signatures and of values.
+    """
+
+    def draw(index: int, name: str, bucket: exp.Expr) -> exp.Expr:
+        parts = {name_: column(name_, name) for name_ in ("signature", "weight", "signatures", "total")}
+        return class_label({"place": literal(index), "bucket": bucket.copy(), **parts})
+
+    return exp.Array(expressions=[draw(index, *parts) for index, parts in enumerate(relations)])
+
 
 # The relation of the classes of released rows.
 CLASS = "class"
@@ -114,3 +226,110 @@ def _values(plan: Plan, number: int, kind: Number) -> list[exp.Expr]:
     if name == ROW:
         return value_moments(column(f"value_{number}", CLASS), kind)
     return [column(f"{moment}_{number}", name) for moment in MOMENTS]
+
+
+# Puts buckets together that are alike to a query: estimates and bounds depend on how many rows and values of each
+# kind a bucket has, and not on which bucket it is.
+#
+# Figures of estimate.sql and bucket_bounds.sql are sums over buckets, so that twice the rows and values add up to
+# twice
+# as much.
+
+
+@dataclass(frozen=True)
+class BucketTable:
+    """A table of the contents of buckets: `bucket`, perhaps `weight`, and `others`, which tell kinds apart."""
+
+    table: str
+    bucket: str
+    weight: str | None
+    others: Sequence[str]
+
+    def count(self) -> exp.Expr:
+        return literal(1) if self.weight is None else column(self.weight, "content")
+
+
+def alike_buckets(engine: Engine, sides: Sequence[BucketTable], scratch: Scratch) -> str | None:
+    """The table of bucket and copies: for each kind of buckets one bucket of it, and how many there are.
+
+    None where there are too many kinds of rows and values for their counts to fit a code.
+    """
+    kinds = [_kinds(side, scratch) for side in sides]
+    facts = [_facts(engine, side, table) for side, table in zip(sides, kinds, strict=True)]
+    count = sum(kind_count for kind_count, _ in facts)
+    rows = sum(number for _, number in facts if number is not None)
+    if not count or any(number is None for _, number in facts):
+        return None
+    for word, typed in zip(sizes().code_bits, (big, huge), strict=True):
+        if bits := word // count:
+            first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
+            codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]
+            alike = scratch.table("alike", _alike(codes))
+            if _counted(engine, alike, bits, count) == rows:
+                return alike
+    return None
+
+
+def copied(side: BucketTable, alike: str | None) -> exp.Select:
+    """The rows of one of the buckets that are alike, each with a `weight` for all of them."""
+    query = exp.select(column(side.bucket, "content"), *(column(name, "content") for name in side.others))
+    query.from_(relation(side.table, as_="content"), copy=False)
+    if alike is None:
+        return query.select(alias(side.count(), "weight"), copy=False)
+    on = column(side.bucket, "content").eq(column("bucket", "alike"))
+    query.join(relation(alike, as_="alike"), on=on, copy=False)
+    return query.select(alias(side.count() * column("copies", "alike"), "weight"), copy=False)
+
+
+def _kinds(side: BucketTable, scratch: Scratch) -> str:
+    number = window(f.row_number()) - 1
+    different = exp.select(*(map(column, side.others) if side.others else [alias(literal(0), "nothing")]))
+    different = different.distinct(copy=False).from_(relation(side.table))
+    return scratch.table("kind", exp.select(alias(number, "kind"), exp.Star()).from_(different.subquery("different")))
+
+
+def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
+    """The numbers of kinds and of rows; None for the rows where a bucket is NULL, or a weight no whole number."""
+    n = side.count()
+    trunc = f.call("trunc", n.copy())
+    whole = exp.and_(n >= 0, n.eq(trunc))
+    known = is_not_null(column(side.bucket, "content"))
+    plain = f.bool_and(f.coalesce(exp.and_(whole, known), exp.false()))
+    number = exp.select(f.count()).from_(relation(kinds)).subquery()
+    query = exp.select(number, plain, total(n)).from_(relation(side.table, as_="content"))
+    ((count, counted, rows),) = engine.rows(query)
+    return int(count), int(rows) if counted else None
+
+
+def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
+    """bucket and code of each row: the bits of a number that count its kind."""
+    number = paren(column("kind") + literal(first))
+    shift = paren(number * literal(bits))
+    unit = alias(infix(typed(literal(1)), "<<", typed(shift)), "unit")
+    code: exp.Expr = column("unit", "kind")
+    if side.weight is not None:
+        code = typed(side.count()) * code
+    rows = exp.select(alias(column(side.bucket, "content"), "bucket"), alias(code, "code"))
+    rows.from_(relation(side.table, as_="content"), copy=False)
+    same = [identical(column(name, "content"), column(name, "kind")) for name in side.others]
+    units = exp.select(unit, *map(column, side.others)).from_(relation(kinds))
+    return rows.join(units.subquery("kind"), on=exp.and_(*same) if same else exp.true(), copy=False)
+
+
+def _alike(codes: Sequence[exp.Query]) -> exp.Select:
+    code = alias(f.sum(column("code")), "code")
+    buckets = exp.select(column("bucket"), code).from_(union_all(codes).subquery("code")).group_by(column("bucket"))
+    parts = {"code": column("code"), "bucket": f.min(column("bucket")), "copies": f.count()}
+    query = exp.select(*(alias(part, name) for name, part in parts.items()))
+    return query.from_(buckets.subquery("bucket")).group_by(column("code"))
+
+
+def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
+    """The number of rows by the codes: too few where a bucket has more rows of a kind than the bits can count."""
+    digits: list[exp.Expr] = []
+    for kind in range(count):
+        shifted = infix(huge(column("code")), ">>", huge(literal(bits * kind)))
+        digits.append(paren(infix(paren(shifted), "&", huge(literal(2**bits - 1)))))
+    counted = paren(added(digits)) * column("copies")
+    ((rows,),) = engine.rows(exp.select(total(counted)).from_(relation(alike)))
+    return int(rows or 0)

@@ -14,37 +14,42 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.estimates.axes import Number
 from sqlanon.estimates.labels.leaves import ColumnUse, Leaves, leaves
-from sqlanon.estimates.labels.listed_leaves import MOMENTS
-from sqlanon.estimates.labels.moments import below_label, leaf_moments, moments_of, share
-from sqlanon.estimates.labels.unlisted_leaves import LISTED, unlisted_rows
-from sqlanon.estimates.numbers import Number
-from sqlanon.estimates.query.bind import ROW, bucket_name, leaf_name
-from sqlanon.estimates.query.evaluable import Part, require_evaluable, tried
-from sqlanon.estimates.query.functions import constants_of, is_ordered
-from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
-from sqlanon.estimates.query.plan import Plan, plan_of
-from sqlanon.estimates.query.relations import (
+from sqlanon.estimates.labels.pieces import LISTED, below_label, leaf_moments, moments_of, share, unlisted_rows
+from sqlanon.estimates.labels.spans import MOMENTS
+from sqlanon.estimates.query.bind import (
+    ROW,
+    Plan,
     arguments_on,
+    bucket_name,
     join_lookups,
     kinds_of_numbers,
+    leaf_name,
     parts_on,
+    plan_of,
     relations_of,
     require_joins,
     said_parts,
 )
+from sqlanon.estimates.query.functions import Part, constants_of, is_ordered, require_evaluable, tried
+from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
 from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel
-from sqlanon.estimates.single.alike_buckets import BucketTable, alike_buckets, copied
-from sqlanon.estimates.single.bucket_values import (
+from sqlanon.estimates.single.combination import (
+    CLASS,
+    BucketDraws,
+    BucketTable,
+    alike_buckets,
     bucket_column,
     bucket_of_row,
     bucketed_leaves,
+    combination,
     component,
+    copied,
     require_few,
     require_linked,
     require_whole,
 )
-from sqlanon.estimates.single.combination import CLASS, BucketDraws, combination
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, exists, if_, is_not_null, is_null, total, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation

@@ -8,35 +8,38 @@ there, and nothing besides.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 
-from msgspec.structs import replace
+from msgspec import structs
 from sqlglot import exp
 
-from sqlanon.engines.adbc import AdbcConnection
-from sqlanon.engines.arrow_streams import require_pyarrow
+from sqlanon.engines.adbc import AdbcConnection, require_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres import commit_errors, open_postgres
-from sqlanon.engines.postgres_url import SchemaUrl
-from sqlanon.errors import InternalError
+from sqlanon.engines.postgres_url import SchemaUrl, schema_url
+from sqlanon.errors import InternalError, PrivacyViolation, UserError
+from sqlanon.export.certificate import meanings
 from sqlanon.export.certificate_format import Certificate, ContentEntry, to_json
-from sqlanon.export.destinations.former_schema import Schema
-from sqlanon.export.destinations.postgres_sql import (
+from sqlanon.export.destinations.postgres_tables import (
+    CERTIFICATE,
+    READ_ONLY,
+    READING,
     SETTINGS,
+    PostgresTables,
+    Schema,
     comment,
     create_schema,
     drop_schema,
     drop_table,
     rename_schema,
 )
-from sqlanon.export.destinations.postgres_tables import CERTIFICATE, PostgresTables
-from sqlanon.export.dictionary import meanings
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.markdown import to_markdown
+from sqlanon.export.received import ReceivedExport
 from sqlanon.sql.build.names import column, identifier, relation
 
 _UNFINISHED = "__sqlanon_"
@@ -61,7 +64,9 @@ class _StagedSchema:
     def with_digests(self, files: Sequence[ExportFile], certificate: Certificate) -> Certificate:
         """The tables with the SHA-256 of their rows, as they were when they were read back."""
         digests = self.kind.digests
-        return replace(certificate, contents=tuple(ContentEntry(name=f.table, sha256=digests[f.table]) for f in files))
+        return structs.replace(
+            certificate, contents=tuple(ContentEntry(name=f.table, sha256=digests[f.table]) for f in files)
+        )
 
     def certify(self, certificate: Certificate, signer: str | None) -> None:
         """The certificate as the one row of a table, and comments on the schema, its tables and their columns."""
@@ -130,3 +135,71 @@ class PostgresDestination:
                 yield _StagedSchema(connection, kind, schema, self.url.schema, self.tables, former, spill)
         finally:
             connection.close()
+
+
+# An export in a schema of PostgreSQL, where its receiver reads it.
+
+
+def export_in_schema(path: str) -> ReceivedExport:
+    """The export in the schema that a URL names, by its certificate; its rows are read when they are asked for.
+
+    Raises UserError where there is none, PrivacyViolation where it is not as it was exported, EngineError where the
+    database cannot be reached.
+    """
+    require_pyarrow("an export in PostgreSQL")
+    url = schema_url(path)
+    with _connected(url) as connection:
+        export = _export(connection, url)
+        return replace(export, kind=_ReceivedTables(connection, url, export))
+
+
+def _export(connection: AdbcConnection, url: SchemaUrl) -> ReceivedExport:
+    try:
+        export = Schema(connection, url.schema).export(READING)
+    except PrivacyViolation as error:
+        raise PrivacyViolation(
+            f"{url.called} is not as it was exported: {error.message}",
+            hint="ask who published it for the export again",
+        ) from None
+    if export is None:
+        raise UserError(f"{url.called} has no certificate of an export")
+    return replace(export, called=url.called)
+
+
+@contextmanager
+def _connected(url: SchemaUrl) -> Iterator[AdbcConnection]:
+    connection = open_postgres(url.uri, url.called)
+    try:
+        connection.run(READ_ONLY)
+        for setting in SETTINGS:
+            connection.rows(setting) if setting.startswith("SELECT") else connection.run(setting)
+        yield connection
+    finally:
+        connection.close()
+
+
+class _ReceivedTables(PostgresTables):
+    """The tables of a certificate that names the SHA-256 of their rows, each time on a connection of its own."""
+
+    def __init__(self, connection: AdbcConnection, url: SchemaUrl, export: ReceivedExport) -> None:
+        super().__init__(connection, url.schema)
+        self._url = url
+        self._export = export
+
+    def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
+        """The tables, read anew. Raises PrivacyViolation for rows that are not those of the certificate."""
+        with _connected(self._url) as connection:
+            # What has the name now may be another schema, or no longer as it was.
+            if _export(connection, self._url).content != self._export.content:
+                raise PrivacyViolation(f"{self._url.called} was replaced while it was read", hint="check it again")
+            tables = PostgresTables(connection, self._url.schema)
+            engine = tables.reopen(files, config)
+        contents = {entry.name: entry.sha256 for entry in self._export.certificate.contents or ()}
+        for name, digest in tables.digests.items():
+            if digest != contents.get(name):
+                engine.connection.close()
+                raise PrivacyViolation(
+                    f"{name} has other rows than the certificate in {self._url.called} certifies",
+                    hint="it was changed since it was exported: ask who published it",
+                )
+        return engine

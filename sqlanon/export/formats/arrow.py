@@ -11,11 +11,10 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.arrow_streams import batches, created_from, require_pyarrow
+from sqlanon.engines.adbc import batches, created_from, require_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, UserError
-from sqlanon.export.formats._copy import copied_to_memory, reading
-from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
+from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile, copied_to_memory, reading
 from sqlanon.sql.build.names import relation
 
 SUFFIXES = (".arrow",)

@@ -14,9 +14,8 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.export.formats._copy import copy, option, reading, table_function
-from sqlanon.export.formats._copy import reopen as reopen  # a part of the format
-from sqlanon.export.formats.base import ExportFile
+from sqlanon.export.formats.base import ExportFile, copy, option, reading, table_function
+from sqlanon.export.formats.base import reopen as reopen  # a part of the format
 from sqlanon.sql.build.expressions import entry
 from sqlanon.sql.build.names import literal
 

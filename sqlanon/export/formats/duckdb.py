@@ -18,13 +18,11 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.database_logs import DUCKDB_LOGS
-from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.engines.duckdb import DUCKDB_LOGS, DuckDBEngine, open_database
 from sqlanon.errors import EngineError, UserError
-from sqlanon.export.formats._copy import holds_more, reading, require_no_log, require_stated, seal
-from sqlanon.export.formats.base import ExportFile
-from sqlanon.sql.build.ddl import create_table
+from sqlanon.export.formats.base import ExportFile, holds_more, reading, require_no_log, require_stated, seal
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.render import create_table
 from sqlanon.sql.build.sql_files import sql_file
 
 SUFFIXES = (".duckdb", ".db")

@@ -12,8 +12,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.export.formats._copy import copy, option, reading, reopen, table_function
-from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
+from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile, copy, option, reading, reopen, table_function
 from sqlanon.sql.build.expressions import entry
 from sqlanon.sql.build.names import column, literal
 

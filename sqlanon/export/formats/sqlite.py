@@ -14,13 +14,12 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.adbc import AdbcConnection
-from sqlanon.engines.arrow_streams import batches, require_pyarrow
+from sqlanon.engines.adbc import STORED, AdbcConnection, batches, copied_from_sqlite, open_sqlite, require_pyarrow
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.database_logs import SQLITE_LOGS
-from sqlanon.engines.sqlite import STORED, copied_from_sqlite, open_sqlite
+from sqlanon.engines.duckdb import SQLITE_LOGS
 from sqlanon.errors import DataError, PrivacyViolation, UserError
-from sqlanon.export.formats._copy import (
+from sqlanon.export.formats.base import (
+    ExportFile,
     copied_to_memory,
     first_column,
     holds_more,
@@ -28,7 +27,6 @@ from sqlanon.export.formats._copy import (
     require_no_log,
     require_stated,
 )
-from sqlanon.export.formats.base import ExportFile
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, literal, relation
 

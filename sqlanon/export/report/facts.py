@@ -15,14 +15,11 @@ from sqlanon.assess.measure_figures import measure_figures, of_whole_release
 from sqlanon.assess.measure_results import Results
 from sqlanon.assess.workloads.typical_counts import TypicalCounts, typical_counts
 from sqlanon.catalog import frontiers, migrations, workloads
-from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
-from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.catalog.snapshot import fingerprint, hierarchies_of, policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Assumption, PrivacyReport
+from sqlanon.domain.release import Assumption, PrivacyReport, Reading, Release
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.domain.release import Reading, ReleaseAttribute
 from sqlanon.export.report import charts as plots
 from sqlanon.export.report.charts import Charts
 from sqlanon.export.report.facts import GRANULARITY_LOSS, SUREST, Facts

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isclose, log
 
-from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.domain.release import Reading, ReleaseAttribute
 from sqlanon.export.report import charts as plots
 from sqlanon.export.report.charts import Charts
 from sqlanon.export.report.class_values import ValueShare, WorstClass

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -20,7 +20,7 @@ from sqlanon.export.report.charts import Charts
 from sqlanon.export.report.markup import Markup, document, paragraph, section, table, text
 from sqlanon.export.report.requirements import title_of
 from sqlanon.sources.bind_policy import bind, hierarchies_of
-from sqlanon.sources.joins.requirements import bind_joined, of_join
+from sqlanon.sources.joins import bind_joined, of_join
 from sqlanon.sources.pivot import source_rows
 from sqlanon.sources.preconditions import no_catalog
 from sqlanon.sources.related_tables import related_sources

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement
 from sqlanon.export.report.facts import Facts
 from sqlanon.export.report.markup import (
     NOT_DEFINED,
@@ -19,7 +19,7 @@ from sqlanon.export.report.markup import (
     text,
 )
 from sqlanon.methods.registry import worded
-from sqlanon.sources.joins.requirements import bind_joined, of_join
+from sqlanon.sources.joins import bind_joined, of_join
 from sqlanon.sql.questions.load import Question
 
 # A table of more requirements is folded.

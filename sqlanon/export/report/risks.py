@@ -21,8 +21,7 @@ from sqlanon.export.report.markup import (
     table,
     text,
 )
-from sqlanon.sql.questions.attacks import attack_parts
-from sqlanon.sql.questions.statistics import Statistic, readable_statistics
+from sqlanon.sql.questions.statistics import Statistic, attack_parts, readable_statistics
 
 _NO_BOUND = InPlaceOfNumber("no bound")
 # MEASURE's figures of single people: the words before and after the value, and the function that writes it.

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.export.warehouses.plan import ReleasePlan
-from sqlanon.export.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
+from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,

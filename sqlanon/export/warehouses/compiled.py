@@ -6,9 +6,9 @@ from sqlanon.catalog import releases
 from sqlanon.domain.values import QualifiedName, variable_of
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.export.warehouses.dialects import dialect_named
 from sqlanon.export.warehouses.plan import plan_of
 from sqlanon.export.warehouses.script import Locations, script_of
+from sqlanon.export.warehouses.translation import dialect_named
 from sqlanon.sources.source import qualified
 
 

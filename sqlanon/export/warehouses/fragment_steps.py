@@ -16,10 +16,24 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.errors import CatalogError
-from sqlanon.export.warehouses.differences import differing, row_count
-from sqlanon.export.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
-from sqlanon.sql.build.expressions import union_all
+from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+
+# What two tables have not as often as each other.
+
+
+def row_count(number: int = 1) -> exp.Alias:
+    """A row, added or taken away, as `differing` adds rows up."""
+    return alias(big(literal(number)), "n")
+
+
+def differing(keys: Sequence[str], added: exp.Select, taken: exp.Select, class_id: exp.Expr) -> exp.Select:
+    """A row for each combination of keys whose numbers do not come to nothing."""
+    either = union_all([added, taken]).subquery("either")
+    query = exp.select(alias(class_id, "class_id")).from_(either).group_by(*map(column, keys))
+    return query.having(f.sum(column("n")).neq(literal(0)))
 
 
 @dataclass(frozen=True)

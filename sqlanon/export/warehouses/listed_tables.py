@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.catalog.releases import require_own_rows
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.context import Adjustable
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
 from sqlanon.engines.portable import INFINITE
-from sqlanon.errors import UserError
-from sqlanon.export.warehouses.dialects import Dialect
-from sqlanon.export.warehouses.sizes import sizes
-from sqlanon.sql.build.expressions import cast, data_type, insert, row_alias
-from sqlanon.sql.build.names import alias, column, identifier, literal
+from sqlanon.errors import PolicyError, UserError
+from sqlanon.export.warehouses.translation import Dialect
+from sqlanon.methods.registry import options_of
+from sqlanon.release.existing.frozen_inputs import kept_names
+from sqlanon.sql.build.expressions import as_text, ascending, cast, data_type, insert, row_alias
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.cells.cells import rank_name
+from sqlanon.sql.cells.labels import level_name, listed_values
+from sqlanon.sql.cells.value_ranks import by_value
+from sqlanon.sql.release.recode import ENDS, Placed, Recoding, box_name, high_name, label_name, low_name
+
+# How much a script may hold.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A script has at most `mapped_values` values of one hierarchy, and inserts `rows_together` of them at once.
+
+    It tries `bucket_sizes` sizes of buckets before it makes one of all rows.
+    """
+
+    mapped_values: int = 50_000
+    rows_together: int = 500
+    bucket_sizes: int = 6
+
+
+sizes = Adjustable(Sizes())
+
 
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _DAYS = ("DATE", "TIMESTAMP")
@@ -94,3 +123,151 @@ def _literal(value: str | None, kind: str) -> exp.Expr:
     if kind == "BOOLEAN":
         return literal(value == "true")
     return literal(value) if kind == "VARCHAR" else cast(literal(value), kind)
+
+
+# The regions of a live view of METHOD mondrian, as a script carries them.
+#
+# They lie in tables beside the view. A script has their ranges and what they show, and, of columns whose order is that
+# of
+# a hierarchy, the rank of each value. It does not have the combinations of values that the source had: regions do not
+# overlap, so that their ranges say the same.
+
+
+@dataclass(frozen=True)
+class RegionMap:
+    """Regions, with what a script brings of them.
+
+    `placed` has the names of the script's own tables. `regions` is the one of what each region shows and of its ranges,
+    `ranks` those of the ranks of values, by the index of the quasi-identifier.
+    """
+
+    placed: Placed
+    regions: ListedTable
+    ranks: Mapping[int, ListedTable]
+
+    @property
+    def tables(self) -> tuple[ListedTable, ...]:
+        return (self.regions, *self.ranks.values())
+
+
+def unmade_regions(release: Release) -> tuple[str, str] | None:
+    """Why no script can place rows in the regions of a release, and what to do instead; None where one can."""
+    if release.kind == "view":
+        return None
+    return (
+        "a snapshot keeps no regions by which other rows could be placed",
+        "compile a live view: CREATE ANONYMIZED VIEW of the same policy and method keeps them beside it",
+    )
+
+
+def regions_of(engine: Engine, release: Release, policy: BoundPolicy) -> RegionMap:
+    """The regions that lie beside a live view.
+
+    Raises CatalogError where they are not those that were written with it, and PolicyError where they are more than a
+    script may have.
+    """
+    require_own_rows(engine, release)
+    options = options_of(release.method, release.method_arguments)
+    ranked = [
+        None if by_value(bound) else QualifiedName((f"rank_{i}",)) for i, bound in enumerate(policy.quasi_identifiers)
+    ]
+    nowhere = QualifiedName(("placement",))
+    placed = Placed(
+        QualifiedName(("region",)), nowhere, tuple(ranked), str(options["publish"]), bool(options["bounds"]), boxes=True
+    )
+    beside_view = kept_names(placed, release.release_id)
+    columns = _region_columns(policy, placed)
+    said = "The regions: what each shows of the quasi-identifiers, the ends of its ranges, and whether NULL is in them."
+    rows = _read(engine, release, beside_view.regions, columns, "regions")
+    regions = ListedTable("region", said, columns, rows, of_values=False)
+    ranks: dict[int, ListedTable] = {}
+    for index, bound in enumerate(policy.quasi_identifiers):
+        table = beside_view.ranks[index]
+        if table is None:
+            continue
+        ranks_columns = (("value", bound.published_type), (rank_name(0), "BIGINT"))
+        values = _read(engine, release, table, ranks_columns, f"values of {bound.column}")
+        said = f"The values of {bound.column} in the order by which regions were cut."
+        ranks[index] = ListedTable(f"rank_{index}", said, ranks_columns, values)
+    return RegionMap(placed, regions, ranks)
+
+
+def _region_columns(policy: BoundPolicy, placed: Placed) -> tuple[tuple[str, str], ...]:
+    """What is read of regions: numbers, classes, labels, and ends as values or, along a hierarchy, as ranks."""
+    columns = [("region", "BIGINT"), ("class", "BIGINT")]
+    for index, bound in enumerate(policy.quasi_identifiers):
+        columns.append((label_name(index), "VARCHAR"))
+        if placed.bounds or placed.ranks[index] is None:
+            columns += [(box_name(index, end), bound.published_type) for end in ENDS]
+        if placed.ranks[index] is not None:
+            columns += [(low_name(index), "BIGINT"), (high_name(index), "BIGINT")]
+        columns.append((f"with_null_{index}", "BOOLEAN"))
+    return tuple(columns)
+
+
+def _read(
+    engine: Engine, release: Release, table: QualifiedName, columns: tuple[tuple[str, str], ...], what: str
+) -> tuple[tuple[str | None, ...], ...]:
+    """The rows of a table as texts, in the order of its numbers."""
+    most = sizes().mapped_values
+    by = columns[0][0] if columns[0][0] == "region" else columns[1][0]
+    query = exp.select(*(alias(as_text(column(name)), name) for name, _ in columns)).from_(relation(table))
+    rows = tuple(map(tuple, engine.rows(query.order_by(ascending(column(by, table.name))).limit(most + 1))))
+    if len(rows) > most:
+        raise PolicyError(f"{release.name} has more than {most:,} {what}, too many for a script")
+    return rows
+
+
+# The labels of a stored hierarchy at one level, as a script carries them.
+#
+# A script has to hold them itself, so they are read, row by row, into its text.
+
+
+@dataclass(frozen=True)
+class LabelMapping:
+    """The values that a hierarchy lists, as texts, each with its label; the labels are None at level 0.
+
+    A value that stands in none of them is withheld. NULL always stands in one.
+    """
+
+    hierarchy: str
+    level: int
+    rows: tuple[tuple[str | None, str | None], ...]
+
+
+def mapping_name(index: int) -> str:
+    """The table with the labels of the quasi-identifier at an index, where a hierarchy lists them."""
+    return f"label_of_{index}"
+
+
+def listed_labels(index: int, bound: BoundAttribute, mapping: LabelMapping) -> ListedTable:
+    """The values, and their labels if the level has any, as a table of the script."""
+    columns = (("value", bound.published_type), ("label", "VARCHAR"))
+    # Labels of level 0 are the values.
+    width = 2 if mapping.level else 1
+    said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
+    return ListedTable(mapping_name(index), said, columns[:width], tuple(row[:width] for row in mapping.rows))
+
+
+def mapping_of(engine: Engine, recoding: Recoding) -> LabelMapping:
+    """The labels of a quasi-identifier at its level.
+
+    Raises PolicyError where they are more than a script may have.
+    """
+    bound, level = recoding.bound, recoding.level
+    assert bound.hierarchy is not None
+    listed = listed_values(bound, relation(("anon", "hierarchy_value"))).subquery("listed")
+    label = column(level_name(level), "listed") if level else exp.Null()
+    query = exp.select(alias(as_text(column("value", "listed")), "value"), alias(label, "label")).from_(listed)
+    query = query.order_by(ascending(column("value"))).limit(sizes().mapped_values + 1)
+    rows = tuple((value, label) for value, label in engine.rows(query))
+    if len(rows) > sizes().mapped_values:
+        raise PolicyError(
+            f"the hierarchy {bound.hierarchy.name} lists more than {sizes().mapped_values:,} values, too many for a "
+            "script",
+            hint="use a kind of hierarchy that computes its labels, such as PREFIXES or INTERVALS",
+        )
+    if all(value is not None for value, _ in rows):
+        # NULL stays a value of its own where the hierarchy does not list it.
+        rows = (*rows, (None, None))
+    return LabelMapping(bound.hierarchy.name, level, rows)

@@ -12,19 +12,24 @@ from sqlanon.catalog.snapshot import hierarchies_of, policy_of, series_name_of, 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import Reading, Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.export.warehouses.fragment_steps import Fragment, fragments_of
-from sqlanon.export.warehouses.listed_tables import ListedTable
-from sqlanon.export.warehouses.mappings import Mapping, listed_labels, mapping_of
-from sqlanon.export.warehouses.regions import RegionMap, regions_of, unmade_regions
-from sqlanon.export.warehouses.sizes import sizes
+from sqlanon.export.warehouses.listed_tables import (
+    LabelMapping,
+    ListedTable,
+    RegionMap,
+    listed_labels,
+    mapping_of,
+    regions_of,
+    sizes,
+    unmade_regions,
+)
 from sqlanon.methods.registry import find_method, promised_by
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, sensitive_names
-from sqlanon.release.existing.recorded import require_same_hierarchy
+from sqlanon.release.existing.estimable import require_same_hierarchy
 from sqlanon.sources.bind_policy import bind
 from sqlanon.sources.column_types import ENUM
 from sqlanon.sources.requirement_columns import guards_of
@@ -32,8 +37,7 @@ from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import BoundSource
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
-from sqlanon.sql.release.recode import Recoding
-from sqlanon.sql.release.region_rows import ENDS
+from sqlanon.sql.release.recode import ENDS, Recoding
 
 # Types whose values all warehouses compare alike and, where they are texts, print alike.
 _COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
@@ -82,7 +86,7 @@ class ReleasePlan:
     bound: BoundPolicy
     requirements: tuple[BoundRequirement, ...]
     recodings: tuple[Recoding, ...]
-    mappings: dict[int, Mapping]
+    mappings: dict[int, LabelMapping]
     regions: RegionMap | None = None
     buckets: BucketPlan | None = None
     fragments: tuple[Fragment, ...] = ()
@@ -195,9 +199,9 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
 
 def _mappings(
     engine: Engine, release: Release, recodings: Sequence[Recoding], hierarchies: dict[str, StoredHierarchy]
-) -> dict[int, Mapping]:
+) -> dict[int, LabelMapping]:
     """The labels of each stored hierarchy that is read; raises PolicyError where it is not any more the same one."""
-    mappings: dict[int, Mapping] = {}
+    mappings: dict[int, LabelMapping] = {}
     for index, recoding in enumerate(recodings):
         if recoding.is_read and recoding.bound.stored:
             assert recoding.bound.hierarchy is not None

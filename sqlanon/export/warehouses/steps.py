@@ -21,12 +21,10 @@ from sqlanon.export.warehouses.bucket_steps import (
     dealing_steps,
     trial_rows,
 )
-from sqlanon.export.warehouses.differences import differing, row_count
-from sqlanon.export.warehouses.fragment_steps import fragment_checks, fragment_steps
-from sqlanon.export.warehouses.mappings import mapping_name
+from sqlanon.export.warehouses.fragment_steps import differing, fragment_checks, fragment_steps, row_count
+from sqlanon.export.warehouses.listed_tables import RegionMap, mapping_name
 from sqlanon.export.warehouses.plan import ReleasePlan
-from sqlanon.export.warehouses.regions import RegionMap
-from sqlanon.export.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
+from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, exists, identical, order_by, same, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
@@ -35,12 +33,9 @@ from sqlanon.sql.cells.taxonomy import Taxonomy
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.classes.guard import kept_classes, needs_rounds, restricted, violations
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sql.classes.requirement import SqlRequirement, subjects
-from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.classes.rows import Rows, SqlRequirement, subjects
 from sqlanon.sql.hierarchies.base import functional
-from sqlanon.sql.release.recode import Recoding
-from sqlanon.sql.release.region_rows import boxed, placed_rows
-from sqlanon.sql.release.release_columns import ReleaseColumns
+from sqlanon.sql.release.recode import Recoding, ReleaseColumns, boxed, placed_rows
 from sqlanon.sql.sizes import sizes
 
 

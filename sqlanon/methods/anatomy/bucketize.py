@@ -9,8 +9,11 @@ latest with the region as one bucket, which is known to satisfy; rows that need 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
+from math import exp as e_to
+from math import log
 
 from sqlglot import exp
 
@@ -19,19 +22,99 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.methods.anatomy import assign_groups, merge_groups
-from sqlanon.methods.anatomy.choice import Bucketization
-from sqlanon.methods.anatomy.feasibility import shortfall
+from sqlanon.methods.anatomy import assign_groups
+from sqlanon.methods.anatomy.tables import Bucketization
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
-from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
+from sqlanon.methods.shared.wording import frequent, too_frequent_in
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, cast, descending, infix, order_by, up_to_here, window
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sql.classes.requirement import by_attribute
-from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.classes.rows import Rows, by_attribute
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement, least_rows
+
+# Whether a table can be divided into l-diverse buckets at all, and what stands in the way.
+#
+# A union of l-diverse buckets is l-diverse, in each of the variants. So there are such
+# buckets iff the whole table is one (Xiao and Tao 2006, for the share of one value).
+
+
+# Logarithms are rounded, as in the model's own text.
+_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """Why the values of an attribute allow no l-diverse buckets: what is said of their most frequent value before and
+    after it is named, and the largest l that they allow, 1 if they allow none above.
+    """
+
+    before: str
+    after: str
+    largest: int
+
+
+def shortfall(engine: Engine, codes: str, variant: str, wanted: int, c: Decimal) -> Shortfall | None:
+    """What keeps the values of an attribute from l-diverse buckets; None if nothing does.
+
+    `codes` is a table with the rows n of each value.
+    """
+    rows, values, most, entropy = engine.rows(_summary(codes))[0]
+    if not rows:
+        return None
+    rows, values, most = int(rows), int(values), int(most)
+    if variant == "probabilistic":
+        allowed = rows // wanted
+        after = f", {most - allowed} more than the {allowed} that l => {wanted} allows"
+        return Shortfall("its", after, rows // most) if most > allowed else None
+    if variant == "distinct":
+        before = f"it has {values} different values, and its"
+        return Shortfall(before, "", values) if values < wanted else None
+    if variant == "entropy":
+        after = f", so that its values are as diverse as {e_to(float(entropy)):.3f} of equal number"
+        largest = values if most * values == rows else _largest_by_entropy(float(entropy))
+        return Shortfall("its", after, largest) if largest < wanted else None
+    return _recursive(engine, codes, rows, most, wanted, Fraction(c))
+
+
+def _largest_by_entropy(entropy: float) -> int:
+    """The largest l whose logarithm is below the entropy by more than what rounding can make of it."""
+    near = round(e_to(entropy))
+    return near if log(near) <= entropy - _TOLERANCE else near - 1
+
+
+def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c: Fraction) -> Shortfall | None:
+    """r_1 < c (r_l + ... + r_m), which falls as l grows."""
+    rest = [rows, *(rows - int(top) for (top,) in engine.rows(_tops(codes, wanted)))]
+    limits = [c * left for left in rest]
+    if len(rest) >= wanted and most < limits[wanted - 1]:
+        return None
+    largest = sum(1 for limit in limits[:wanted] if most < limit)
+    allowed = limits[wanted - 1] if len(rest) >= wanted else Fraction(0)
+    return Shortfall("its", f", and fewer than {float(allowed):g} would be few enough", largest)
+
+
+def _summary(codes: str) -> exp.Select:
+    """Rows, values, rows of the most frequent value, and the entropy."""
+    n = cast(column("n"), "DOUBLE")
+    rows = f.sum(column("n"))
+    total = cast(f.sum(column("n")), "DOUBLE")
+    logs = f.sum(n * f.ln(n.copy()))
+    entropy = infix(f.ln(total), "-", logs / f.nullif(total.copy(), 0))
+    return exp.select(rows, f.count(), f.max(column("n")), entropy).from_(relation(codes))
+
+
+def _tops(codes: str, most: int) -> exp.Select:
+    """The rows of the most frequent value, of the two most frequent, ..., of the l most frequent."""
+    order = [
+        descending(column("n")),
+        ascending(column("code")),
+    ]
+    top = window(f.sum(column("n")), order=order_by(*order), frame=up_to_here())
+    query = exp.select(alias(top, "top")).from_(relation(codes))
+    return query.order_by(ascending(column("top"))).limit(most)
 
 
 class Dealing:
@@ -66,7 +149,7 @@ class Dealing:
     def require_feasible(self, variant: str, l: int, c: Decimal) -> None:  # noqa: E741 - the papers' name
         """Raises PrivacyViolation unless all rows as one bucket meet every requirement; otherwise no buckets can."""
         names = [bound.column for bound in self._sensitive]
-        rows = [merge_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
+        rows = [assign_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
         if not self._any(self._broken(rows)):
             return
         # Where the policy asks for too much, no l of the method's helps, and none is to be named.
@@ -122,9 +205,9 @@ class Dealing:
             slots = self._merged(in_slots, slots, groups)
         numbers = self._numbers(slots)
         if slots != single:
-            numbers = scratch.rows("all_numbers", merge_groups.all_numbers(slots, numbers))
-        in_buckets = scratch.rows("rows_in_buckets", merge_groups.rows_in_buckets(in_slots, numbers, columns))
-        sizes = merge_groups.sizes_of_groups(groups) if slots == single else merge_groups.sizes(in_buckets)
+            numbers = scratch.rows("all_numbers", assign_groups.all_numbers(slots, numbers))
+        in_buckets = scratch.rows("rows_in_buckets", assign_groups.rows_in_buckets(in_slots, numbers, columns))
+        sizes = assign_groups.sizes_of_groups(groups) if slots == single else assign_groups.sizes(in_buckets)
         number, smallest, largest, total = map(int, engine.rows(sizes)[0])
         codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
         once = once and slots == single and len(codes) == 1
@@ -151,12 +234,12 @@ class Dealing:
 
     def _slots(self, in_slots: str, groups: str) -> str:
         """The table of the slots, each a bucket by itself."""
-        return self._scratch.table("slots", merge_groups.slots(groups))
+        return self._scratch.table("slots", assign_groups.slots(groups))
 
     def _numbers(self, slots: str) -> str:
         """The table of the first slot of each bucket and the number that was drawn for it."""
         with registered(self._engine, "random_draw") as draw:
-            return self._scratch.table("numbers", merge_groups.bucket_numbers(slots, draw))
+            return self._scratch.table("numbers", assign_groups.bucket_numbers(slots, draw))
 
     def _first(self, table: str) -> int:
         """The number of the first row of a table. Raises InternalError unless the others have the numbers after it."""
@@ -182,7 +265,7 @@ class Dealing:
     def _merged(self, in_slots: str, slots: str, groups: str) -> str:
         """Merges groups until no bucket violates; returns the table of the slots."""
         tallies = [
-            self._scratch.rows("tally", merge_groups.tally(in_slots, index)) for index in range(len(self._codes))
+            self._scratch.rows("tally", assign_groups.tally(in_slots, index)) for index in range(len(self._codes))
         ]
         chunks = self._number(exp.select(f.max(column("groups"))).from_(relation(groups)))
         while True:
@@ -196,11 +279,11 @@ class Dealing:
             if chunks <= 1:
                 raise self._violation(range(len(self._requirements)))
             chunks = (chunks + 1) // 2
-            slots = self._scratch.rows("slots", merge_groups.merged(slots, broken))
+            slots = self._scratch.rows("slots", assign_groups.merged(slots, broken))
 
     def _class_rows(self, tally: str, slots: str, codes: str, attribute: str) -> Rows:
         """The buckets with the values of one attribute."""
-        return merge_groups.class_rows(tally, slots, codes, attribute)
+        return assign_groups.class_rows(tally, slots, codes, attribute)
 
     def _broken(self, rows: Sequence[Rows], among: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.

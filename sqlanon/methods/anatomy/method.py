@@ -13,31 +13,28 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Requirement
-from sqlanon.domain.report import Assumption
+from sqlanon.domain.release import Assumption
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods.anatomy.bucketize import Dealing
-from sqlanon.methods.anatomy.choice import Bucketization
-from sqlanon.methods.anatomy.tables import bucketized, differing, misplaced, out_of_place, unequal
+from sqlanon.methods.anatomy.tables import Bucketization, bucketized, differing, misplaced, out_of_place, unequal
 from sqlanon.methods.anatomy.tables import (
     out_of_order as not_ascending,
 )
 from sqlanon.methods.base import Encoding, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
-from sqlanon.methods.shared.arguments import Kind, argument
+from sqlanon.methods.shared.arguments import Diversity, Kind, argument, promised_diversity
 from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, QUASI_IDENTIFIERS, bucket_names, carried, require_names
-from sqlanon.methods.shared.diversity import Diversity, promised_diversity
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
-from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.task import Task
-from sqlanon.sources.dictionary_columns import words_of
+from sqlanon.methods.shared.wording import DEFINITIONS, of_buckets
+from sqlanon.sources.column_types import words_of
+from sqlanon.sources.listed_values import listed_taxonomy
 from sqlanon.sources.source import qualified
-from sqlanon.sources.taxonomies import listed_taxonomy
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.classes.normal_relations import Background

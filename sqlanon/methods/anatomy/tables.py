@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.shared.bucket_tables import code_name, rows_table, sensitive_names, values_table
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
@@ -24,6 +25,41 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
+
+# What Anatomy chose: a bucket for every row.
+
+
+@dataclass(frozen=True)
+class Bucketization:
+    """Bucketization (Xiao and Tao 2006): a bucket for every row, and no value changed.
+
+    `rows_in_buckets` is a temporary table with a row for each row of the source: its bucket, the codes of
+    its sensitive values, and its other columns that are published (bucket, code_0, ..., column_0, ...);
+    those in `words` are of a type of few texts. `codes` are the sensitive columns
+    in that order, each with the table of its values (value, code). There are `count`
+    buckets of `smallest` to `largest` rows, within `regions` regions. `once` says that
+    no bucket has two rows of one value. Nothing is suppressed, and no value is coarser:
+    the loss is 0.
+    """
+
+    rows_in_buckets: str
+    codes: tuple[tuple[str, str], ...]
+    count: int
+    smallest: int
+    largest: int
+    regions: int
+    rows: int
+    loss: Fraction = Fraction(0)
+    suppressed: int = 0
+    loss_name: str = "granularity_loss"
+    once: bool = False
+    words: tuple[str, ...] = ()
+
+    @property
+    def searched(self) -> None:
+        """None: there was no search whose end could be proven."""
+        return
+
 
 Relation = exp.Table | exp.Subquery
 

@@ -12,16 +12,19 @@ from dataclasses import dataclass
 
 from sqlanon.domain.explanation import Explanation
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
-from sqlanon.methods.fragmentation.choice import Fragmented
-from sqlanon.methods.fragmentation.constraints import OF_FRAGMENTS, fragments_of, loss_of
-from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
-from sqlanon.methods.fragmentation.tables import apart, require_free_tables
+from sqlanon.methods.fragmentation.minimal_fragmentation import (
+    FRAGMENT_TABLES,
+    OF_FRAGMENTS,
+    PUBLISHED,
+    fragments_of,
+    loss_of,
+)
+from sqlanon.methods.fragmentation.tables import Fragmented, apart, require_free_tables
+from sqlanon.methods.fragmentation.tables import kept_apart as said_of
 from sqlanon.methods.fragmentation.verify import FIGURES, kept_apart
-from sqlanon.methods.fragmentation.wording import FRAGMENT_TABLES, PUBLISHED
 from sqlanon.methods.limits import Limits
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
-from sqlanon.methods.shared.source_rows import rows_of_source
-from sqlanon.methods.shared.task import Task
+from sqlanon.methods.shared.task import Task, rows_of_source
+from sqlanon.methods.shared.wording import DEFINITIONS
 from sqlanon.sql.release.multi_table_query import TablesQuery
 
 

@@ -21,41 +21,38 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.report import Assumption
+from sqlanon.domain.release import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
-from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate, promised
-from sqlanon.methods.fragmentation.association.block_grids import value_name
-from sqlanon.methods.fragmentation.association.refusal import refusal
-from sqlanon.methods.fragmentation.association.sizes import sizes
-from sqlanon.methods.fragmentation.choice import Fragmented
-from sqlanon.methods.fragmentation.constraints import (
+from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate, promised, refusal
+from sqlanon.methods.fragmentation.association.block_grids import sizes, value_name
+from sqlanon.methods.fragmentation.minimal_fragmentation import (
+    LOOSE_TABLES,
     OF_FRAGMENTS,
+    PUBLISHED,
     Sets,
     constraints_of,
     fragments_of,
     loss_of,
 )
-from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import (
     GROUP,
+    Fragmented,
     apart,
     hides_numbers,
     numbered_rows,
     require_free_tables,
     values_of,
 )
+from sqlanon.methods.fragmentation.tables import kept_apart as said_of
 from sqlanon.methods.fragmentation.verify import FIGURES, Promise, loosely_associated
-from sqlanon.methods.fragmentation.wording import LOOSE_TABLES, PUBLISHED
 from sqlanon.methods.limits import CAN, Limits, only_on_duckdb
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
-from sqlanon.methods.shared.random_worlds import of_groups
-from sqlanon.methods.shared.source_rows import rows_of_source
-from sqlanon.methods.shared.task import Task
+from sqlanon.methods.shared.task import Task, rows_of_source
+from sqlanon.methods.shared.wording import DEFINITIONS, of_groups
 from sqlanon.sql.build.names import alias, relation
 from sqlanon.sql.release.multi_table_query import TablesQuery
 

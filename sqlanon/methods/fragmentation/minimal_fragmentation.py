@@ -12,10 +12,157 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Reading
 from sqlanon.errors import PolicyError
-from sqlanon.methods.fragmentation.colouring import Colouring, coloured
+from sqlanon.methods.limits import CAN, Limits, Refusal
+
+# Units coloured so that no colour has all of a constraint: the search behind fragments.
+#
+# Attributes are bits. A unit is what lies in one fragment; a colour is a fragment.
+
+
+# With at most this many units, every colouring that could be better is examined.
+EXACT_UNITS = 16
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """The union of each colour's units. None has fewer than `least` colours; if `proven`, this is the best one."""
+
+    classes: tuple[int, ...]
+    least: int
+    proven: bool
+
+
+def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequence[int]) -> Colouring:
+    """Colours all required units with few colours, then as many of the optional ones as these colours hold.
+
+    Each unit by itself satisfies every constraint. Without a required unit one colour is
+    for the optional ones.
+    """
+    graph = _Conflicts(constraints)
+    # Units in many conflicts come first: they leave least choice to those behind them.
+    needed = sorted(required, key=graph.degree, reverse=True)
+    others = sorted(optional, key=graph.degree)
+    least = len(graph.clique(needed)) or min(1, len(others))
+    first = _greedy(needed, constraints)
+    if not first and others:
+        first = [0]
+    classes = _added(first, others, constraints)
+    if len(first) == least and _size(classes) == _size([*needed, *others]):
+        return Colouring(tuple(classes), least, proven=True)
+    if len(needed) + len(others) > EXACT_UNITS:
+        return Colouring(tuple(classes), least, proven=False)
+    while least < len(first) and not _Search(needed, (), constraints, least).best:
+        least += 1
+    start = classes if least == len(first) else ()
+    best = _Search(needed, others, constraints, least, start).best
+    return Colouring(tuple(best), least, proven=True)
+
+
+class _Conflicts:
+    """Which units cannot have one colour, of two of them."""
+
+    def __init__(self, constraints: Sequence[int]) -> None:
+        self._constraints = constraints
+
+    def degree(self, unit: int) -> int:
+        return sum(1 for constraint in self._constraints if unit & constraint)
+
+    def clique(self, units: Sequence[int]) -> list[int]:
+        """Units of which each two are in conflict: each needs a colour of its own."""
+        largest: list[int] = []
+        for start in units:
+            clique = [start]
+            for unit in units:
+                if all(self._between(unit, other) for other in clique):
+                    clique.append(unit)
+            largest = max(largest, clique, key=len)
+        return largest
+
+    def _between(self, unit: int, other: int) -> bool:
+        return unit != other and not _allowed(unit | other, self._constraints)
+
+
+def _allowed(mask: int, constraints: Sequence[int]) -> bool:
+    return not any(mask & constraint == constraint for constraint in constraints)
+
+
+def _greedy(units: Sequence[int], constraints: Sequence[int]) -> list[int]:
+    """Each unit in the first colour that holds it, or in a new one."""
+    classes: list[int] = []
+    for unit in units:
+        index = next((i for i, colour in enumerate(classes) if _allowed(colour | unit, constraints)), None)
+        if index is None:
+            classes.append(unit)
+        else:
+            classes[index] |= unit
+    return classes
+
+
+def _added(classes: Sequence[int], units: Sequence[int], constraints: Sequence[int]) -> list[int]:
+    """The colours with those units, each in the first that holds it; others stay without a colour."""
+    extended = list(classes)
+    for unit in units:
+        index = next((i for i, colour in enumerate(extended) if _allowed(colour | unit, constraints)), None)
+        if index is not None:
+            extended[index] |= unit
+    return extended
+
+
+def _size(classes: Sequence[int]) -> int:
+    return sum(mask.bit_count() for mask in classes)
+
+
+class _Search:
+    """Branch and bound over the colours of each unit, with a limited number of colours.
+
+    `best` has the colours that hold all required and the most optional units; it is
+    empty if the required ones do not fit. `start` is a colouring to be improved on.
+    """
+
+    def __init__(
+        self,
+        required: Sequence[int],
+        optional: Sequence[int],
+        constraints: Sequence[int],
+        colours: int,
+        start: Sequence[int] = (),
+    ) -> None:
+        self._units = (*required, *optional)
+        self._needed = len(required)
+        self._constraints = constraints
+        self._colours = colours
+        self._all = _size(self._units)
+        self.best = list(start)
+        self._most = _size(start) if start else -1
+        self._extend([], 0, 0)
+
+    def _extend(self, classes: list[int], index: int, left_out: int) -> None:
+        if self._all - left_out <= self._most:
+            return  # Whatever follows, as many are left out already.
+        if index == len(self._units):
+            self.best, self._most = list(classes), self._all - left_out
+            return
+        unit = self._units[index]
+        for i, colour in enumerate(classes):
+            if _allowed(colour | unit, self._constraints):
+                classes[i] = colour | unit
+                self._extend(classes, index + 1, left_out)
+                classes[i] = colour
+        # New colours are alike, so one of them is tried.
+        if len(classes) < self._colours:
+            classes.append(unit)
+            self._extend(classes, index + 1, left_out)
+            classes.pop()
+        if index >= self._needed:
+            self._extend(classes, index + 1, left_out + unit.bit_count())
+
 
 _Sets = Sequence[Sequence[str]]
 
@@ -185,3 +332,124 @@ def _union(masks: Iterable[int]) -> int:
 
 def _bits(mask: int) -> list[int]:
     return [1 << index for index in range(mask.bit_length()) if mask >> index & 1]
+
+
+# What the methods that publish fragments have in common: what they refuse, and which columns are in which fragment.
+
+
+Sets = Sequence[Sequence[str]]
+
+_HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
+
+_NO_MODEL = Refusal(
+    "{policy}: METHOD {method} keeps what is CONFIDENTIAL, and cannot promise {requirement}",
+    "leave REQUIRE out, or use METHOD generalization with a policy without CONFIDENTIAL",
+)
+# The limits of fragments: columns are not seen together, and nothing else is promised.
+OF_FRAGMENTS = Limits(
+    without_related=CAN,
+    view=Refusal(
+        "a live view cannot publish the fragments of METHOD {method}: their rows are in the source's order, "
+        "which links them",
+        "make a snapshot, CREATE ANONYMIZED TABLE",
+    ),
+    without_series=CAN,
+    confidential=CAN,
+    sets=CAN,
+    requirements=_NO_MODEL,
+    respondents=Refusal(
+        "{policy}: METHOD {method} counts rows and not respondents, and {column} is ENTITY",
+        "make it an IDENTIFIER, and give each respondent one row in the source, ON (SELECT ...)",
+    ),
+    pseudonyms=Refusal(
+        "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: tokens would say which rows of a "
+        "fragment are one respondent's",
+        "leave PSEUDONYM out",
+    ),
+    min_level=Refusal(
+        "{policy}: METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
+        "leave MIN LEVEL out, or use METHOD generalization",
+    ),
+    max_level=CAN,
+    itemsets=_NO_MODEL,
+    on_spark=CAN,
+    scripted=CAN,
+)
+
+
+def publishable(policy: Policy) -> list[str]:
+    """The attributes that a fragment may have: all that do not name a respondent."""
+    return [attribute.name for attribute in policy.attributes if attribute.role not in _HIDDEN]
+
+
+def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
+    """The confidentiality constraints that a release could break; those with an identifier it never can."""
+    names = set(map(fold, publishable(policy)))
+    return [constraint for constraint in policy.confidential if names.issuperset(map(fold, constraint))]
+
+
+def fragments_of(policy: BoundPolicy, sets: Sets, method: str) -> Fragmentation:
+    """The fragments that the user named, if correct, or a minimal correct fragmentation, in the source's names.
+
+    A minimal one publishes every attribute but those that are CONFIDENTIAL by themselves.
+    Raises PolicyError where there is none.
+    """
+    declared = policy.policy
+    names = publishable(declared)
+    columns = {fold(bound.column): bound.column for bound in policy.attributes}
+    if sets:
+        _require_published(policy, sets, method)
+        require_correct(sets, names, declared.confidential, declared.visible)
+        correct = Fragmentation(tuple(map(tuple, sets)), (), len(sets), proven=False)
+    else:
+        constraints = constraints_of(declared)
+        alone = {fold(constraint[0]) for constraint in constraints if len(constraint) == 1}
+        required = [name for name in names if fold(name) not in alone]
+        correct = fragmentation(names, constraints, declared.visible, required)
+    if not correct.fragments:
+        raise PolicyError(
+            f"{declared}: nothing is left to publish: every column is CONFIDENTIAL by itself",
+            hint="name columns that may be seen",
+        )
+    fragments = tuple(tuple(columns[fold(name)] for name in fragment) for fragment in correct.fragments)
+    published = {name for fragment in fragments for name in fragment}
+    left = tuple(name for name in map(columns.__getitem__, map(fold, names)) if name not in published)
+    return Fragmentation(fragments, left, correct.least, correct.proven)
+
+
+def _require_published(policy: BoundPolicy, sets: Sets, method: str) -> None:
+    hidden = {fold(bound.column): bound for bound in policy.attributes if bound.role in _HIDDEN}
+    for name in (name for fragment in sets for name in fragment):
+        if fold(name) in hidden:
+            role = hidden[fold(name)].role.upper()
+            raise PolicyError(
+                f"METHOD {method}: FRAGMENTS names {name}, which is {role} and not published",
+                hint="leave it out",
+            )
+
+
+def loss_of(policy: BoundPolicy, fragments: Sets, rows: int, suppressed: int) -> Fraction:
+    """The granularity loss: 0 for a value as it is, 1 for one that is not published, by the weights of attributes."""
+    published = {name for fragment in fragments for name in fragment}
+    weights = {bound.column: Fraction(bound.attribute.weight) for bound in policy.quasi_identifiers}
+    whole = sum(weights.values(), Fraction(0)) * rows
+    if not whole:
+        return Fraction(0)
+    remaining = sum((weight for name, weight in weights.items() if name in published), Fraction(0)) * (
+        rows - suppressed
+    )
+    return 1 - remaining / whole
+
+
+# What certificates say of releases of fragments.
+
+
+# How the columns of each table are read: those of a fragment, of one with groups, and of the association.
+FRAGMENT_TABLES = ((Reading.BUCKET_VALUE,),)
+LOOSE_TABLES = ((Reading.BUCKET_VALUE, Reading.GROUP), (Reading.LINK,))
+
+PUBLISHED = (
+    "Values are the source's own, so who is in the tables can be told. Which rows of two tables are one row of the "
+    "source is not published, but as far as an association of groups says; the operating system drew the order of "
+    "each table and the numbers of groups."
+)

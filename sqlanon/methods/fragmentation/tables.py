@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
+from sqlanon.methods.fragmentation.association.associate import numbered
 from sqlanon.methods.fragmentation.association.block_grids import (
     ROW_NUMBER,
     association_rows,
@@ -17,14 +20,52 @@ from sqlanon.methods.fragmentation.association.block_grids import (
     own_rows,
     value_name,
 )
-from sqlanon.methods.fragmentation.association.tuple_keys import numbered
-from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+
+# What fragmentation chose: the sets of columns that are published apart, and the groups of their rows.
+
+
+@dataclass(frozen=True)
+class Fragmented:
+    """Fragments (De Capitani di Vimercati et al. 2010): sets of columns that are published apart, no value changed.
+
+    `of_statement` says that the user named them; if not, no correct fragmentation has fewer than
+    `least`, and `proven` says that none is better. Of a loose association `sizes` has the least
+    number of rows in a group of each fragment, `k` says how loose it is, None where no
+    constraint lies across fragments, and `groups` is the temporary table of each row's groups
+    (row, group_0, ...), the row being its number in the source, or in `copied`, a
+    temporary copy with the columns value_0, ... in the order of the fragments; with
+    `has_values` it has these columns itself. At most `limit`
+    rows may be in no group; they are suppressed, and at most `alike` of them have the same
+    values of a constraint in a fragment. The loss is that of what is not published; no value is coarser.
+    """
+
+    fragments: tuple[tuple[str, ...], ...]
+    of_statement: bool
+    least: int
+    proven: bool
+    rows: int
+    suppressed: int = 0
+    limit: int = 0
+    alike: int = 0
+    sizes: tuple[int, ...] = ()
+    k: int | None = None
+    groups: str = ""
+    copied: str = ""
+    has_values: bool = False
+    loss: Fraction = Fraction(0)
+    loss_name: str = "granularity_loss"
+
+    @property
+    def searched(self) -> None:
+        """None: there was no search whose end could be proven."""
+        return
+
 
 # The names of the column and of the table that a loose association adds.
 GROUP = "group_id"
@@ -109,3 +150,29 @@ def require_free_tables(task: Task, choice: Fragmented) -> None:
     """Raises PolicyError where a table of the release would have the name of another; a dry run makes none."""
     if not task.dry:
         require_free(task.engine, qualified(task.engine, task.name), published_names(choice))
+
+
+# Which columns are kept apart, in words.
+
+
+def kept_apart(choice: Fragmented) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): which columns are published together, and how loosely fragments are associated."""
+    yield "fragments", f"{len(choice.fragments)}: {_minimal(choice)}"
+    for number, fragment in enumerate(choice.fragments, start=1):
+        yield f"fragment {number}", ", ".join(fragment)
+    if choice.sizes:
+        loose = "no constraint lies across fragments" if choice.k is None else f"{choice.k}-loose"
+        yield "groups", f"of at least {', '.join(map(str, choice.sizes))} rows: {loose}"
+    allowed = f", at most {choice.limit} allowed" if choice.sizes else ""
+    yield "suppressed rows", f"{choice.suppressed} of {choice.rows}{allowed}"
+    if choice.alike:
+        share = f"1 in {choice.suppressed / choice.alike:.4g}"
+        yield "of which", f"not more than {choice.alike} are alike in what is CONFIDENTIAL, {share}"
+
+
+def _minimal(choice: Fragmented) -> str:
+    if choice.of_statement:
+        return "those of the statement"
+    if choice.proven or choice.least == len(choice.fragments):
+        return "proven minimal"
+    return f"not proven to be minimal: there are at least {choice.least}"

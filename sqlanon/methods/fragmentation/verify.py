@@ -7,17 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.methods.base import Figure, PublishedTables, Structure
 from sqlanon.methods.fragmentation.association.block_grids import grid
-from sqlanon.methods.fragmentation.association.grid_proof import GridProof, are_grids
+from sqlanon.methods.fragmentation.association.grid_proof import (
+    GridProof,
+    PublishedAssociation,
+    PublishedFragment,
+    are_grids,
+)
 from sqlanon.methods.fragmentation.association.looseness import looseness
-from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
-from sqlanon.methods.fragmentation.choice import Fragmented
-from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, publishable
-from sqlanon.methods.fragmentation.minimal_fragmentation import broken
-from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP
+from sqlanon.methods.fragmentation.minimal_fragmentation import Sets, broken, constraints_of, publishable
+from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, Fragmented
 from sqlanon.sql.build import functions as f
 
 FRAGMENTATION = "fragmentation"

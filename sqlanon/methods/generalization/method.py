@@ -15,25 +15,23 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
+from sqlanon.domain.context import Watching
 from sqlanon.domain.explanation import Explanation
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.watching import Watching
+from sqlanon.domain.release import Reading
 from sqlanon.engines.base import RAISE_BOUND
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, Method, Recoded, Wording
-from sqlanon.methods.generalization.choice import Generalization, Round
+from sqlanon.methods.generalization.explain import Generalization, Round, decision
+from sqlanon.methods.generalization.explain import reasons as around
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible, infeasible_join
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
-from sqlanon.methods.generalization.reasons import decision
-from sqlanon.methods.generalization.reasons import reasons as around
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.lattice.timed_search import Count, TimedSearches
-from sqlanon.methods.shared.lattice.types import Found, Settle
+from sqlanon.methods.shared.lattice.nodes import Found, Node, Settle
+from sqlanon.methods.shared.lattice.search import Count, TimedSearches
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import nodes_checked
 from sqlanon.sql.release.recode import Recoding

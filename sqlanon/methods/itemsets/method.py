@@ -14,24 +14,27 @@ from typing import Literal
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.choice import Searched
-from sqlanon.domain.counts import counted
-from sqlanon.domain.explanation import Explanation
+from sqlanon.domain.explanation import Explanation, Searched
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.release import Reading
 from sqlanon.errors import DataError, InternalError, PolicyError, PrivacyViolation
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
-from sqlanon.methods.itemsets.apriori import apriori
-from sqlanon.methods.itemsets.item_tree import ItemTree
-from sqlanon.methods.itemsets.lists import coded_lists, column_name, list_attribute, required_lists
-from sqlanon.methods.itemsets.optimal import optimal
-from sqlanon.methods.itemsets.supports import Labelled, code_table
+from sqlanon.methods.itemsets.cut_search import apriori, optimal
+from sqlanon.methods.itemsets.lists import (
+    ItemTree,
+    Labelled,
+    code_table,
+    coded_lists,
+    column_name,
+    list_attribute,
+    required_lists,
+)
 from sqlanon.methods.limits import CAN, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.source_rows import rows_of_source
-from sqlanon.methods.shared.task import Task
+from sqlanon.methods.shared.task import Task, rows_of_source
 from sqlanon.methods.shared.wording import loss_text
-from sqlanon.sources.item_lists import is_list
+from sqlanon.sources.column_types import is_list
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, literal, relation

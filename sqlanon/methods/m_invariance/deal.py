@@ -13,21 +13,18 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.series import Signatures
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.methods.m_invariance.choice import Invariant
-from sqlanon.methods.m_invariance.ranges import ranges_of
-from sqlanon.methods.m_invariance.steps import step
+from sqlanon.methods.m_invariance.ranges import Invariant, ranges_of, step
 from sqlanon.methods.shared.bucket_tables import carried, carried_name
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
-from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.methods.shared.task import rows_of_source
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import drop
 from sqlanon.sql.build.expressions import (
     ascending,
     big,
@@ -46,6 +43,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import drop
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import published_value
 

@@ -13,19 +13,16 @@ from typing import Literal
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import free_name
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Requirement, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.report import Assumption, Measurement
+from sqlanon.domain.release import Assumption, Measurement, Reading
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.base import Encoding, Figure, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
-from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.m_invariance.deal import Deal
-from sqlanon.methods.m_invariance.ranges import RANGE_ROWS, ROWS, ranges_table
-from sqlanon.methods.m_invariance.steps import step
+from sqlanon.methods.m_invariance.ranges import RANGE_ROWS, ROWS, Invariant, ranges_table, step
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.bucket_tables import (
     BUCKET_TABLES,
@@ -37,12 +34,10 @@ from sqlanon.methods.shared.bucket_tables import (
     sensitive_names,
     values_table,
 )
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, cuts_of, points_of
 from sqlanon.methods.shared.partition.solve import Options as Mondrian
-from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.shared.wording import loss_text
+from sqlanon.methods.shared.wording import DEFINITIONS, loss_text, of_buckets
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, big, entry, is_null

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,21 +10,56 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.shared.bucket_tables import BUCKETS
-from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
-from sqlanon.methods.shared.partition.region_labels import region_labels, region_loss
+from sqlanon.methods.shared.partition.region_labels import Partition, region_labels, region_loss
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import same
-from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
-from sqlanon.sql.release.region_rows import high_name, label_name, low_name
+from sqlanon.sql.release.recode import high_name, label_name, low_name
+
+# What m-invariance chose: a bucket for every row and for every counterfeit.
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A bucket for every row of the source and for every counterfeit; no value is changed, and no row left out.
+
+    `rows_in_buckets` is a temporary table of bucket, the columns that rows take along, and the respondent; `in_bucket`
+    one of row_no, code and bucket, where row_no is NULL for a counterfeit, and `codes` one of value and code. With
+    `ranges`, a table of `region_labels` by bucket, `rows_in_buckets` has the code in place of these columns, and a row
+    for each counterfeit, without respondent. Of the respondents some are `staying`, who were in the series before, some
+    are `newcomers`, and some have `changed`: their value is none that they had to choose from. `respondent` is the
+    column with them, which no published column is called.
+    """
+
+    rows_in_buckets: str
+    in_bucket: str
+    codes: str
+    buckets: int
+    counterfeits: int
+    staying: int
+    newcomers: int
+    changed: int
+    rows: int
+    respondent: str
+    ranges: str | None = None
+    loss: Fraction = Fraction(0)
+    suppressed: int = 0
+    loss_name: str = "granularity_loss"
+
+    @property
+    def searched(self) -> None:
+        """None: there was no search whose end could be proven."""
+        return
+
 
 # The name of the table.
 ROWS = "rows"
@@ -100,3 +136,15 @@ def _published(bound: BoundAttribute) -> PublishedColumn:
     if bound.role is Role.QUASI_IDENTIFIER:
         return PublishedColumn(bound.column, Role.INSENSITIVE, Reading.RANGE, bound)
     return PublishedColumn(bound.column, bound.role, Reading.BUCKET_VALUE, bound)
+
+
+# The queries under sql/m_invariance/.
+
+
+def step(name: str, tables: Mapping[str, str | exp.Query], m: int | None = None) -> exp.Query:
+    """One of the queries under sql/m_invariance/ that reads these tables."""
+    query = reading(query_file("m_invariance", name), tables)
+    for parameter in list(query.find_all(exp.Placeholder, exp.Parameter)):
+        assert m is not None
+        parameter.replace(literal(m))
+    return query

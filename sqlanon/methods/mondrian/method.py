@@ -11,27 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold, same_name
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.report import Assumption
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.release import Assumption, Reading
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, Method, Recoded, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
-from sqlanon.methods.shared.partition.choice import Partition
-from sqlanon.methods.shared.partition.region_labels import labels_of_levels, region_labels, region_map
+from sqlanon.methods.shared.partition.region_labels import Partition, labels_of_levels, region_labels, region_map
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, solve, target_of
-from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.shared.wording import loss_text
+from sqlanon.methods.shared.wording import DEFINITIONS, loss_text, of_buckets
 from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.classes.buckets import BUCKET
-from sqlanon.sql.release.region_rows import ENDS, Placed
+from sqlanon.sql.release.recode import ENDS, Placed
 
 _BY_REGION = "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier."
 _IN_BUCKETS = (

@@ -13,25 +13,23 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import same_name
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.release import Reading
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.base import Encoding, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
-from sqlanon.methods.multirelational.choice import RelatedLevels
-from sqlanon.methods.multirelational.loss import DEFINITION, NAME
-from sqlanon.methods.multirelational.search import best_levels, reasons_of
-from sqlanon.methods.multirelational.tables import tables_of
+from sqlanon.methods.multirelational.nodes import DEFINITION, NAME, RelatedLevels
+from sqlanon.methods.multirelational.search import best_levels, reasons_of, tables_of
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.lattice.timed_search import TimedSearches
+from sqlanon.methods.shared.lattice.search import TimedSearches
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import named
 from sqlanon.sql.build.names import column
-from sqlanon.sql.build.queries import anti_join, select
-from sqlanon.sql.questions.known import by_known
+from sqlanon.sql.build.steps import anti_join, select
+from sqlanon.sql.questions.models import by_known
 from sqlanon.sql.release.multi_table_query import TablesQuery
 
 _LIMITS = Limits(

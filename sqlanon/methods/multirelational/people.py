@@ -13,21 +13,19 @@ from math import comb
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.task import Task
-from sqlanon.sources.sizes import sizes
+from sqlanon.methods.shared.task import Cells, Task
+from sqlanon.sources.column_types import sizes
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, infix, total, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import inner_join, left_join, select
-from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.build.steps import inner_join, left_join, select, with_steps
 from sqlanon.sql.cells.cells import carried_code, key_name
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.related import PeopleTable, known_profile, rows_of_people
 from sqlanon.sql.classes.rows import Rows
-from sqlanon.sql.questions.known import Known
+from sqlanon.sql.questions.models import Known
 
 PERSON = "person"
 # With this many combinations a person has a million sets of them.

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError, about
 
@@ -257,3 +258,36 @@ _TAKEN: Mapping[Kind, Callable[[Argument, Value], Value | None]] = {
     Kind.COLUMN: _column,
     Kind.SPAN: _span,
 }
+
+
+# The l-diversity that a method promises of every class, as arguments of its own.
+
+
+VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """The arguments l, variant and c, for 'recursive', of l-diversity (Machanavajjhala et al. 2007)."""
+
+    l: int = argument(  # noqa: E741 - the papers' name
+        "the l of the l-diversity that every bucket has", Kind.WHOLE, least=2, most=1_000_000, example=3
+    )
+    variant: str = argument("which l-diversity", Kind.CHOICE, default=VARIANTS[0], choices=VARIANTS)
+    c: Decimal = argument(
+        "how many times as often as the rarer ones together a bucket's most frequent value may occur",
+        Kind.NUMBER,
+        default=Decimal(3),
+        above=0,
+        most=1_000_000,
+        example=3,
+        needs=("variant", "recursive"),
+    )
+
+
+def promised_diversity(options: Diversity) -> Requirement:
+    """The requirement of every class that the arguments stand for."""
+    arguments: list[tuple[str, Value]] = [("l", options.l), ("variant", options.variant)]
+    if options.variant == "recursive":
+        arguments.append(("c", options.c))
+    return Requirement("l_diversity", tuple(arguments))

@@ -1,10 +1,25 @@
-"""Figures in words."""
+"""Sentences and figures that several methods state: losses, trees of keys, frequent values, random worlds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlanon.domain.choice import Searched
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.explanation import Searched
+from sqlanon.domain.release import Assumption
+from sqlanon.engines.base import Engine
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, descending, window
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.cells.cells import tree_summaries
+from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.questions.ask import BoundRequirement
+
+# Figures in words.
 
 
 def loss_text(loss: Fraction) -> str:
@@ -17,3 +32,153 @@ def nodes_checked(searched: Searched) -> tuple[str, str]:
     left = searched.nodes - searched.checked - searched.pruned
     unseen = f"{searched.pruned} ruled out unseen" + (f", {left} left" if left else "")
     return "nodes checked", f"{searched.checked} of {searched.nodes}, {unseen}"
+
+
+# What a certificate says of the loss that it states: what the number counts.
+
+
+GRANULARITY_LOSS = (
+    "granularity loss: a value that is shown by a label costs (n - 1) / (N - 1), where n of the N values of its "
+    "column, the leaves of its hierarchy, lie below the label, a suppressed row 1 in each quasi-identifier; the mean "
+    "over all rows of the source and all quasi-identifiers, weighted where the policy weighs: 0 where nothing is "
+    "changed, 1 where nothing is left"
+)
+
+# Of rows that are recoded by level or by region, left out or published in fewer columns.
+DEFINITIONS: Mapping[str, str] = {"granularity_loss": GRANULARITY_LOSS}
+
+
+# Figures of the trees that keys are made of.
+
+
+@dataclass(frozen=True)
+class TreeFigures:
+    """Figures of a tree: its leaves and rows, the most siblings at each level, and what `Cells` has of each level."""
+
+    leaves: int
+    rows: int
+    siblings: Sequence[int]
+    spread: tuple[int, ...]
+    most: tuple[int, ...]
+
+
+def figures_of(engine: Engine, policy: BoundPolicy, trees: Sequence[str]) -> list[TreeFigures]:
+    """The figures of the trees of a policy's quasi-identifiers, from one query about all of them."""
+    quasi = policy.quasi_identifiers
+    answers = dict(engine.rows(tree_summaries(list(zip(quasi, trees, strict=True))))) if trees else {}
+    figures: list[TreeFigures] = []
+    for number, bound in enumerate(quasi):
+        leaves, rows, *rest = (int(figure or 0) for figure in answers[number])
+        others, top = rest[bound.height :], max(leaves - 1, 0)
+        spread = (0, *others[: bound.height - 1], rows * top)
+        figures.append(TreeFigures(leaves, rows, rest[: bound.height], spread, (0, *others[bound.height - 1 :], top)))
+    return figures
+
+
+# The most frequent sensitive value, which keeps a requirement from being met, named for the policy's owner.
+
+
+_LONGEST = 60
+# A value that fewer rows have would tell of a single row.
+NAMED_FROM = 2
+
+
+@dataclass(frozen=True)
+class Frequent:
+    """The most frequent value of some columns: how many of all rows have it, and its text unless one row alone does."""
+
+    columns: tuple[str, ...]
+    most: int
+    rows: int
+    text: str | None
+
+    def __str__(self) -> str:
+        """Such as `value of disease, 'flu', has 4 of 12 rows (33.3%)`."""
+        return f"value of {', '.join(self.columns)}{self.share}"
+
+    @property
+    def share(self) -> str:
+        """Such as `, 'flu', has 4 of 12 rows (33.3%)`."""
+        named = "" if self.text is None else f", {self.text},"
+        return f"{named} has {self.most} of {self.rows} rows ({self.most / self.rows:.1%})"
+
+
+def frequent(engine: Engine, policy: BoundPolicy, names: Sequence[str]) -> Frequent | None:
+    """The most frequent value of these sensitive columns in the source, of several together; None without rows."""
+    by_name = {bound.column: bound for bound in policy.sensitive}
+    figures = engine.rows(most_frequent([by_name[name] for name in names], relation(policy.relation)))
+    if not figures:
+        return None
+    most, rows, *texts = figures[0]
+    values = ", ".join(map(shortened, texts))
+    text = values if len(texts) == 1 else f"({values})"
+    return Frequent(tuple(names), int(most), int(rows), text if int(most) >= NAMED_FROM else None)
+
+
+def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str:
+    """The most frequent value of each subject of requirements that not even all rows together meet, as clauses."""
+    subjects = dict.fromkeys(requirement.attributes for requirement in requirements if requirement.attributes)
+    values = [value for value in (frequent(engine, policy, subject) for subject in subjects) if value and value.text]
+    return "".join(f"; the most frequent {value}" for value in values)
+
+
+def shortened(text: object) -> str:
+    """A value on one line, cut off where it gets long."""
+    if text is None:
+        return "NULL"
+    whole = str(text)
+    return repr(whole) if len(whole) <= _LONGEST else f"{whole[:_LONGEST]!r}..."
+
+
+def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Select:
+    """n, rows, text_0, ...: the rows of the most frequent value, or of several columns' together, and of all; its text.
+
+    Of equally frequent ones the first by its text, NULL last.
+    """
+    names = [f"value_{index}" for index in range(len(bounds))]
+    counted = exp.select(
+        *(alias(published_value(bound), name) for bound, name in zip(bounds, names, strict=True)),
+        alias(f.count(), "n"),
+    ).from_(source)
+    counted.group_by(*map(published_value, bounds), copy=False)
+    rows = window(f.sum(column("n")))
+    texts = [alias(as_text(column(name)), f"text_{index}") for index, name in enumerate(names)]
+    query = exp.select(column("n"), alias(rows, "rows"), *texts).from_(counted.subquery("counted"), copy=False)
+    order = [descending(column("n"))]
+    order += [ascending(column(text.alias)) for text in texts]
+    return query.order_by(*order, copy=False).limit(1, copy=False)
+
+
+# Random worlds: what figures about a part of the rows rest on, where any row of it may have any of its values.
+#
+# Bacchus, Grove, Halpern and Koller, From statistical knowledge bases to degrees of belief (1996). Kifer, Attacks on
+# privacy and deFinetti's theorem (2009), learns from all parts together instead.
+
+
+def of_buckets(sensitive: Sequence[str]) -> Assumption:
+    """What is assumed where the values of these columns are dealt out in buckets."""
+    return _random_worlds(
+        "Each way to deal the sensitive values of a bucket out to its rows",
+        "how they go with the other columns in all buckets together",
+        tuple(sensitive),
+    )
+
+
+def of_groups() -> Assumption:
+    """What is assumed where groups of rows of several tables are associated."""
+    return _random_worlds(
+        "Each way to match the rows of the groups that the association ties",
+        "how the columns of a CONFIDENTIAL set go together in all groups",
+    )
+
+
+def _random_worlds(worlds: str, learned: str, attributes: tuple[str, ...] = ()) -> Assumption:
+    return Assumption(
+        name="random_worlds",
+        attributes=attributes,
+        meaning=f"{worlds} is taken to be equally likely (random worlds).",
+        leaves=(
+            f"The release does not hide {learned}: a reader who learns that from it can name values with a far greater "
+            "probability, some of them nearly for certain (deFinetti attack, Kifer 2009)."
+        ),
+    )

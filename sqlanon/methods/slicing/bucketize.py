@@ -10,13 +10,12 @@ from sqlglot import exp
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError
 from sqlanon.methods.shared.partition.allowable_cuts import violating_regions
-from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.points import Points
+from sqlanon.methods.shared.partition.region_labels import Partition
 from sqlanon.methods.shared.partition.solve import cuts_of, solve
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing import bucket_sql
-from sqlanon.methods.slicing.feasibility import BUCKETS
-from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_buckets
+from sqlanon.methods.slicing.feasibility import BUCKETS, BucketedRows, Parts, violating_buckets
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import relation

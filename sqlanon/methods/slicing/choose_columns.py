@@ -2,20 +2,271 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
 
 from sqlanon.domain.policy import Role
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.slicing.columns import FoundColumns, found_columns
-from sqlanon.methods.slicing.correlation import Correlations, mean_square_contingency
+from sqlanon.methods.slicing.correlation import Correlations, equal_ratings, mean_square_contingency
 from sqlanon.methods.slicing.feasibility import beside, is_feasible
-from sqlanon.methods.slicing.named_columns import each_apart, named_columns
-from sqlanon.methods.slicing.options import DEFAULT_COLUMNS, DEFAULT_INTERVALS, Options
-from sqlanon.methods.slicing.similarity import equal_ratings
-from sqlanon.methods.slicing.sizes import sizes
+from sqlanon.methods.slicing.options import (
+    DEFAULT_COLUMNS,
+    DEFAULT_INTERVALS,
+    Options,
+    each_apart,
+    named_columns,
+    sizes,
+)
 from sqlanon.sql.build.names import relation
+
+# Medoids: the attributes that others lie nearest to, and PAM, a search for them.
+#
+# Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2; Slicing (2012), section 4.1, clusters attributes so.
+
+
+# Distances are added up as whole numbers of the 12th digit. They are compared to the 9th: what makes sums equal that
+# are equal in fractions, such as three thirds and two halves.
+_UNITS = 10**12
+_COARSE = 1000
+
+_Row = list[int]
+_Distances = npt.NDArray[np.int64]
+_Matrix = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """The medoids in ascending order, the members of each one's cluster, and the sum of all distances to the nearest.
+
+    `exhaustive` tells whether all sets of medoids were looked at, so that none has a lesser sum.
+    """
+
+    medoids: tuple[int, ...]
+    clusters: tuple[tuple[int, ...], ...]
+    cost: float
+    exhaustive: bool
+
+
+def medoids(distances: Sequence[Sequence[float]], count: int) -> Clustering:
+    """The `count` items with the least sum of distances to the nearest of them, and who is nearest to which.
+
+    `distances` is a symmetric matrix with zeros in its diagonal. Of equal sums the set that comes first in the items'
+    order is taken, and of equally near medoids the first; a medoid lies in its own cluster. There are never more
+    medoids than items. Where there are too many sets to look at, PAM looks for one that no exchange of a medoid for
+    another item makes better.
+    """
+    rows = [[round(distance * _UNITS) for distance in row] for row in distances]
+    count = min(count, len(rows))
+    if count < 1:
+        return Clustering((), (), 0.0, exhaustive=True)
+    exhaustive = comb(len(rows), count) <= sizes().max_medoid_sets
+    chosen = _best_set(rows, count) if exhaustive else _by_exchanges(rows, count)
+    clusters: dict[int, list[int]] = {medoid: [] for medoid in chosen}
+    for item in range(len(rows)):
+        clusters[item if item in clusters else nearest(distances, item, chosen)].append(item)
+    cost = sum(map(min, *(rows[medoid] for medoid in chosen))) if count > 1 else sum(rows[chosen[0]])
+    return Clustering(chosen, tuple(map(tuple, clusters.values())), cost / _UNITS, exhaustive)
+
+
+def nearest(distances: Sequence[Sequence[float]], item: int, among: Sequence[int]) -> int:
+    """The one of the other items that is nearest to an item; of equally near ones the first."""
+    return min(among, key=lambda other: _rounded(round(distances[item][other] * _UNITS)))
+
+
+def _rounded(total: int) -> int:
+    return (total + _COARSE // 2) // _COARSE
+
+
+def _by_exchanges(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
+    """What PAM comes to."""
+    matrix = np.array(rows, dtype=np.int64)
+    return _exchanged(matrix, _built(matrix, count))
+
+
+def _best_set(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
+    """The best of all sets, the first of equal ones: they are looked at in the items' order."""
+
+    def cost(members: tuple[int, ...]) -> int:
+        return _cost(rows, members)
+
+    return min(combinations(range(len(rows)), count), key=cost)
+
+
+def _cost(rows: Sequence[_Row], members: Sequence[int]) -> int:
+    """The sum of the distances to the nearest of these items, as it is compared."""
+    first, *others = (rows[member] for member in members)
+    return _rounded(sum(map(min, first, *others) if others else first))
+
+
+def _built(rows: _Matrix, count: int) -> tuple[int, ...]:
+    """PAM's first phase: one medoid after the other, each the item that lowers the sum most."""
+    members: list[int] = []
+    reached: _Distances | None = None
+    for _ in range(count):
+        added, _ = _best_beside(rows, reached, members)
+        members.append(added)
+        reached = rows[added] if reached is None else np.minimum(reached, rows[added])
+    return tuple(sorted(members))
+
+
+def _best_beside(rows: _Matrix, reached: _Distances | None, members: Sequence[int]) -> tuple[int, int]:
+    """The item, none of the members, with the least sum, as it is compared, if it is a medoid beside those by which
+    `reached` is reached; and that sum. Of equal ones the first.
+    """
+    sums = (rows if reached is None else np.minimum(rows, reached)).sum(axis=1)
+    compared = (sums + _COARSE // 2) // _COARSE
+    compared[list(members)] = np.iinfo(np.int64).max
+    item = int(compared.argmin())
+    return item, int(compared[item])
+
+
+def _exchanged(rows: _Matrix, members: tuple[int, ...]) -> tuple[int, ...]:
+    """PAM's second phase: the exchange of a medoid for another item that lowers the sum most, while there is one."""
+    cost = _rounded(int(rows[list(members)].min(axis=0).sum()))
+    while len(members) < len(rows):
+        best, best_cost = members, cost
+        for leaving in members:
+            others = [member for member in members if member != leaving]
+            reached = rows[others].min(axis=0) if others else None
+            item, reached_cost = _best_beside(rows, reached, members)
+            if reached_cost < best_cost:
+                best, best_cost = tuple(sorted([*others, item])), reached_cost
+        if best_cost == cost:
+            break
+        members, cost = best, best_cost
+    return members
+
+
+# The columns of a slicing, found by correlation (Slicing 2012, section 4.1).
+#
+# In the paper the cluster with the sensitive attribute becomes its column, whatever that does to diversity. Here an
+# attribute joins the sensitive column only where the requirements can then still be met.
+
+
+INFEASIBLE = "with it in the sensitive column the whole table as one bucket does not meet the requirements"
+# Correlations that are equal to so many digits are taken for equal.
+_DIGITS = 9
+
+Feasible = Callable[[tuple[str, ...]], bool]
+
+
+@dataclass(frozen=True)
+class FoundColumns:
+    """Columns of attributes, how they were found, and what could not be in the sensitive one.
+
+    `columns` have their attributes in the policy's order; they are in the order of their first attributes, the
+    sensitive column last. `left_out` has the attributes that were to join the sensitive column, each with the reason
+    why it did not. `cost` is the sum of distances to the medoids, before attributes were left out, and `exhaustive`
+    whether all sets of medoids were looked at.
+    """
+
+    columns: tuple[tuple[str, ...], ...]
+    left_out: tuple[tuple[str, str], ...]
+    medoids: tuple[str, ...]
+    cost: float
+    exhaustive: bool
+    correlations: Correlations
+
+
+def found_columns(
+    correlations: Correlations,
+    sensitive: Sequence[str],
+    others: Sequence[str],
+    columns: int,
+    sensitive_attributes: int | None,
+    feasible: Feasible,
+) -> FoundColumns:
+    """At most `columns` columns of the attributes; one more where nothing but the sensitive column is there to go to.
+
+    All `sensitive` attributes are in the last column. With `sensitive_attributes` so many less one of the others stand
+    with them, those that correlate most among those that are `feasible`, and the rest is clustered. Without it all
+    attributes are clustered, and what is in a cluster with a sensitive attribute stands with them if it is `feasible`;
+    else it goes to the nearest medoid of another column. `feasible` tells of some of the other attributes, in the
+    policy's order, whether the whole table as one bucket meets the requirements with them in the sensitive column.
+    """
+    names = [name for name in correlations.names if name in {*sensitive, *others}]
+    if not sensitive or sensitive_attributes is None:
+        return _clustered(correlations, names, sensitive, columns, feasible)
+    candidates = [name for name in names if name not in sensitive]
+    joined, refused = _accepted(correlations, sensitive, candidates, sensitive_attributes - 1, feasible)
+    rest = [name for name in candidates if name not in joined]
+    clustering = medoids(correlations.distances(rest), max(1, columns - 1))
+    clusters = [[rest[index] for index in cluster] for cluster in clustering.clusters]
+    return _result(correlations, clusters, [*sensitive, *joined], refused, rest, clustering)
+
+
+def correlation_with(correlations: Correlations, sensitive: Sequence[str], name: str) -> float:
+    """How much an attribute has to do with the sensitive ones: the greatest phi2 with one of them."""
+    return max(correlations.between(name, other) for other in sensitive)
+
+
+def _clustered(
+    correlations: Correlations, names: Sequence[str], sensitive: Sequence[str], columns: int, feasible: Feasible
+) -> FoundColumns:
+    """Clusters of all attributes; those with a sensitive one are united, as far as that is feasible."""
+    distances = correlations.distances(names)
+    clustering = medoids(distances, columns)
+    clusters = {
+        medoid: [names[index] for index in cluster]
+        for medoid, cluster in zip(clustering.medoids, clustering.clusters, strict=True)
+    }
+    united = [medoid for medoid, cluster in clusters.items() if not {*sensitive}.isdisjoint(cluster)]
+    together = [name for medoid in united for name in clusters.pop(medoid)]
+    candidates = [name for name in together if name not in sensitive]
+    joined, refused = _accepted(correlations, sensitive, candidates, len(candidates), feasible)
+    remaining = tuple(clusters)
+    for name in refused:
+        # Where every attribute stood with the sensitive ones, those that cannot make a column together.
+        at = nearest(distances, names.index(name), remaining) if remaining else -1
+        clusters.setdefault(at, []).append(name)
+    return _result(correlations, [*clusters.values()], [*sensitive, *joined], refused, names, clustering)
+
+
+def _accepted(
+    correlations: Correlations, sensitive: Sequence[str], candidates: Sequence[str], most: int, feasible: Feasible
+) -> tuple[list[str], list[str]]:
+    """At most so many of the candidates, by descending correlation, and those before the last that are not feasible."""
+    order = sorted(candidates, key=lambda name: -round(correlation_with(correlations, sensitive, name), _DIGITS))
+    joined: list[str] = []
+    refused: list[str] = []
+    for name in order:
+        if len(joined) >= most:
+            break
+        together = {*joined, name}
+        if feasible(tuple(other for other in correlations.names if other in together)):
+            joined.append(name)
+        else:
+            refused.append(name)
+    return joined, refused
+
+
+def _result(
+    correlations: Correlations,
+    clusters: Sequence[Sequence[str]],
+    last: Sequence[str],
+    refused: Sequence[str],
+    names: Sequence[str],
+    clustering: Clustering,
+) -> FoundColumns:
+    position = {name: index for index, name in enumerate(correlations.names)}
+    ordered = sorted((sorted(cluster, key=position.__getitem__) for cluster in clusters), key=lambda c: position[c[0]])
+    columns = [*ordered, sorted(last, key=position.__getitem__)] if last else ordered
+    return FoundColumns(
+        columns=tuple(map(tuple, columns)),
+        left_out=tuple((name, INFEASIBLE) for name in refused),
+        medoids=tuple(names[index] for index in clustering.medoids),
+        cost=clustering.cost,
+        exhaustive=clustering.exhaustive,
+        correlations=correlations,
+    )
+
 
 Columns = tuple[tuple[str, ...], ...]
 Reasons = tuple[tuple[str, str], ...]

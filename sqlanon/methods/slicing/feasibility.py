@@ -11,18 +11,202 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 from sqlanon.errors import PrivacyViolation
-from sqlanon.methods.shared.frequent_values import NAMED_FROM, frequent, shortened, too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import violating_regions
 from sqlanon.methods.shared.partition.solve import Options, cuts_of, points_of
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.slicing.row_classes import BucketedRows, violating_buckets
+from sqlanon.methods.shared.wording import NAMED_FROM, frequent, shortened, too_frequent_in
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, descending, window
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.build.expressions import (
+    as_text,
+    ascending,
+    big,
+    descending,
+    identical,
+    infix,
+    named,
+    paren,
+    same,
+    union_all,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import row_number
+from sqlanon.sql.cells.labels import published_value, stored_labels
+from sqlanon.sql.cells.taxonomy import Taxonomy
+from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sql.classes.rows import Rows, class_label, relation_names
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
+
+# The rows of the source themselves in their buckets, where they lie on another engine than the cells.
+#
+# In DuckDB what is published is read off the cells, or found by the numbers of rows. Rows in many parts have no
+# numbers,
+# and as many as those of a source are not to be made of cells: they keep their values, and are joined with the
+# regions.
+
+
+def value_name(index: int) -> str:
+    """The column with a row's value of the published attribute at this index."""
+    return f"value_{index}"
+
+
+def _names(policy: BoundPolicy) -> list[str]:
+    return [value_name(index) for index in range(len(policy.published))]
+
+
+def _values(policy: BoundPolicy) -> list[exp.Alias]:
+    named = zip(_names(policy), policy.published, strict=True)
+    return [alias(published_value(bound, "source"), name) for name, bound in named]
+
+
+def rows_in_regions(policy: BoundPolicy, regions: str) -> exp.Select:
+    """region, value_0, ...: the rows of the source by region; `regions` is a table of `region_labels.region_map`."""
+    query = exp.select(column("region", "row_region"), *_values(policy))
+    query.from_(relation(policy.relation, as_="source"), copy=False)
+    alike = [
+        identical(published_value(bound, "source"), column(value_name(index), "row_region"))
+        for index, bound in enumerate(policy.quasi_identifiers)
+    ]
+    on, kind = (exp.and_(*alike), "") if alike else (None, "CROSS")
+    return query.join(relation(regions, as_="row_region"), on=on, join_type=kind, copy=False)
+
+
+def drawn_rows(policy: BoundPolicy, draw: str) -> exp.Select:
+    """draw, value_0, ...: the rows of the source, each with a draw."""
+    query = exp.select(alias(f.call(draw, 0), "draw"), *_values(policy))
+    return query.from_(relation(policy.relation, as_="source"), copy=False)
+
+
+def rows_in_slots(policy: BoundPolicy, numbered: exp.Select, slots: int) -> exp.Select:
+    """slot, value_0, ...: the rows dealt out to so many slots by their `number`, which begins with 1."""
+    slot = paren(infix(column("number"), "-", 1)) % literal(slots)
+    query = exp.select(alias(big(slot), "slot"), *map(column, _names(policy)))
+    return query.from_(numbered.subquery("numbered", copy=False), copy=False)
+
+
+def rows_of_slots(policy: BoundPolicy, rows: str, slots: str) -> exp.Select:
+    """region, value_0, ...: the rows of `rows_in_slots` by the regions of their slots."""
+    query = exp.select(column("region", "slot"), *(column(name, "row") for name in _names(policy)))
+    query.from_(relation(rows, as_="row"), copy=False)
+    return query.join(relation(slots, as_="slot"), on=same("slot", "row", "slot"), copy=False)
+
+
+def drawn_regions(points: str, draw: str) -> exp.Select:
+    """region, rows, draw: the regions of the rows, each with a draw."""
+    counted = exp.select(column("region"), alias(f.count(), "rows")).from_(relation(points))
+    counted.group_by(column("region"), copy=False)
+    query = exp.select(column("region"), column("rows"), alias(f.call(draw, 0), "draw"))
+    return query.from_(counted.subquery("counted", copy=False), copy=False)
+
+
+# Which buckets of rows violate a requirement: asked of the source's own values, as the published tables are asked.
+#
+# Cells have a place in their keys for each attribute, and thousands of attributes have none. Here a query reads the
+# columns alone that it is about.
+
+
+Parts = Mapping[str, Sequence[str]]
+
+
+class BucketedRows:
+    """The rows of a source with their regions: all of them in region 0, or those of new regions of temporary tables.
+
+    `rows` has the slot of each row (slot, row), and `slots` the region of each slot (slot, region, is_new). If
+    `by_value`, `rows` has the values of each row in place of its number, those of `source_rows.rows_in_slots`.
+    """
+
+    def __init__(
+        self, policy: BoundPolicy, rows: str | None = None, slots: str | None = None, *, by_value: bool = False
+    ) -> None:
+        self.policy, self.rows, self.slots, self.by_value = policy, rows, slots, by_value
+
+    def select(self, names: Mapping[str, str]) -> exp.Select:
+        """class_id, the region, and attributes of each row, under these names."""
+        attributes = {bound.column: (index, bound) for index, bound in enumerate(self.policy.published)}
+        columns = [alias(self._value(*attributes[name]), to) for name, to in names.items()]
+        source = named(relation(self.policy.relation), "source")
+        if self.rows is None or self.slots is None:
+            return exp.select(alias(literal(0), "class_id"), *columns).from_(source, copy=False)
+        query = exp.select(alias(column("region", "slot"), "class_id"), *columns)
+        if self.by_value:
+            query.from_(relation(self.rows, as_="row"), copy=False)
+        else:
+            query.from_(source, copy=False)
+            query.join(relation(self.rows, as_="row"), on=row_number().eq(column("row", "row")), copy=False)
+        on = column("slot", "row").eq(column("slot", "slot"))
+        query.join(relation(self.slots, as_="slot"), on=on, copy=False)
+        return query.where(column("is_new", "slot"), copy=False)
+
+    def _value(self, index: int, bound: BoundAttribute) -> exp.Expr:
+        """A row's value of an attribute by its index among those that are published."""
+        return column(value_name(index), "row") if self.by_value else published_value(bound, "source")
+
+
+def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequence[int] | None = None) -> exp.Query:
+    """region: the buckets with a class that violates a requirement, or one of those at the indexes `only`.
+
+    A class of a requirement about a sensitive attribute is the rows of a bucket that agree on its `parts`; of any other
+    it is the bucket.
+    """
+    about: dict[tuple[str, ...], list[int]] = {}
+    for index in range(len(task.requirements)) if only is None else only:
+        attributes = task.requirements[index].attributes
+        beside = tuple(parts.get(attributes[0], ())) if attributes else ()
+        about.setdefault(beside, []).append(index)
+    # Each in parentheses, because it begins with steps of its own.
+    each = [
+        exp.select(column("region")).from_(_violating(task, rows, beside, indexes).subquery("broken", copy=False))
+        for beside, indexes in about.items()
+    ]
+    return exp.select(column("region")).distinct(copy=False).from_(union_all(each).subquery("violating"), copy=False)
+
+
+def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: Sequence[int]) -> exp.Query:
+    """region: the buckets that violate one of these requirements, whose classes agree on the columns `beside`."""
+    requirements = [task.requirements[index] for index in indexes]
+    sensitive = list(dict.fromkeys(name for requirement in requirements for name in requirement.attributes))
+    values = {name: f"value_{number}" for number, name in enumerate(sensitive)}
+    others = {name: f"beside_{number}" for number, name in enumerate(beside)}
+    keys = ("class_id", *others.values())
+    within = Rows(
+        rows.select(values | others).subquery("bucket_row", copy=False),
+        tuple(map(column, keys)),
+        class_label({name: column(name) for name in keys}) if others else column("class_id"),
+        {name: column(value) for name, value in values.items()},
+    )
+    region: exp.Expr = column("class_id")
+    if others:
+        region = exp.Dot(this=region, expression=identifier("class_id"))
+    broken = [
+        exp.select(alias(region.copy(), "region")).from_(
+            requirement.statement("violations", names).subquery("violation", copy=False), copy=False
+        )
+        for requirement, names in zip(requirements, relation_names(requirements), strict=True)
+    ]
+    query = exp.select(column("region")).from_(union_all(broken).subquery("broken", copy=False), copy=False)
+    background = _background(task.policy, requirements, indexes)
+    return with_steps(query, [*relations_of(within, requirements, background), *sensitive_values(requirements)])
+
+
+def _background(policy: BoundPolicy, requirements: Sequence[BoundRequirement], indexes: Sequence[int]) -> Background:
+    """The hierarchies of the sensitive attributes, and the tables of ranges that requirements name."""
+    ranges = dict(policy.ranges)
+    return Background(
+        taxonomies={bound.column: Taxonomy(bound, _listed(bound)) for bound in policy.sensitive},
+        ranges={
+            number: exp.select(exp.Star()).from_(relation(ranges[index]))
+            for number, index in enumerate(indexes)
+            if index in ranges
+        },
+    )
+
+
+def _listed(bound: BoundAttribute) -> exp.Query | None:
+    return stored_labels(bound)
+
 
 # How Mondrian cuts buckets: values are published as they are.
 BUCKETS = Options(publish="none")

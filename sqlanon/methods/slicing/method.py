@@ -15,23 +15,20 @@ from functools import partial, reduce
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Requirement
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.report import Assumption, Measurement
+from sqlanon.domain.release import Assumption, Measurement, Reading
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.base import Encoding, Figure, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
-from sqlanon.methods.shared.diversity import promised_diversity
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
+from sqlanon.methods.shared.arguments import promised_diversity
 from sqlanon.methods.shared.partition.solve import points_of
-from sqlanon.methods.shared.random_worlds import of_buckets
-from sqlanon.methods.shared.source_rows import rows_of_source
-from sqlanon.methods.shared.task import Task
+from sqlanon.methods.shared.task import Task, rows_of_source
+from sqlanon.methods.shared.wording import DEFINITIONS, of_buckets
 from sqlanon.methods.slicing import bucket_sql
 from sqlanon.methods.slicing.bucketize import (
     Bucketed,
@@ -41,16 +38,30 @@ from sqlanon.methods.slicing.bucketize import (
     by_regions,
     rows_by_region,
 )
-from sqlanon.methods.slicing.choice import Sliced
 from sqlanon.methods.slicing.choose_columns import choose_columns, contingency_of_source
-from sqlanon.methods.slicing.column_regions import ColumnRegions, column_regions, least_repeated
 from sqlanon.methods.slicing.correlation import Correlations
 from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasible
-from sqlanon.methods.slicing.matching import Matching
-from sqlanon.methods.slicing.matching_sql import TOLERANCE
-from sqlanon.methods.slicing.named_columns import named_columns, require_apart
-from sqlanon.methods.slicing.options import Options, is_matched, is_wide, require_fitting, require_together
-from sqlanon.methods.slicing.tables import carried_columns, require_names, sliced, table_names, unequal
+from sqlanon.methods.slicing.matching import TOLERANCE, Matching
+from sqlanon.methods.slicing.options import (
+    Options,
+    is_matched,
+    is_wide,
+    named_columns,
+    require_apart,
+    require_fitting,
+    require_together,
+)
+from sqlanon.methods.slicing.tables import (
+    ColumnRegions,
+    Sliced,
+    carried_columns,
+    column_regions,
+    least_repeated,
+    require_names,
+    sliced,
+    table_names,
+    unequal,
+)
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build import functions as f

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.context import Adjustable
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Role
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.diversity import Diversity
-from sqlanon.methods.slicing.sizes import sizes
+from sqlanon.methods.shared.arguments import Diversity, Kind, argument
+from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES
+
+# How far the search for medoids goes, and how many attributes are compared, shown and coded.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """All sets of medoids are looked at where there are at most `max_medoid_sets` of them, else PAM looks for one.
+
+    phi2 is computed of every two of at most `max_phi2_attributes` attributes; EXPLAIN gives the measures of every two
+    of at most `max_matrix_attributes`. Policies with more than `max_coded_attributes` quasi-identifiers are sliced
+    without cells; regions are cut in no more than that.
+    """
+
+    max_medoid_sets: int = 100_000
+    max_phi2_attributes: int = 200
+    max_matrix_attributes: int = 50
+    max_coded_attributes: int = MOST_ATTRIBUTES
+
+
+sizes = Adjustable(Sizes())
+
 
 DEFAULT_COLUMNS = 2
 DEFAULT_INTERVALS = 10
@@ -155,3 +179,76 @@ def require_fitting(policy: BoundPolicy, options: Options) -> None:
             hint="write grouping => 'random'",
             part=("method", "slicing"),
         )
+
+
+# The columns that a user names after COLUMNS: whether they take all attributes, and the sensitive ones once.
+
+
+Columns = tuple[tuple[str, ...], ...]
+
+
+def each_apart(policy: BoundPolicy) -> Columns:
+    """A column for each attribute, the sensitive ones last: multiset generalization (Slicing, section 2.2)."""
+    last = [bound for bound in policy.published if bound.role is Role.SENSITIVE]
+    return tuple((bound.column,) for bound in [b for b in policy.published if b not in last] + last)
+
+
+def named_columns(policy: BoundPolicy, sets: Sequence[Sequence[str]]) -> Columns:
+    """The sets of attributes after COLUMNS, in the source's names.
+
+    Raises PolicyError for a name that the policy does not publish, for an attribute in none of them, for a sensitive
+    one in several, and for the same set twice.
+    """
+    bounds = {fold(bound.column): bound for bound in policy.published}
+    columns = tuple(
+        tuple(_bound_name(policy, name, {k: b.column for k, b in bounds.items()}) for name in names) for names in sets
+    )
+    taken = [name for names in columns for name in names]
+    for bound in policy.published:
+        if bound.column not in taken:
+            raise PolicyError(
+                f"COLUMNS leaves {bound.column} out, which {policy.policy} publishes",
+                hint=f"write it into one of them, or add a column of its own: COLUMNS ..., ({bound.column})",
+                part=("method", "slicing"),
+            )
+        if bound.role is Role.SENSITIVE and taken.count(bound.column) > 1:
+            raise PolicyError(
+                f"the sensitive attribute {bound.column} is in {taken.count(bound.column)} columns: each of them by "
+                "itself would keep its promise, and joined on it they tell more than that",
+                hint="leave it in one; quasi-identifiers may be in several",
+                part=("set", bound.column),
+            )
+    _require_once(columns)
+    return columns
+
+
+def _require_once(columns: Columns) -> None:
+    """Raises PolicyError for two columns of the same attributes: one of them would tell nothing."""
+    sets = [frozenset(names) for names in columns]
+    for index, names in enumerate(columns):
+        if sets[index] in sets[:index]:
+            raise PolicyError(
+                f"COLUMNS has ({', '.join(names)}) twice", hint="leave one of them out", part=("set", names[0])
+            )
+
+
+def require_apart(columns: Columns, argument: str, hint: str) -> None:
+    """Raises PolicyError where an attribute is in several columns, which can be joined on it."""
+    names = [name for attributes in columns for name in attributes]
+    if several := [name for index, name in enumerate(names) if name in names[:index]]:
+        raise PolicyError(
+            f"slicing: {argument} takes each attribute in one column, and {several[0]} is in several",
+            hint=hint,
+            part=("set", several[0]),
+        )
+
+
+def _bound_name(policy: BoundPolicy, name: str, known: dict[str, str]) -> str:
+    if fold(name) in known:
+        return known[fold(name)]
+    each = "write COLUMNS EACH, without parentheses" if fold(name) == "each" else None
+    raise PolicyError(
+        f"COLUMNS names {name}, which {policy.policy} does not publish",
+        hint=each or nearest(name, list(known.values())) or f"it publishes {', '.join(known.values())}",
+        part=("set", name),
+    )

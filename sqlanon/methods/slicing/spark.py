@@ -12,24 +12,19 @@ from sqlanon.domain.policy import Role
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.base import Encoding
-from sqlanon.methods.shared.numbered_draws import numbered
+from sqlanon.methods.shared.bucket_tables import numbered
 from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.slicing import source_rows
+from sqlanon.methods.slicing import feasibility
 from sqlanon.methods.slicing.bucketize import Bucketed, merged_slots, rows_in
-from sqlanon.methods.slicing.column_regions import ColumnRegions, column_regions
 from sqlanon.methods.slicing.correlation import Correlations, mean_square_contingency
-from sqlanon.methods.slicing.feasibility import beside
+from sqlanon.methods.slicing.feasibility import BucketedRows, Parts, beside, value_name, violating_buckets
 from sqlanon.methods.slicing.matching import Matching
 from sqlanon.methods.slicing.method import SlicingMethod
-from sqlanon.methods.slicing.options import Options, is_matched
-from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_buckets
-from sqlanon.methods.slicing.sizes import sizes
-from sqlanon.methods.slicing.source_rows import value_name
-from sqlanon.methods.slicing.tables import coded_columns, require_names
+from sqlanon.methods.slicing.options import Options, is_matched, sizes
+from sqlanon.methods.slicing.tables import ColumnRegions, coded_columns, column_regions, require_names
 from sqlanon.sql.build.names import relation
-from sqlanon.sql.cells.cells import codes
-from sqlanon.sql.cells.decoded_cells import CodedColumn, decoded_cells
+from sqlanon.sql.cells.cells import CodedColumn, codes, decoded_cells
 
 
 class SlicingOnSpark(SlicingMethod):
@@ -76,7 +71,7 @@ class SlicingOnSpark(SlicingMethod):
     def _numbers(self, task: Task, points: str) -> str:
         scratch = task.scratch
         with registered(task.engine, "random_draw") as draw:
-            drawn = scratch.rows("drawn_regions", source_rows.drawn_regions(points, draw))
+            drawn = scratch.rows("drawn_regions", feasibility.drawn_regions(points, draw))
         return scratch.rows("numbers", numbered(scratch, drawn, ["region", "rows"], "bucket"))
 
     def _column_regions(self, task: Task, columns: Sequence[Sequence[str]], k: int) -> dict[int, ColumnRegions]:
@@ -89,24 +84,24 @@ def _with_values(task: Task, bucketed: Bucketed) -> Bucketed:
         raise InternalError("only rows in regions are found by their values")
     policy, scratch = task.policy, task.scratch
     regions = scratch.table("region_map", region_map(policy, bucketed.partition))
-    return Bucketed(scratch.rows("points", source_rows.rows_in_regions(policy, regions)), single=True, by_value=True)
+    return Bucketed(scratch.rows("points", feasibility.rows_in_regions(policy, regions)), single=True, by_value=True)
 
 
 def _by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
     """Slots of `size` rows by draws that are kept with them, put together while one violates a requirement."""
     scratch, policy = task.scratch, task.policy
     with registered(task.engine, "random_draw") as draw:
-        drawn = scratch.rows("drawn_rows", source_rows.drawn_rows(policy, draw))
-    names = [source_rows.value_name(index) for index in range(len(policy.published))]
+        drawn = scratch.rows("drawn_rows", feasibility.drawn_rows(policy, draw))
+    names = [feasibility.value_name(index) for index in range(len(policy.published))]
     numbers, slots = numbered(scratch, drawn, names, "number"), max(1, rows_in(task, drawn) // size)
-    rows = scratch.rows("rows_in_slots", source_rows.rows_in_slots(policy, numbers, slots))
+    rows = scratch.rows("rows_in_slots", feasibility.rows_in_slots(policy, numbers, slots))
 
     def violating(slots: str) -> exp.Query | None:
         in_slots = BucketedRows(policy, rows, slots, by_value=True)
         return violating_buckets(task, in_slots, parts) if task.requirements else None
 
     slots_of_regions = merged_slots(task, rows, violating)
-    points = scratch.rows("points", source_rows.rows_of_slots(policy, rows, slots_of_regions))
+    points = scratch.rows("points", feasibility.rows_of_slots(policy, rows, slots_of_regions))
     return Bucketed(points, single=True, by_value=True)
 
 

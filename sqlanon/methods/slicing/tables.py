@@ -2,29 +2,178 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold, same_name
-from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
-from sqlanon.errors import PolicyError
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import Requirement, Role
+from sqlanon.domain.release import Reading
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.shared.partition.points import other_name, rank_of
+from sqlanon.methods.shared.partition.region_labels import region_labels
+from sqlanon.methods.shared.partition.solve import Options as Cutting
+from sqlanon.methods.shared.partition.solve import solve
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.slicing.choice import Sliced
-from sqlanon.methods.slicing.feasibility import beside
-from sqlanon.methods.slicing.named_columns import each_apart, named_columns
-from sqlanon.methods.slicing.source_rows import value_name
+from sqlanon.methods.slicing.feasibility import beside, value_name
+from sqlanon.methods.slicing.options import each_apart, named_columns
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import identical, is_null, named, or_zero, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.cells import rank_name, row_number
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
-from sqlanon.sql.release.region_rows import label_name
+from sqlanon.sql.release.recode import label_name
+
+# Ranges for the quasi-identifiers of each column, so that each combination occurs k times in its table.
+#
+# Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), section 4.2:
+# Mondrian
+# on each column alone, because of those who ask whether somebody is in the source at all.
+
+
+@dataclass(frozen=True)
+class ColumnRegions:
+    """The regions of one column: `table` has a row for each combination of ranks of its quasi-identifiers.
+
+    Of the attribute at an index of `attributes` it has the rank among all values, `rank_of`, or the value itself,
+    `value_name`, where rows are on another engine; and the range that is published, `label_name`. There are `count`
+    regions, of `smallest` to `largest` rows.
+    """
+
+    attributes: tuple[str, ...]
+    table: str
+    count: int
+    smallest: int
+    largest: int
+
+    def __str__(self) -> str:
+        sizes = f"{self.smallest:,}" if self.smallest == self.largest else f"{self.smallest:,} to {self.largest:,}"
+        names = ", ".join(self.attributes)
+        return f"({names}): {counted(self.count, 'combination')} of ranges, of {sizes} rows each"
+
+
+def column_regions(
+    task: Task, columns: Sequence[Sequence[str]], k: int, *, by_value: bool = False
+) -> dict[int, ColumnRegions]:
+    """The regions of each column that has a quasi-identifier, by its index; `by_value` with values in place of ranks.
+
+    The quasi-identifiers of a column are cut as Mondrian does it, as long as both halves have k rows, whatever buckets
+    these are in. Raises PrivacyViolation where the source has rows, and fewer than k.
+    """
+    if 0 < task.encoded.rows < k:
+        raise PrivacyViolation(
+            f"column_k => {k} cannot be met: the source has {counted(task.encoded.rows, 'row')}; nothing was published",
+            hint="ask for less",
+        )
+    quasi = {bound.column for bound in task.policy.quasi_identifiers}
+    each = {index: tuple(name for name in names if name in quasi) for index, names in enumerate(columns)}
+    return {index: _regions(task, names, k, by_value) for index, names in each.items() if names}
+
+
+def _regions(task: Task, names: Sequence[str], k: int, by_value: bool) -> ColumnRegions:
+    """The regions of these quasi-identifiers alone."""
+    alone = _alone(task, names, k)
+    partition = solve(alone, Cutting())
+    labels = task.scratch.table("labels", region_labels(alone.policy, partition, [None] * len(names)))
+    ranks = [rank_of(index) for index in range(len(names))]
+    combinations = exp.select(column("region"), *map(column, ranks)).distinct(copy=False)
+    combinations.from_(relation(partition.points), copy=False)
+    query = exp.select().from_(combinations.subquery("point"), copy=False)
+    for index, ranked in enumerate(alone.encoded.ranked):
+        if not by_value:
+            query.select(column(ranks[index], "point"), copy=False)
+            continue
+        of = f"of_{index}"
+        query.select(alias(column("value", of), value_name(index)), copy=False)
+        on = column(rank_name(0), of).eq(column(ranks[index], "point"))
+        query.join(relation(ranked, as_=of), on=on, copy=False)
+    query.select(*(column(label_name(index), "label") for index in range(len(names))), copy=False)
+    query.join(relation(labels, as_="label"), on=same("region", "point", "label"), copy=False)
+    table = task.scratch.table("column_ranges", query)
+    return ColumnRegions(tuple(names), table, partition.count, partition.smallest, partition.largest)
+
+
+def _alone(task: Task, names: Sequence[str], k: int) -> Task:
+    """The task of cutting these quasi-identifiers, in this order, where only k rows are required."""
+    indexes = {bound.column: index for index, bound in enumerate(task.policy.quasi_identifiers)}
+    bounds = {bound.column: bound for bound in task.policy.quasi_identifiers}
+    chosen = [indexes[name] for name in names]
+    cells = task.encoded
+    layout = replace(cells.layout, fields=tuple(cells.layout.fields[index] for index in chosen))
+    return replace(
+        task,
+        policy=replace(task.policy, attributes=tuple(bounds[name] for name in names)),
+        requirements=bind_requirement(Requirement("k_anonymity", (("k", k),))),
+        cells=replace(cells, layout=layout, ranked=tuple(cells.ranked[index] for index in chosen)),
+        watching=None,
+    )
+
+
+def least_repeated(
+    engine: Engine, tables: Mapping[str, exp.Table | exp.Subquery], names: Mapping[str, Sequence[str]]
+) -> int | None:
+    """How many rows of its table the rarest combination has; None without a row, or without such a column.
+
+    `names` has the columns of each table whose values are combined.
+    """
+    least: list[int] = []
+    for name, table in tables.items():
+        if not names[name]:
+            continue
+        keys = [column(part) for part in names[name]]
+        rows = exp.select(alias(f.count(), "n")).from_(table.copy()).group_by(*keys)
+        ((smallest,),) = engine.rows(exp.select(f.min(column("n"))).from_(rows.subquery("combination")))
+        least += [] if smallest is None else [int(smallest)]
+    return min(least, default=None)
+
+
+# What slicing chose: columns of attributes, and a bucket for every row.
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """Slicing (Li, Li, Zhang and Molloy 2012): columns of attributes, and buckets of rows.
+
+    `columns` are the sets of attributes that are published together, the last that of the sensitive ones unless the
+    user named them in another order. `points` is a temporary table of `partition.Points.carried` with the region of
+    each row of the source, and `numbers` that of the regions' buckets (region, bucket), drawn; if `single`, a point
+    stands for one row, and else for its `n`; if `by_number`, it has the number of that row and nothing else; if
+    `by_value`, the values of that row that are published, named by `source_rows.value_name`. `ranges` has, by the index
+    of a column, those in place of its quasi-identifiers. There are `count` buckets of `smallest` to `largest` rows;
+    `likeliest` is the greatest p(t,s), where it has been measured. Nothing is suppressed; how much coarser ranges are
+    is not counted, and without them the loss is 0.
+    """
+
+    columns: tuple[tuple[str, ...], ...]
+    points: str
+    numbers: str
+    count: int
+    smallest: int
+    largest: int
+    rows: int
+    single: bool
+    by_number: bool = False
+    by_value: bool = False
+    likeliest: float | None = None
+    reasons: tuple[tuple[str, str], ...] = ()
+    ranges: Mapping[int, ColumnRegions] = field(default_factory=dict)
+    loss: Fraction = Fraction(0)
+    suppressed: int = 0
+    loss_name: str = "granularity_loss"
+
+    @property
+    def searched(self) -> None:
+        """None: there was no search whose end could be proven."""
+        return
+
 
 _BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 

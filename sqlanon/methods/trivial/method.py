@@ -17,14 +17,13 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
-from sqlanon.methods.shared.source_rows import rows_of_source
-from sqlanon.methods.shared.task import Task
+from sqlanon.methods.shared.task import Task, rows_of_source
+from sqlanon.methods.shared.wording import DEFINITIONS
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build import functions as f

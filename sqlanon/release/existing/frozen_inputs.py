@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -13,8 +13,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError
 from sqlanon.sql.build.expressions import as_text, exists, insert, into, is_null, not_
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import create_table
+from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.questions.ask import BoundRequirement
-from sqlanon.sql.release.recode import Recoding
+from sqlanon.sql.release.recode import Placed, Recoding
 
 # A requirement that reads one of these needs the hierarchy of a sensitive attribute.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -155,3 +157,30 @@ def _freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, 
         rows = exp.select(literal(release_id), literal(index), text, column("low"), column("high"))
         columns = ("release_id", "requirement", "value", "low", "high")
         engine.run(insert(into(relation(to.value_range), columns), rows.from_(relation(table))))
+
+
+# The tables by which a release finds the regions of rows: temporary for a snapshot, kept beside a live view.
+
+
+def kept_names(placed: Placed, release_id: str) -> Placed:
+    """The regions' tables under the names that those of a live view have in the catalog's schema."""
+
+    def named(kind: str) -> QualifiedName:
+        return QualifiedName(("anon", f"{kind}_{release_id}"))
+
+    ranks = tuple(named(f"rank_{index}") if table else None for index, table in enumerate(placed.ranks))
+    return replace(placed, regions=named("region"), region_map=named("place"), ranks=ranks)
+
+
+def region_tables(placed: Placed) -> list[QualifiedName]:
+    """The tables that a release reads to find the regions of its rows."""
+    return [placed.regions, placed.region_map, *(table for table in placed.ranks if table)]
+
+
+def keep_regions(engine: Engine, placed: Placed, release_id: str) -> Placed:
+    """Copies what a live view reads of the regions beside it, and returns the names of the copies."""
+    copies = kept_names(placed, release_id)
+    for table, copy in zip(region_tables(placed), region_tables(copies), strict=True):
+        columns = [column("value"), column(rank_name(0))] if table in placed.ranks else [exp.Star()]
+        engine.run(create_table(copy, exp.select(*columns).from_(relation(table))))
+    return copies

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from sqlanon.catalog import releases
-from sqlanon.catalog.digests import require_own_rows
+from sqlanon.catalog.releases import require_own_rows
 from sqlanon.catalog.snapshot import hierarchies_of, joined_with, policy_of, types_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement, Release
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.release.existing.content import has_checked_rows
-from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.sources.joins.join import Join
-from sqlanon.sources.joins.measured import owners
-from sqlanon.sources.joins.requirements import bind_joined, of_join
-from sqlanon.sources.joins.side import Side, require_same_hierarchy
+from sqlanon.release.existing.objects import has_checked_rows, require_own_columns
+from sqlanon.sources.joins import Join, Side, bind_joined, of_join, owners, require_same_hierarchy
 from sqlanon.sources.source import own_object, qualified
 from sqlanon.sql.build.names import relation
 

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
 from sqlanon.catalog import releases
-from sqlanon.catalog.digests import require_own_rows
+from sqlanon.catalog.releases import require_own_rows
+from sqlanon.catalog.series import exists, series_of
+from sqlanon.catalog.snapshot import policy_of, series_name_of, types_of
+from sqlanon.domain.identifiers import fold, same_name
+from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.requests import MethodCall, ReleaseRequest
+from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Engine
-from sqlanon.errors import about
-from sqlanon.sources.source import qualified
+from sqlanon.errors import CatalogError, EngineError, PolicyError, SqlanonError, UserError, about
+from sqlanon.methods.registry import find_method
+from sqlanon.methods.shared.arguments import Argument, arguments_of
+from sqlanon.sources.catalog_entries import source_entry
+from sqlanon.sources.column_types import ENUM, without_enums
+from sqlanon.sources.source import BoundSource, qualified
+from sqlanon.sql.build.names import relation
+from sqlanon.syntax.definitions import release_text
 
 
 def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> Release:
@@ -21,3 +37,136 @@ def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> 
         release = releases.load(engine, qualified(engine, name))
     require_own_rows(engine, release)
     return release
+
+
+# The statement that makes a release again as it was made.
+
+
+def statement_again(release: Release, *, or_replace: bool = False, series: str | None = None) -> str:
+    """CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL, in a series.
+
+    It makes the release by the policy as it is now, which may have changed.
+    """
+    return release_text(replace(request_again(release, or_replace=or_replace), series=series))
+
+
+def request_again(release: Release, *, or_replace: bool = False) -> ReleaseRequest:
+    """The request of `statement_again`, outside of any series."""
+    return ReleaseRequest(release.kind, release.name, release.policy, _method(release), or_replace)
+
+
+def _method(release: Release) -> MethodCall:
+    """The method, its arguments and the columns of each table, where a user may name them."""
+    call = MethodCall(release.method, release.method_arguments)
+    try:
+        policy = policy_of(release)
+        method = find_method(release.method)
+        limits = method.limits(method.options(release.method_arguments))
+    except SqlanonError:
+        return call
+    known = {attribute.name for attribute in policy.attributes}
+    names = dict.fromkeys(made.fragment for made in release.published)
+    sets = (
+        tuple(name_in_policy for a in release.attributes_of(name) if (name_in_policy := a.source or a.name) in known)
+        for name in names
+    )
+    columns = tuple(columns for columns in sets if columns)
+    if limits.columns is None:
+        return replace(call, arguments=_beside_columns(arguments_of(method.OPTIONS), release), columns=columns)
+    return replace(call, sets=columns) if limits.sets is None else call
+
+
+def _beside_columns(known: Mapping[str, Argument], release: Release) -> tuple[tuple[str, Value], ...]:
+    """The arguments but those that say how columns are found: the statement names the columns."""
+    return tuple((name, value) for name, value in release.method_arguments if not known[name].finds_columns)
+
+
+# The series of a release, by what the release says and by what the ledger says.
+
+
+def own_series(engine: Engine, release: Release) -> str | None:
+    """The name of the series that a release belongs to; None if it was made in none.
+
+    Raises CatalogError where the release says that it was made in a series and the ledger does not have it there: made
+    anew outside of it, it would keep nothing of what the series requires.
+    """
+    by_ledger, by_release = series_of(engine, release.release_id), series_name_of(release)
+    if by_release is None or (by_ledger is not None and same_name(by_ledger, by_release)):
+        return by_ledger
+    again = statement_again(release, or_replace=True, series=by_release if exists(engine, by_release) else None)
+    raise CatalogError(
+        f"release {release.name} was made in the series {by_release}, whose ledger does not have it; nothing was done",
+        hint="put back what was changed in the schema anon; if the series was dropped, "
+        f"{again} makes the release anew, and nothing is promised of it and those before together",
+    )
+
+
+# Whether the source of a release still has the columns that it was made of, in their types.
+
+
+def require_unchanged(release: Release, source: BoundSource, names: Sequence[str]) -> dict[str, str]:
+    """The types in which these columns of the source are published, by their folded names.
+
+    Raises PolicyError where a column is gone or has another type.
+    """
+    kinds = {fold(name): kind for name, kind in source.columns}
+    former = {fold(name): kind for name, kind in types_of(release).items()}
+    published: dict[str, str] = {}
+    for name in names:
+        kind = kinds.get(fold(name))
+        now = None if kind is None else without_enums(kind)
+        before = former.get(fold(name), now)
+        before = "VARCHAR" if before == ENUM else before
+        if now is None or now != before:
+            what = "is gone" if now is None else f"is {now} now and was {before}"
+            raise PolicyError(
+                f"the source of {release.name} has changed: its column {name} {what}",
+                hint=f"make the release again, {statement_again(release, or_replace=True)}",
+            )
+        published[fold(name)] = now
+    return published
+
+
+# Why a release cannot be read any more: what a live view reads has changed since it was made.
+
+
+def unreadable(engine: Engine, release: Release, error: EngineError) -> UserError:
+    """The error to raise in place of the engine's, which names what the release's own text has in it."""
+    try:
+        why = next(_changes(engine, release), None)
+    except SqlanonError:
+        # In a transaction of the user's, which the engine's error has aborted, no query runs any more.
+        why = None
+    hint = f"make the {release.kind} again, {statement_again(release, or_replace=True)}"
+    if release.kind == "view":
+        hint += "; where names have changed, CREATE OR REPLACE POLICY first"
+    return UserError(f"{release.name} cannot be read, so nothing can be said of it: {why or error.message}", hint=hint)
+
+
+def _changes(engine: Engine, release: Release) -> Iterator[str]:
+    if release.kind != "view":
+        return
+    policy = policy_of(release)
+    yield from _missing(engine, policy.source, [a.name for a in policy.attributes])
+    if policy.against:
+        known = [a.name for a in policy.attributes if a.role is Role.QUASI_IDENTIFIER]
+        yield from _missing(engine, policy.against, known)
+
+
+def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
+    """What of a source is not there any more."""
+    if source.name is None:
+        # Which of its columns the policy names, the engine's error says.
+        return
+    entry = source_entry(engine, source)
+    if entry is None:
+        yield f"there is no table or view {source.name} any more"
+        return
+    try:
+        columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(entry[1])))]
+    except EngineError as error:
+        yield f"the view {source.name} cannot be read itself: {error.message}"
+        return
+    present = {fold(name) for name in columns}
+    if gone := [name for name in names if fold(name) not in present]:
+        yield f"{source.name} has no column {', '.join(gone)} any more; it has {', '.join(columns)}"

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from sqlglot import exp
 
 from sqlanon.catalog import releases
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.duckdb import with_built_ins
+from sqlanon.engines.statement_memo import rows_once
 from sqlanon.errors import PrivacyViolation, UserError
-from sqlanon.release.existing.original_statement import statement_again
-from sqlanon.release.existing.own_series import own_series
+from sqlanon.release.existing.loaded import own_series, statement_again
 from sqlanon.sources.catalog_entries import find_relation
+from sqlanon.sources.requirements import is_nested
 from sqlanon.sources.source import own_object
-from sqlanon.sql.build.ddl import drop_object
-from sqlanon.sql.build.names import relation
-from sqlanon.sql.build.sql_files import sql_file
+from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.names import column, identifier, relation
+from sqlanon.sql.build.render import drop_object, secure_view, to_sql
+from sqlanon.sql.build.sql_files import query_file, sql_file
+from sqlanon.sql.release.release_query import ReleaseQuery
 
 
 def drop_release(engine: Engine, release: Release) -> None:
@@ -86,3 +94,115 @@ def require_own_columns(engine: Engine, release: Release) -> None:
                 f"{made.name} is not the {made.kind} that was released: its kind or its columns are others",
                 hint="create it again",
             )
+
+
+# Views that show no more than their own rows, and mean the same in every session.
+
+
+def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> None:
+    """Makes a SECURE VIEW of a body in which a reader's macros have no part."""
+    engine.run(secure_view(name, with_built_ins(partial(rows_once, engine), to_sql(body))))
+
+
+# What identifies the rows of a relation, whatever their order: it tells a changed release from the checked one.
+
+
+def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
+    """One row with one text, the fingerprint of the rows of a query that has these columns.
+
+    The hash of a list, a struct or a map is that of its parts: [] has that of NULL, and [[1], [2]] that of [[1, 2]].
+    The hash of a VARIANT tells them apart, whatever the time zone of the session.
+    """
+    query = query_file("statements", "content_fingerprint")
+    assert isinstance(query, exp.Select)
+    nested = [cast(column(name), "VARIANT") for name, kind in columns if is_nested(kind)]
+    digest = next(part.this for part in query.find_all(exp.Alias) if part.alias == "digest")
+    digest.set("expressions", [*digest.expressions, *nested])
+    return query.with_(identifier("snapshot"), as_=rows)
+
+
+def fingerprint_of(engine: Engine, rows: exp.Query, columns: Sequence[Column] | None = None) -> str:
+    """The fingerprint of the rows of a query; its nested `columns` are looked up where they are not given."""
+    native_fingerprint = engine.fingerprint(rows)
+    if native_fingerprint is not None:
+        return native_fingerprint
+    known = engine.columns(rows) if columns is None else columns
+    return str(engine.rows(fingerprint_query(rows, known))[0][0])
+
+
+def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
+    """The fingerprint of a release's own object."""
+    return fingerprint_of(engine, _rows(engine, name))
+
+
+def fingerprint_of_tables(engine: Engine, names: Sequence[QualifiedName], *, plain: bool = False) -> str:
+    """The fingerprint of what is published together: that of each table, in their order.
+
+    `plain` says that no column has a nested type, so that the tables need not be asked.
+    """
+    columns = () if plain else None
+    return " ".join(fingerprint_of(engine, _rows(engine, name), columns) for name in names)
+
+
+def has_checked_rows(engine: Engine, release: Release) -> bool:
+    """Whether a snapshot has the rows that were checked when it was made; a live view has those of its own query."""
+    names = [made.name for made in release.published]
+    return release.content_fingerprint is None or has_fingerprint(engine, names, release.content_fingerprint)
+
+
+def has_fingerprint(engine: Engine, names: Sequence[QualifiedName], expected: str | None) -> bool:
+    """Whether what is published together has the fingerprint that was stored when it was made."""
+    return fingerprint_of_tables(engine, names) == expected
+
+
+def _rows(engine: Engine, name: QualifiedName) -> exp.Select:
+    return exp.select(exp.Star()).from_(relation(own_object(engine, name)))
+
+
+# The views beside a live view: what it reads, in the schema main, and what checks it, in the schema anon.
+#
+# They are dropped with the release. None but the user's own queries shows a value.
+
+
+# In a view of this schema DuckDB looks a bare name up here first, whatever the search path of the session is. In one of
+# another schema it goes on along the search path.
+_MAIN = "main"
+
+
+def source_view(release_id: str) -> QualifiedName:
+    """The view of a user's query that a live view reads as its source."""
+    return QualifiedName((_MAIN, "__sqlanon_source_" + release_id))
+
+
+def public_view(release_id: str) -> QualifiedName:
+    """The view of a user's query that a live view reads as its public table."""
+    return QualifiedName((_MAIN, "__sqlanon_public_" + release_id))
+
+
+def report_view(release_id: str) -> QualifiedName:
+    """The measurements of the requirements that a live view's rows alone cannot answer: place, achieved, violating."""
+    return QualifiedName(("anon", "report_" + release_id))
+
+
+def content_view(release_id: str) -> QualifiedName:
+    """The fingerprint of the rows that a live view shows, from what it is made of rather than from the view."""
+    return QualifiedName(("anon", "content_" + release_id))
+
+
+def own_queries(release_id: str, policy: Policy) -> list[tuple[QualifiedName, str]]:
+    """The user's own queries that a live view reads, whose texts stay as they were written, each with its view."""
+    named = ((source_view(release_id), policy.source), (public_view(release_id), policy.against))
+    return [(name, source.query) for name, source in named if source is not None and source.query]
+
+
+def make_checks(engine: Engine, query: ReleaseQuery, body: exp.Query, hidden: Sequence[int]) -> list[QualifiedName]:
+    """Makes the views by which CHECK answers the requirements that the released rows alone cannot answer.
+
+    `body` is the SELECT of the live view.
+    """
+    if not hidden:
+        return []
+    report, content = report_view(query.release_id), content_view(query.release_id)
+    make_secure_view(engine, report, query.report(hidden))
+    make_secure_view(engine, content, fingerprint_query(body, engine.columns(body)))
+    return [report, content]

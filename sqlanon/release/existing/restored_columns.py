@@ -7,19 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from sqlanon.catalog import releases
-from sqlanon.catalog.digests import seal
-from sqlanon.catalog.fingerprint import fingerprint
-from sqlanon.catalog.snapshot import hierarchies_of, policy_of, release_json, types_of
+from sqlanon.catalog.releases import seal
+from sqlanon.catalog.snapshot import fingerprint, hierarchies_of, policy_of, release_json, types_of
 from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Attribute, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.domain.release import Reading, ReleaseAttribute
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.release.existing.content import fingerprint_of_tables
 from sqlanon.release.existing.loaded import load_release
+from sqlanon.release.existing.objects import fingerprint_of_tables
 from sqlanon.sources.source import own_object
-from sqlanon.sql.build.ddl import drop_column
+from sqlanon.sql.build.render import drop_column
 
 # A name that no remark has by chance.
 _POSITION = "sqlanon_row_position"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sqlanon.domain.adjustable import Adjustable
-from sqlanon.domain.choice import Choice
-from sqlanon.domain.counts import counted
+from sqlanon.domain.context import Adjustable
+from sqlanon.domain.explanation import Choice
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.registry import BASELINES, METHODS, find_method

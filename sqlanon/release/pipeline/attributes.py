@@ -7,8 +7,7 @@ from decimal import Decimal
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.domain.release import Reading, ReleaseAttribute
 from sqlanon.errors import InternalError
 from sqlanon.release.pipeline.stages import Compiled
 from sqlanon.sql.release.multi_table_query import TablesQuery

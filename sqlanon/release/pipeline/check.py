@@ -7,13 +7,12 @@ from math import isnan
 
 from sqlglot import exp
 
-from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.release import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
-from sqlanon.release.existing.classes import rows_of_each, rows_with_keys
-from sqlanon.release.existing.people import PeopleColumns
+from sqlanon.release.existing.classes import PeopleColumns, rows_of_each, rows_with_keys
 from sqlanon.release.pipeline.join import measured_join
 from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.release.pipeline.stages import Bound, Checked, Materialized, Resolved
@@ -22,16 +21,14 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, union_all
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.build.shared_steps import shared_steps
-from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.build.steps import shared_steps, with_steps
 from sqlanon.sql.classes.buckets import rows_of_buckets
-from sqlanon.sql.classes.frozen_background import frozen_background
+from sqlanon.sql.classes.guard import frozen_background
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sql.classes.requirement import relation_names, report_row
-from sqlanon.sql.classes.rows import Rows, RowsOfRequirements
+from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, relation_names, report_row
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
-from sqlanon.sql.release.region_rows import Placed
+from sqlanon.sql.release.recode import Placed
 from sqlanon.sql.release.release_query import ReleaseQuery
 
 

@@ -16,15 +16,13 @@ from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import RAISE_BOUND, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Cells
 from sqlanon.release.pipeline.encode import sizes
 from sqlanon.release.pipeline.stages import Compiled
 from sqlanon.sql.build.names import literal, relation
-from sqlanon.sql.cells.cells import codes, rolled_up
-from sqlanon.sql.cells.decoded_cells import CodedColumn, decoded_cells
+from sqlanon.sql.cells.cells import CodedColumn, codes, decoded_cells, rolled_up
 from sqlanon.sql.classes.guard import needs_rounds
-from sqlanon.sql.release.precomputed import Precomputed
-from sqlanon.sql.release.release_query import ReleaseQuery
+from sqlanon.sql.release.release_query import Precomputed, ReleaseQuery
 
 _WEIGHT = "__sqlanon_rows"
 

@@ -6,20 +6,20 @@ import secrets
 
 from sqlglot import exp
 
-from sqlanon.again.series.row_columns import require_known_rows
+from sqlanon.again.series.respondents import require_known_rows
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InternalError
-from sqlanon.release.existing.companion_views import own_queries, public_view, source_view
+from sqlanon.release.existing.objects import own_queries, public_view, source_view
 from sqlanon.release.pipeline.stages import Advised, Bound, Chosen, Compiled, Planned
 from sqlanon.sources.catalog_entries import hidden_names
+from sqlanon.sources.preconditions import made_for
 from sqlanon.sources.requirement_columns import guards_of
-from sqlanon.sources.session_settings import made_for
-from sqlanon.sql.build.binary_text import by_bytes
+from sqlanon.sql.build.expressions import by_bytes
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.cells import row_number
 from sqlanon.sql.release.multi_table_query import TablesQuery
-from sqlanon.sql.release.region_rows import ROW, Placed
+from sqlanon.sql.release.recode import ROW, Placed
 from sqlanon.sql.release.release_query import ReleaseQuery
 from sqlanon.sql.release.view_preconditions import MadeFor
 

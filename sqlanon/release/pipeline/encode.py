@@ -11,15 +11,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.domain.adjustable import Adjustable
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.context import Adjustable
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.base import Encoding
-from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.source_rows import rows_of_source
-from sqlanon.methods.shared.tree_figures import TreeFigures, figures_of
+from sqlanon.methods.shared.task import Cells, rows_of_source
+from sqlanon.methods.shared.wording import TreeFigures, figures_of
 from sqlanon.release.pipeline.stages import Bound, Chosen, Encoded
 from sqlanon.sources.listed_values import require_listed
 from sqlanon.sources.requirement_columns import (
@@ -30,11 +29,10 @@ from sqlanon.sources.requirement_columns import (
     public_values,
     table_of_values,
 )
-from sqlanon.sources.source_identity import source_identity
+from sqlanon.sources.source import source_identity
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
-from sqlanon.sql.cells.cells import Codes, cells, codes, tree
-from sqlanon.sql.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.cells.cells import Codes, Field, KeyLayout, cells, codes, tree
 from sqlanon.sql.cells.value_ranks import ranked
 from sqlanon.sql.questions.ask import BoundRequirement
 

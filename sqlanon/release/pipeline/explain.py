@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlanon.domain.bound import BoundAttribute, BoundRelatedTable
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.domain.series import Series
 from sqlanon.methods.registry import assumed_by
 from sqlanon.methods.shared.arguments import called, given_or_default

@@ -5,17 +5,13 @@ from __future__ import annotations
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement, Release
 from sqlanon.errors import PolicyError, PrivacyViolation, about
 from sqlanon.release.existing.joined import joined_release, side_of, types_of_columns
 from sqlanon.release.pipeline.attributes import published_attributes
 from sqlanon.release.pipeline.stages import Materialized, Requested, Resolved
 from sqlanon.sources.column_types import ENUM, column_types
-from sqlanon.sources.joins.join import Join
-from sqlanon.sources.joins.measured import owners
-from sqlanon.sources.joins.requirements import bind_joined, of_join
-from sqlanon.sources.joins.side import Side, incomparable
+from sqlanon.sources.joins import Join, Side, bind_joined, incomparable, of_join, owners
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build.names import relation
 

@@ -11,7 +11,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.errors import PolicyError
 from sqlanon.methods.limits import ON_DUCKDB, Limits
-from sqlanon.sources.joins.requirements import bind_joined, of_classes, of_join
+from sqlanon.sources.joins import bind_joined, of_classes, of_join
 from sqlanon.sql.questions.ask import BoundRequirement
 
 _PUBLIC = ("public_class",)

@@ -9,29 +9,25 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
-from sqlanon.release.existing.answerable import hidden_parts
-from sqlanon.release.existing.companion_views import own_queries
-from sqlanon.release.existing.frozen_inputs import freeze
-from sqlanon.release.existing.kept_regions import keep_regions
-from sqlanon.release.existing.secure_views import make_secure_view
+from sqlanon.release.existing.frozen_inputs import freeze, keep_regions
+from sqlanon.release.existing.objects import make_secure_view, own_queries
+from sqlanon.release.existing.statistics import hidden_parts
 from sqlanon.release.pipeline.classes_of_cells import with_classes_of_cells
 from sqlanon.release.pipeline.encode import sizes
 from sqlanon.release.pipeline.stages import Bound, Candidate, Compiled, Materialized
-from sqlanon.sources.dictionary_columns import words_of
-from sqlanon.sources.pseudonyms import publish_tokens
+from sqlanon.sources.column_types import publish_tokens, words_of
 from sqlanon.sources.source import own_object, qualified
 from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import create_table, mixed, shuffled, view_over
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.render import create_table, mixed, shuffled, view_over
 from sqlanon.sql.classes.buckets import BUCKET
-from sqlanon.sql.release.dictionary_encoding import coded, spelled
-from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
+from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery, coded, spelled
 from sqlanon.sql.release.release_query import ReleaseQuery
 
 _GUARD = "__sqlanon_guard"

@@ -6,26 +6,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlanon import __version__
-from sqlanon.again.series.columns import in_order
-from sqlanon.again.series.enter import enter
-from sqlanon.again.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values
-from sqlanon.again.series.respondents import Respondents
-from sqlanon.again.series.row_columns import named_row, row_columns
+from sqlanon.again.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values, enter
+from sqlanon.again.series.respondents import Respondents, in_order, named_row, row_columns
 from sqlanon.catalog import releases
-from sqlanon.catalog.digests import seal, table_digest
 from sqlanon.catalog.exports import KnownReleases, seal_beside
+from sqlanon.catalog.releases import seal, table_digest
 from sqlanon.catalog.snapshot import release_json
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release, ReleaseObject
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement, Reading, Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import PolicyError
-from sqlanon.release.existing.companion_views import make_checks, own_queries
-from sqlanon.release.existing.content import fingerprint_of_tables
-from sqlanon.release.existing.frozen_inputs import forget_labels
-from sqlanon.release.existing.kept_regions import region_tables
+from sqlanon.release.existing.frozen_inputs import forget_labels, region_tables
 from sqlanon.release.existing.objects import column_types as released_types
-from sqlanon.release.existing.secure_views import make_secure_view
+from sqlanon.release.existing.objects import fingerprint_of_tables, make_checks, make_secure_view, own_queries
 from sqlanon.release.pipeline.attributes import published_attributes
 from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.release.pipeline.stages import Materialized, Published, Remarked
@@ -33,9 +25,9 @@ from sqlanon.release.remarks.wording import of_types
 from sqlanon.sources.column_types import column_types
 from sqlanon.sources.requirements import is_nested
 from sqlanon.sources.source import own_object, qualified
-from sqlanon.sql.build.ddl import drop_column, drop_object, rename_table
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import drop_column, drop_object, rename_table
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.choice import Choice
-from sqlanon.domain.choice import Remarked as RemarkedChoice
-from sqlanon.domain.counts import counted
+from sqlanon.domain.explanation import Choice
+from sqlanon.domain.explanation import Remarked as RemarkedChoice
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Attribute, Role
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.registry import BASELINES

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlanon.again.series.admission import admitted
-from sqlanon.again.series.columns import require_same_columns
-from sqlanon.again.series.respondents import Respondents
+from sqlanon.again.series.ledger import admitted
+from sqlanon.again.series.respondents import Respondents, require_same_columns
 from sqlanon.catalog import policies
-from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.snapshot import fingerprint
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
 from sqlanon.methods.registry import default_method, find_method, promised_by
 from sqlanon.methods.shared.arguments import with_names
-from sqlanon.release.existing.lineage import sources_of
+from sqlanon.release.existing.composition import sources_of
 from sqlanon.release.pipeline.fixed_levels import with_levels
 from sqlanon.release.pipeline.join import join_with, other_release
 from sqlanon.release.pipeline.limits import require_possible, require_within

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from sqlanon.domain.context import Watching
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.requests import ReleaseRequest
-from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.release.pipeline.advise import advise_stage

@@ -7,28 +7,23 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sqlanon.again.series.respondents import Respondents
-from sqlanon.again.series.signatures import latest_signatures
+from sqlanon.again.series.respondents import Respondents, latest_signatures
 from sqlanon.catalog.exports import KnownReleases
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.choice import Choice
-from sqlanon.domain.explanation import Explanation
+from sqlanon.domain.context import Watching
+from sqlanon.domain.explanation import Choice, Explanation
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release, SourceRead
-from sqlanon.domain.report import PrivacyReport
+from sqlanon.domain.release import PrivacyReport, Reading, Release, SourceRead
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.series import Series
 from sqlanon.domain.values import QualifiedName
-from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.base import Method
 from sqlanon.methods.registry import find_method
-from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.task import Task
-from sqlanon.sources.joins.join import Join
+from sqlanon.methods.shared.task import Cells, Task
+from sqlanon.sources.joins import Join
 from sqlanon.sources.source import BoundSource
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.multi_table_query import TablesQuery

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.counts import counted
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import level_range
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.release import Reading, level_range
 from sqlanon.methods.shared.arguments import called, given_or_default
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.release.pipeline.advise import why_untried

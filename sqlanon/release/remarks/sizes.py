@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlanon.domain.adjustable import Adjustable
+from sqlanon.domain.context import Adjustable
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from sqlanon.domain.counts import count_of, counted, per_cent
+from sqlanon.domain.numbers import count_of, counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.release.remarks.classes import ClassFigures
 from sqlanon.release.remarks.columns import Profile

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
 
+from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InternalError
-from sqlanon.sql.build.expressions import ascending
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, order_by, window
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 
 # Kinds of parts that have no ORDER BY in them: most nodes of a tree are names, and most other parts flags.
 _WITHOUT_ORDERS = frozenset({exp.Column, exp.Identifier, exp.Literal, exp.DataType, bool, str, type(None)})
@@ -77,3 +80,126 @@ def _sort_key(key: exp.Expr) -> exp.Ordered:
     said = ascending(key.copy())
     key.replace(said)
     return said
+
+
+# The text of a query that is run again and again.
+
+
+class RepeatedQuery(str):
+    """The text of a query that is run again and again, with other parameters: an engine may keep what it parsed.
+
+    For SQL of sqlanon's own alone: what a text of the user's means may depend on the settings of the moment.
+    """
+
+    __slots__ = ()
+
+
+class InstalledScript(str):
+    """The text of a script that is run once in each new database, which an engine may keep as it parsed it."""
+
+    __slots__ = ()
+
+
+def repeated(tree: exp.Expr) -> RepeatedQuery:
+    """The text of a tree that is run again and again."""
+    return RepeatedQuery(to_sql(tree))
+
+
+# Statements that create objects. Headers that sqlglot would not keep are written here.
+
+
+def create_temporary(kind: str, name: str, query: exp.Query, *, replace: bool = False) -> exp.Create:
+    """CREATE TEMPORARY TABLE or VIEW with the rows of a query, with `replace` in the place of one of that name."""
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    return exp.Create(kind=kind, this=relation(name), expression=query, properties=temporary, replace=replace)
+
+
+def secure_view(name: QualifiedName, body: str) -> str:
+    """CREATE SECURE VIEW: on a plain view, a filter pushed below the guard sees withheld rows.
+
+    sqlglot's DuckDB generator drops the word SECURE, so the header is text.
+    """
+    return "CREATE SECURE VIEW " + to_sql(relation(name)) + " AS\n" + body
+
+
+def view_over(name: QualifiedName, query: str, *, temporary: bool = False) -> str:
+    """CREATE VIEW over a query of the user's, whose text stays as it was written: sqlglot need not understand it."""
+    return ("CREATE TEMPORARY VIEW " if temporary else "CREATE VIEW ") + to_sql(relation(name)) + " AS " + query
+
+
+def over_rows(name: str, rows: str, query: str) -> str:
+    """A query that reads the rows of a query of the user's by a name; the user's text stays as it was written."""
+    return "WITH " + to_sql(identifier(name)) + " AS (" + rows + "\n) " + query
+
+
+def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:
+    return exp.Create(kind="TABLE", this=relation(name), expression=query)
+
+
+def text_type(name: str, texts: exp.Query) -> str:
+    """CREATE TEMPORARY TYPE: an ENUM of the texts that a query gives, none of which is NULL."""
+    return "CREATE TEMPORARY TYPE " + to_sql(relation(name)) + " AS ENUM (" + to_sql(texts) + ")"
+
+
+def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
+    """The rows in a random order; with `by`, in the order of that column, and equal ones in a random order.
+
+    `draw` is the name of a function that gives random bits for each row. The query becomes a part of the result.
+    """
+    order = [exp.Ordered(this=f.call(draw, 0))]
+    if by is not None:
+        order.insert(0, exp.Ordered(this=column(by)))
+    rows = exp.select(exp.Star()).from_(query.subquery("released", copy=False), copy=False)
+    return rows.order_by(*order, copy=False)
+
+
+def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
+    """The rows with the values of some columns shuffled among those of a group, in an order that `draw` gives.
+
+    Values of one row in these columns stay together.
+    """
+    names = [each.alias_or_name for each in query.selects]
+    orders = ("__sqlanon_row_order", "__sqlanon_value_order")
+    drawn = [alias(f.call(draw, literal(number)), name) for number, name in enumerate(orders)]
+    released = exp.select(exp.Star(), *drawn).from_(query.subquery("released"), copy=False)
+
+    def numbered(columns_read: Sequence[str], by: str) -> exp.Select:
+        order = order_by(ascending(column(by)))
+        number = window(f.row_number(), partition_by=[column(group)], order=order)
+        return exp.select(*(column(name) for name in columns_read), alias(number, "__sqlanon_position")).from_(
+            relation("drawn")
+        )
+
+    others = [name for name in names if name not in columns]
+    same = [column(name, "row").eq(column(name, "value")) for name in (group, "__sqlanon_position")]
+    return (
+        exp.select(*(column(name, "value" if name in columns else "row") for name in names))
+        .from_(numbered(others, orders[0]).subquery("row"), copy=False)
+        .join(numbered([group, *columns], orders[1]).subquery("value"), on=exp.and_(*same), copy=False)
+        # Materialized, since both sides have to read the same draws.
+        .with_("drawn", as_=released, materialized=True, copy=False)
+    )
+
+
+def drop(kind: str, what: exp.Expr, *, exists: bool = False) -> exp.Drop:
+    """DROP of a table, a view or a column; with `exists`, IF EXISTS."""
+    return exp.Drop(kind=kind.upper(), tables=[what], exists=exists)
+
+
+def dropped(statement: exp.Drop) -> list[exp.Expr]:
+    """Returns the tables, views or columns that a DROP names."""
+    tables: list[exp.Expr] = statement.args["tables"]
+    return tables
+
+
+def drop_object(kind: str, name: QualifiedName) -> exp.Drop:
+    return drop(kind, relation(name))
+
+
+def drop_column(name: QualifiedName, of: str) -> exp.Alter:
+    action = drop("COLUMN", column(of))
+    return exp.Alter(kind="TABLE", this=relation(name), actions=[action])
+
+
+def rename_table(name: QualifiedName, to: str) -> exp.Alter:
+    return exp.Alter(kind="TABLE", this=relation(name), actions=[exp.AlterRename(this=relation(to))])

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.assets import read
 from sqlanon.sql.build.names import relation
-from sqlanon.sql.build.repeated import RepeatedQuery
+from sqlanon.sql.build.render import RepeatedQuery
 
 _Tree = TypeVar("_Tree", bound=exp.Expr)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from sqlanon.sql.build.names import identifier
+from sqlanon.sql.build.names import identifier, relation
 
 # A named query, which those after it can read.
 Step = tuple[str, exp.Query]
@@ -23,3 +24,82 @@ def with_steps(query: exp.Select, steps: Sequence[Step]) -> exp.Select:
     if any(cte.alias.startswith(_RECURSIVE) for cte in query.ctes):
         query.args["with_"].set("recursive", True)
     return query
+
+
+# Finds groupings that several parts of a query repeat, and makes them steps, so that each is computed once.
+
+
+def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
+    """Takes groupings that occur more than once out of the query, which then reads the steps that are returned.
+
+    Only those that read nothing but the steps in `known` can stand beside these: other names may mean something
+    else there.
+    """
+    subqueries: dict[exp.Select, list[exp.Subquery]] = defaultdict(list)
+    for part in query.find_all(exp.Subquery):
+        grouping = part.this
+        if not isinstance(grouping, exp.Select) or not grouping.args.get("group"):
+            continue
+        tables = {table.name for table in grouping.find_all(exp.Table)}
+        if isinstance(part.parent, exp.From) and tables and tables <= {*known}:
+            subqueries[grouping].append(part)
+    steps: list[Step] = []
+    for grouping, occurrences in subqueries.items():
+        if len(occurrences) > 1:
+            name = f"grouping_{len(steps)}"
+            steps.append((name, grouping.copy()))
+            for occurrence in occurrences:
+                occurrence.replace(relation(name, as_=occurrence.alias))
+    return steps
+
+
+# Queries of parts that nothing else uses: sqlglot's own builders copy the whole query at each of their steps.
+
+
+def select(
+    *outputs: exp.Expr,
+    of: exp.Table | exp.Subquery,
+    joins: Sequence[exp.Join] = (),
+    where: Sequence[exp.Expr] = (),
+    group_by: Sequence[exp.Expr] = (),
+    having: exp.Expr | None = None,
+    distinct: bool = False,
+) -> exp.Select:
+    """The outputs of a relation and those joined with it, where all conditions hold."""
+    query = exp.Select(expressions=list(outputs), from_=exp.From(this=of))
+    if joins:
+        query.set("joins", list(joins))
+    if where:
+        query.set("where", exp.Where(this=exp.and_(*where, copy=False)))
+    if group_by:
+        query.set("group", exp.Group(expressions=list(group_by)))
+    if having is not None:
+        query.set("having", exp.Having(this=having))
+    if distinct:
+        query.set("distinct", exp.Distinct())
+    return query
+
+
+def inner_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
+    """With all pairs of rows for which the condition is true."""
+    return exp.Join(this=table, on=on)
+
+
+def left_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
+    """The same, and with NULLs for a row before that is in none."""
+    return exp.Join(this=table, side="LEFT", on=on)
+
+
+def cross_join(table: exp.Table | exp.Subquery) -> exp.Join:
+    """With all pairs of rows."""
+    return exp.Join(this=table, kind="CROSS")
+
+
+def semi_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
+    """The rows before for which some row of the table makes the condition true."""
+    return exp.Join(this=table, kind="SEMI", on=on)
+
+
+def anti_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
+    """The rows before for which no row of the table does."""
+    return exp.Join(this=table, kind="ANTI", on=on)

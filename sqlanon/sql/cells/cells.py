@@ -6,7 +6,8 @@ trees to the source and groups it once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from sqlglot import exp
@@ -32,8 +33,93 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.cells.key_layout import Field, KeyLayout
 from sqlanon.sql.cells.labels import generalized, level_name, listed_values, published_value
+from sqlanon.sql.sizes import sizes
+
+# Where each level of each attribute stands in the 64-bit words of a key.
+#
+# A prefix code is a value's path from the root of its hierarchy, a bit field per
+# level. Fields of all quasi-identifiers stand side by side in one word, in more words
+# when the bits run out; a word is a BIGINT, of which 62 bits are used, so that no sum
+# can touch the sign.
+
+
+@dataclass(frozen=True)
+class Field:
+    """The bits of one level of one attribute: `bits` bits at `shift` in word `word`."""
+
+    word: int
+    shift: int
+    bits: int
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.bits) - 1) << self.shift
+
+
+def bits_for(count: int) -> int:
+    """The bits that tell `count` siblings apart; an only child needs none."""
+    return max(count - 1, 0).bit_length()
+
+
+@dataclass(frozen=True)
+class KeyLayout:
+    """`fields[attribute][level]` for the levels 0 .. height - 1; the root has no field.
+
+    `carried` are the fields of columns that are never generalized: those that
+    requirements read.
+    """
+
+    fields: tuple[tuple[Field, ...], ...]
+    carried: tuple[Field, ...] = ()
+
+    @classmethod
+    def pack(cls, siblings: Sequence[Sequence[int]], carried: Sequence[int] = ()) -> KeyLayout:
+        """A layout for at most `siblings[attribute][level]` children of one parent, and `carried` values of columns.
+
+        An attribute's coarser levels stand above its finer ones, so that within a word
+        code order is value order.
+        """
+        word, used = 0, 0
+        fields: list[tuple[Field, ...]] = []
+        for levels in (*siblings, *([values] for values in carried)):
+            attribute_fields: list[Field] = []
+            for bits in map(bits_for, levels):
+                if used + bits > sizes().word_bits:
+                    word, used = word + 1, 0
+                attribute_fields.append(Field(word, used, bits))
+                used += bits
+            fields.append(tuple(attribute_fields))
+        return cls(
+            tuple(fields[: len(siblings)]), tuple(attribute_fields[0] for attribute_fields in fields[len(siblings) :])
+        )
+
+    @property
+    def words(self) -> int:
+        return 1 + max((field.word for levels in (*self.fields, self.carried) for field in levels), default=0)
+
+    @property
+    def carried_masks(self) -> tuple[int, ...]:
+        """The mask of each word that keeps the carried columns."""
+        masks = [0] * self.words
+        for field in self.carried:
+            masks[field.word] |= field.mask
+        return tuple(masks)
+
+    @property
+    def used(self) -> int:
+        """The bits of the first word that are in use."""
+        fields = (field for levels in (*self.fields, self.carried) for field in levels if field.word == 0)
+        return max((field.shift + field.bits for field in fields), default=0)
+
+    def masks(self, levels: Sequence[int]) -> tuple[int, ...]:
+        """The mask of each word that keeps every attribute's fields from its level up."""
+        masks = [0] * self.words
+        for fields, level in zip(self.fields, levels, strict=True):
+            for field in fields[level:]:
+                masks[field.word] |= field.mask
+        return tuple(masks)
+
 
 # A relation of the values of a column with their parts of a key: a table, or a query of a tree.
 Codes = exp.Table | exp.Subquery
@@ -311,3 +397,45 @@ def carried_code(layout: KeyLayout, indexes: Sequence[int], of: str | None = Non
 def _carried(field: Field, of: str | None) -> exp.Expr:
     masked = paren(infix(column(key_name(field.word), of), "&", literal(field.mask)))
     return paren(infix(masked, ">>", literal(field.shift)))
+
+
+# The cells as rows of the source again: the values of their columns, and how many rows each of them stands for.
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A column whose values stand in the keys of cells, in these `fields`.
+
+    `codes` is a query for value, and for each word of the key with bits of the column the value's part of it; None
+    where the column has no bits. It has one value then, in `values`.
+    """
+
+    fields: Sequence[Field]
+    codes: exp.Query | None
+    values: str
+
+
+def decoded_cells(cells: str, columns: Mapping[str, CodedColumn], entity: str | None, weight: str) -> exp.Select:
+    """A row for each cell: its values in these columns, its respondent in `entity`, if any, its rows in `weight`."""
+    query = exp.select().from_(relation(cells, as_="cell"), copy=False)
+    for index, (name, coded) in enumerate(columns.items()):
+        of = f"code_{index}"
+        query.select(alias(column("value", of), name), copy=False)
+        if coded.codes is None:
+            query.join(relation(coded.values, as_=of), join_type="CROSS", copy=False)
+        else:
+            query.join(coded.codes.subquery(of), on=exp.and_(*_same_code(coded.fields, of)), copy=False)
+    if entity is not None:
+        query.select(alias(column("entity", "cell"), entity), copy=False)
+    return query.select(alias(column("n", "cell"), weight), copy=False)
+
+
+def _same_code(fields: Sequence[Field], of: str) -> list[exp.Expr]:
+    masks: dict[int, int] = {}
+    for field in fields:
+        if field.bits:
+            masks[field.word] = masks.get(field.word, 0) | field.mask
+    return [
+        paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(key_name(word), of))
+        for word, mask in masks.items()
+    ]

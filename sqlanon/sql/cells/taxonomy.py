@@ -12,8 +12,17 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.binary_text import by_bytes
-from sqlanon.sql.build.expressions import as_text, identical, if_, is_not_null, is_null, try_cast, union_all, window
+from sqlanon.sql.build.expressions import (
+    as_text,
+    by_bytes,
+    identical,
+    if_,
+    is_not_null,
+    is_null,
+    try_cast,
+    union_all,
+    window,
+)
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import generalized, level_name
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Reading
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, or_zero, paren
 from sqlanon.sql.build.names import alias, column
-from sqlanon.sql.classes.requirement import SqlRequirement, by_attribute
-from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, class_label, rows_of
+from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement, by_attribute, class_label, rows_of
 
 # The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
 BUCKET = "bucket"

@@ -32,12 +32,18 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sql.classes.guarding_nodes import guarding_steps
-from sqlanon.sql.classes.itemsets import itemset_steps
-from sqlanon.sql.classes.projections import RESPONDENTS, projected_classes, projection_steps
-from sqlanon.sql.classes.requirement import SqlRequirement, projections, relation_names, subjects
-from sqlanon.sql.classes.rows import Rows, rows_of
-from sqlanon.sql.classes.value_range import value_range
+from sqlanon.sql.classes.further_relations import guarding_steps, itemset_steps, value_range
+from sqlanon.sql.classes.rows import (
+    RESPONDENTS,
+    Rows,
+    SqlRequirement,
+    projected_classes,
+    projection_steps,
+    projections,
+    relation_names,
+    rows_of,
+    subjects,
+)
 
 # Whole numbers with more digits than a DOUBLE has. None of a UHUGEINT is exact: no wider type could hold its sums.
 _ROUNDED = ("BIGINT", "UBIGINT", "HUGEINT")

@@ -2,17 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import entry, total
-from sqlanon.sql.build.names import alias, column, identifier, literal
+from sqlanon.sql.build.expressions import cast, entry, same, total
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.steps import Step
-from sqlanon.sql.classes.requirement import Projected
+from sqlanon.sql.cells.cells import respondents
+
+# What queries need to know of a requirement: its statements, and the normal relations that they read.
+
+
+# Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
+PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number")
+PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset")
+
+# Relations with rows for each class.
+PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")
+# Under this the names of a requirement on some quasi-identifiers have the relation that says in which class of theirs
+# each class by all of them lies.
+WHOLE = "whole_class"
+
+# What names the class of a set of quasi-identifiers in which a class_id lies.
+Projected = Callable[[exp.Expr, Sequence[str]], exp.Expr]
+
+# A requirement that reads these judges a class by rows outside it.
+_OF_OTHERS = ("sensitive_value", "public_class")
+
+
+class SqlRequirement(Protocol):
+    """A requirement that normal relations can answer."""
+
+    @property
+    def question_name(self) -> str: ...
+
+    @property
+    def reads(self) -> Sequence[str]:
+        """The normal relations that its statements read."""
+        ...
+
+    @property
+    def attributes(self) -> Sequence[str]:
+        """The sensitive columns that it is about, several if jointly; empty if it is about none."""
+        ...
+
+    @property
+    def on(self) -> Sequence[str]:
+        """The quasi-identifiers whose classes it is asked about; empty if these are all."""
+        ...
+
+    def satisfied_by(self, rows: int) -> bool:
+        """Whether a class of `rows` rows, each of another respondent, always satisfies it."""
+        ...
+
+    def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
+        """The statement `achieved` or `violations`; `relations` has what it reads in place of each normal relation."""
+        ...
+
+
+def subjects(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
+    """The sensitive columns that requirements ask about, each by itself or several jointly, without repetition."""
+    return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
+
+
+def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[str]) -> dict[str, list[int]]:
+    """The indexes of the requirements that each attribute's values answer.
+
+    The first attribute answers those that are about no attribute, such as the size of classes.
+    """
+    indexes: dict[str, list[int]] = {name: [] for name in attributes}
+    for index, requirement in enumerate(requirements):
+        indexes[requirement.attributes[0] if requirement.attributes else attributes[0]].append(index)
+    return indexes
+
+
+def projections(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
+    """The sets of quasi-identifiers that requirements are asked on, each once, without that of all."""
+    return list(dict.fromkeys(tuple(r.on) for r in requirements if r.on))
+
+
+def by_projection(requirements: Sequence[SqlRequirement]) -> dict[tuple[str, ...], list[int]]:
+    """The indexes of the requirements on each set of quasi-identifiers; that of all is empty."""
+    indexes: dict[tuple[str, ...], list[int]] = {}
+    for index, requirement in enumerate(requirements):
+        indexes.setdefault(tuple(requirement.on), []).append(index)
+    return indexes
+
+
+def class_of_set(number: int) -> str:
+    """The relation that says in which class of a set of `projections` each class by all quasi-identifiers lies."""
+    return f"class_of_set_{number}"
+
+
+def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = False) -> list[dict[str, str]]:
+    """For each requirement the relation that stands for each normal relation.
+
+    `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
+    the third requirement; what all share keeps its name. `equivalence_class_on_0` has the classes of the first set of
+    `projections`; if `whole`, it is what that is made of, class_of_set_0 or a relation of the classes by all of them.
+    """
+    numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
+    sets = projections(requirements)
+    named = []
+    for index, requirement in enumerate(requirements):
+        subject = numbers.get(tuple(requirement.attributes))
+        names = {
+            relation: f"{relation}_{subject}"
+            if relation in PER_SUBJECT
+            else f"{relation}_{index}"
+            if relation in PER_REQUIREMENT
+            else relation
+            for relation in requirement.reads
+        }
+        if requirement.on:
+            number = sets.index(tuple(requirement.on))
+            if not whole:
+                names = {kind: f"{name}_on_{number}" if kind in PER_CLASS else name for kind, name in names.items()}
+            elif "equivalence_class" in names:
+                names["equivalence_class"] = class_of_set(number)
+            names[WHOLE] = class_of_set(number)
+        named.append(names)
+    return named
+
+
+def depends_on_others(requirement: SqlRequirement) -> bool:
+    """Whether a class may satisfy the requirement or not according to the rows of other classes."""
+    return any(relation in _OF_OTHERS for relation in requirement.reads)
+
+
+def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Select:
+    """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
+    achieved = cast(requirement.statement("achieved", names).subquery(copy=False), "DOUBLE")
+    violating = requirement.statement("violations", names).subquery("violations", copy=False)
+    count = exp.select(f.count()).from_(violating, copy=False)
+    return exp.select(
+        alias(literal(index), "place"), alias(achieved, "achieved"), alias(count.subquery(copy=False), "violating")
+    )
 
 
 @dataclass(frozen=True)
@@ -106,3 +236,102 @@ class RowsOfRequirements:
 
     rows: Rows
     indexes: tuple[int, ...]
+
+
+# Classes by some of the quasi-identifiers: what a requirement `on => (columns)` is asked about.
+#
+# A class of all quasi-identifiers lies in one class of each set of them. A relation class_of_set_i says in which one,
+# for
+# the set with this number, and the relations of the set's classes are sums over it. There is one for each set, and
+# none
+# with a column for each set: an engine that puts that one in each place where it is read would compute all sets for
+# each
+# of them. Rows are withheld by the classes of all quasi-identifiers: of a class of a set that violates, all those that
+# lie in it.
+
+
+# class_respondent(class_id, entity): who has rows in which class. There is none where rows are counted.
+RESPONDENTS = "class_respondent"
+
+# The column of a class_of_set_i that names the class of the set.
+_SET_CLASS = "set_class"
+
+
+def projected_classes(requirements: Sequence[SqlRequirement], projected: Projected | None) -> list[Step]:
+    """class_of_set_i(class_id, size, entities, set_class) of each set of columns: the classes, each in one of the set.
+
+    Raises InternalError where a requirement is on some columns, and nothing says what is `projected` on them.
+    """
+    sets = projections(requirements)
+    if sets and projected is None:
+        raise InternalError("a requirement asks about some quasi-identifiers, and classes are of all of them only")
+    steps: list[Step] = []
+    for number, columns in enumerate(sets):
+        assert projected is not None
+        of_set = alias(projected(column("class_id"), columns), _SET_CLASS)
+        named = [column(name) for name in ("class_id", "size", "entities")]
+        query = exp.select(*named, of_set).from_(relation("equivalence_class"), copy=False)
+        steps.append((class_of_set(number), query))
+    return steps
+
+
+def projection_steps(requirements: Sequence[SqlRequirement], *, entity: bool, prefix: str = "") -> list[Step]:
+    """The relations of the classes of each set that a requirement is asked on, under the names that it reads.
+
+    They are made of those of all quasi-identifiers, whose names begin with `prefix`, as theirs do. With an `entity`
+    respondents are counted, of the relation `RESPONDENTS`.
+    """
+    steps: dict[str, exp.Query] = {}
+    whole = relation_names(requirements, whole=True)
+    for requirement, names, base in zip(requirements, relation_names(requirements), whole, strict=True):
+        for kind, name in names.items():
+            if requirement.on and kind != WHOLE and name != base[kind] and prefix + name not in steps:
+                steps[prefix + name] = _of_set(kind, prefix + base[kind], prefix + base[WHOLE], prefix, entity)
+    return list(steps.items())
+
+
+def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> exp.Select:
+    """A relation of the classes of a set; `whole` is that of all quasi-identifiers, `classes` the class_of_set_i."""
+    if kind == "equivalence_class":
+        return _sized(classes, prefix, entity)
+    query = exp.select(alias(column(_SET_CLASS, "class"), "class_id")).from_(relation(whole, as_="part"), copy=False)
+    query.join(relation(classes, as_="class"), on=same("class_id", "part", "class"), copy=False)
+    if kind == "guarded":
+        return query.select(column("node", "part"), copy=False).distinct(copy=False)
+    value = column("value", "part")
+    query.select(value, alias(total(column("n", "part")), "n"), copy=False)
+    return query.group_by(column(_SET_CLASS, "class"), value.copy(), copy=False)
+
+
+def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
+    """class_id, size, entities: respondents of several classes may be the same, so that they are counted again."""
+    parts = [alias(column(_SET_CLASS), "class_id"), alias(total(column("size")), "size")]
+    if not entity:
+        parts.append(alias(total(column("entities")), "entities"))
+    sized = exp.select(*parts).from_(relation(classes), copy=False).group_by(column(_SET_CLASS), copy=False)
+    if not entity:
+        return sized
+    counted = exp.select(
+        alias(column(_SET_CLASS, "class"), "class_id"), alias(respondents(column("entity", "part")), "entities")
+    ).from_(relation(prefix + RESPONDENTS, as_="part"), copy=False)
+    counted.join(relation(classes, as_="class"), on=same("class_id", "part", "class"), copy=False)
+    counted.group_by(column(_SET_CLASS, "class"), copy=False)
+    query = exp.select(column("class_id", "sized"), column("size", "sized"), column("entities", "counted"))
+    query.from_(sized.subquery("sized", copy=False), copy=False)
+    return query.join(
+        counted.subquery("counted", copy=False), on=same("class_id", "sized", "counted"), join_type="LEFT", copy=False
+    )
+
+
+def whole_classes(violating: exp.Query, classes: str) -> exp.Select:
+    """The classes of all quasi-identifiers that lie in those of a set which violate: class_id, size, excess.
+
+    `classes` is the class_of_set_i of the set. The excess is that of the class of the set, but no more than the rows.
+    """
+    share = f.least(column("excess", "violation"), column("size", "class"), ignore_nulls=True)
+    on = column(_SET_CLASS, "class").eq(column("class_id", "violation"))
+    return (
+        exp.select(column("class_id", "class"), column("size", "class"), alias(share, "excess"))
+        .from_(relation(classes, as_="class"), copy=False)
+        .join(violating.subquery("violation", copy=False), on=on, copy=False)
+    )

@@ -5,13 +5,19 @@ A piece takes an operand that is nowhere yet, and copies one that is part of ano
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.sql.build import expressions
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, joined, paren
+from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.hierarchies.base import Check, refused
 
 Branch = tuple[exp.Expr, exp.Expr]
 
@@ -132,3 +138,212 @@ def zero_padded(tree: exp.Expr, width: int) -> exp.Expr:
     digits = cast(tree, "VARCHAR")
     missing = subtract(number(width), f.length(_part(digits)))
     return join_text(f.repeat(text("0"), missing), digits)
+
+
+# What the two builders of stored hierarchies share: SELECTs over the rows of the user's query.
+
+
+def select(*columns: exp.Expr) -> exp.Select:
+    return exp.Select(expressions=[tree.copy() for tree in columns])
+
+
+def text_column(name: str) -> exp.Expr:
+    """A column as text: what the catalog keeps of values and labels."""
+    return cast(column(name), "VARCHAR")
+
+
+def is_null(tree: exp.Expr) -> exp.Expr:
+    return expressions.is_null(tree.copy())
+
+
+def quoted(tree: exp.Expr) -> exp.Expr:
+    """A name for a message: in quotes, so that an empty one is visible, and NULL for NULL."""
+    return choose([(is_null(tree), text("NULL"))], join_text(text("'"), tree, text("'")))
+
+
+def union_all(parts: Sequence[exp.Select]) -> exp.Select:
+    """The rows of all parts, in one SELECT."""
+    if len(parts) == 1:
+        return parts[0]
+    names = [column(tree.alias) for tree in parts[0].expressions]
+    return select(*names).from_(expressions.union_all(parts).subquery("part", copy=False))
+
+
+def long_rows(parts: Sequence[exp.Select]) -> exp.Select:
+    """Rows (value VARCHAR, level INTEGER, label VARCHAR) from parts with these columns."""
+    level = alias(cast(column("level"), "INTEGER"), "level")
+    return select(column("value"), level, column("label")).from_(union_all(parts).subquery("long", copy=False))
+
+
+def no_rows(definition: HierarchyDefinition, rows: exp.Expr) -> Check:
+    """The query must return rows: a hierarchy without values covers nothing."""
+    row = select(number(1)).from_(rows.copy())
+    return Check(
+        "no_rows",
+        select(alias(text(definition.name), "name")).where(expressions.not_(expressions.exists(row))),
+        f"hierarchy {definition.name}: its query returns no rows",
+        "check the query by running it alone",
+    )
+
+
+def unique_values(name: str, above: str) -> str:
+    """The hint for a value that has two parents, Springfield in two states, from the names of the query's columns."""
+    joined = f"{to_sql(column(name))} || ', ' || {to_sql(column(above))}"
+    return f"only one may be above a value: make the values unique, with {joined}, in the hierarchy and in the source"
+
+
+def needs_query(definition: HierarchyDefinition, kind: str, hint: str) -> None:
+    """Raises PolicyError unless the definition is a query and nothing else."""
+    if definition.arguments or definition.options:
+        raise refused(definition, f"{kind} takes a query and nothing else", hint)
+    if not (definition.query or "").strip():
+        raise refused(definition, f"{kind} needs a query", hint)
+
+
+# The numeric column types of DuckDB, and their values counted in whole units.
+#
+# An interval's bounds are multiples of one decimal unit (0.01 for widths 0.25 and 1).
+# Rounded down to whole units a number of any type is an integer, and from there on
+# intervals are integer arithmetic: exact, and nested because the widths are.
+
+
+INTEGERS: dict[str, tuple[int, int]] = {
+    f"{sign}{name}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for name, bits in (("TINYINT", 8), ("SMALLINT", 16), ("INTEGER", 32), ("BIGINT", 64), ("HUGEINT", 128))
+    for sign in ("", "U")
+}
+_FLOATS = ("FLOAT", "DOUBLE")
+
+# Two decimals of at most 15 digits that differ are different doubles, so up to here
+# comparing doubles is comparing the decimals that DuckDB prints for them.
+DIGITS = 15
+
+# How far from 0 intervals are computed: twice that and one interval still fit the type.
+_REACH = {"DOUBLE": 10**DIGITS, "BIGINT": 4 * 10**18, "HUGEINT": 10**37}
+
+
+@dataclass(frozen=True)
+class Units:
+    """A column's value in whole units, rounded down.
+
+    `count` is the integer; it is right between `least` and `most`. `below(n)` and
+    `at_least(n)` ask where the value lies, and are right for every number; `beneath`
+    and `beyond` say whether the type has values below `least` or above `most`.
+    `special` are the conditions for infinite values and NaN, with their labels.
+    """
+
+    count: exp.Expr
+    least: int
+    most: int
+    beneath: bool
+    beyond: bool
+    below: Callable[[int], exp.Expr]
+    at_least: Callable[[int], exp.Expr]
+    special: tuple[tuple[exp.Expr, str], ...] = ()
+
+
+def is_numeric(column_type: str) -> bool:
+    """Whether a column of this type has intervals (BIGNUM has no exact arithmetic in DuckDB, so it has none)."""
+    return column_type in INTEGERS or column_type in _FLOATS or _decimal(column_type) is not None
+
+
+def counted(value: exp.Expr, column_type: str, scale: int) -> Units:
+    """The value of a numeric column in units of 10**-scale."""
+    if column_type in _FLOATS:
+        return _floating(value, column_type, scale)
+    decimal = _decimal(column_type)
+    if decimal is None:
+        least, most = (end * 10**scale for end in INTEGERS[column_type])
+        working = _working(most, scaled=scale > 0)
+        return _exact(_integer(value, column_type, scale, working), least, most, working)
+    precision, digits = decimal
+    most = 10 ** (precision - digits + scale)
+    working = _working(most, scaled=scale > 0)
+    return _exact(_fixed(value, precision, digits, scale, working), -most, most, working)
+
+
+def _decimal(column_type: str) -> tuple[int, int] | None:
+    match = re.fullmatch(r"DECIMAL\((\d+), ?(\d+)\)", column_type)
+    return (int(match.group(1)), int(match.group(2))) if match else None
+
+
+def _working(most: int, *, scaled: bool) -> str:
+    """The integer type to count in. Scaling up may not overflow, so it needs the room at once."""
+    return "BIGINT" if most <= (_REACH["BIGINT"] if scaled else 2**63) else "HUGEINT"
+
+
+def _exact(count: exp.Expr, least: int, most: int, working: str) -> Units:
+    reach = _REACH[working]
+    return Units(
+        count=count,
+        least=max(least, -reach),
+        most=min(most, reach),
+        beneath=least < -reach,
+        beyond=most > reach,
+        below=lambda units: less(count, number(units)),
+        at_least=lambda units: at_least(count, number(units)),
+    )
+
+
+def _integer(value: exp.Expr, column_type: str, scale: int, working: str) -> exp.Expr:
+    if column_type == "UHUGEINT":
+        # Half of UHUGEINT fits no HUGEINT; all of it is beyond reach, so it may count as the most that fits.
+        most = 2**127 - 1
+        over = at_least(value, cast(text(str(most)), column_type))
+        whole = choose([(over, number(most))], try_cast(value, working))
+    else:
+        whole = cast(value, working)
+    return _scaled(whole, scale) if column_type.endswith("HUGEINT") else times(whole, 10**scale)
+
+
+def _scaled(whole: exp.Expr, scale: int) -> exp.Expr:
+    """A HUGEINT times 10**scale; numbers that would overflow stop just beyond reach."""
+    if scale == 0:
+        return whole
+    most = _REACH["HUGEINT"] // 10**scale + 1
+    ends = [(at_least(whole, number(most)), number(most)), (below(whole, -most), number(-most))]
+    return times(choose(ends, whole), 10**scale)
+
+
+def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: str) -> exp.Expr:
+    """A DECIMAL(precision, digits) in units of 10**-scale."""
+    if scale == 0:
+        return try_cast(f.floor(value.copy()), working)
+    if precision + scale <= 38:
+        # DuckDB makes the product of two narrow decimals no wider than 18 digits, and raises an error beyond.
+        power = cast(number(10**scale), f"DECIMAL({scale + 1 if precision + scale < 18 else 38},0)")
+        return try_cast(f.floor(product(value, power)), working)
+    # There is no wider DECIMAL to multiply in. Its text has all digits of its scale: without the point it is a count.
+    point_less = function("replace", cast(value, "VARCHAR"), text("."), text(""))
+    whole = try_cast(point_less, "HUGEINT")
+    return floor_divide(whole, 10 ** (digits - scale)) if digits >= scale else _scaled(whole, scale - digits)
+
+
+def _floating(value: exp.Expr, column_type: str, scale: int) -> Units:
+    """Units of a floating-point number, taken as the shortest decimal that reads back to it: 0.3, not 0.29999.
+
+    A product with 10**scale is off by less than half a unit, so the nearest whole
+    number is the count or one more: comparing with the double nearest to it tells.
+    """
+    double = value if column_type == "DOUBLE" else try_cast(cast(value, "VARCHAR"), "DOUBLE")
+
+    def bound(units: exp.Expr) -> exp.Expr:
+        return ratio(cast(units, "DOUBLE"), 10**scale) if scale else cast(units, "DOUBLE")
+
+    if scale:
+        nearest = try_cast(f.round(times(double, 10**scale)), "BIGINT")
+        count = subtract(nearest, choose([(less(double, bound(nearest)), number(1))], number(0)))
+    else:
+        count = try_cast(f.floor(double.copy()), "BIGINT")
+    infinite = [(equals(double, cast(text(name), "DOUBLE")), name) for name in ("Infinity", "-Infinity")]
+    reach = _REACH["DOUBLE"]
+    return Units(
+        count=count,
+        least=-reach,
+        most=reach,
+        beneath=True,
+        beyond=True,
+        below=lambda units: less(double, bound(number(units))),
+        at_least=lambda units: at_least(double, bound(number(units))),
+        special=((exp.IsNan(this=double.copy()), "NaN"), *infinite),
+    )

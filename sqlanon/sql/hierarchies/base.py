@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 from sqlglot import exp
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.plugins import incomplete, plugin
 

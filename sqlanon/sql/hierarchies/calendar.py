@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null, is_null, not_

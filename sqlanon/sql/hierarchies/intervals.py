@@ -16,10 +16,23 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.hierarchies._columns import DIGITS, Units, counted, is_numeric
-from sqlanon.sql.hierarchies._trees import cast, choose, divide, join_text, plus, product, text, times, try_cast
+from sqlanon.sql.hierarchies._trees import (
+    DIGITS,
+    Units,
+    cast,
+    choose,
+    counted,
+    divide,
+    is_numeric,
+    join_text,
+    plus,
+    product,
+    text,
+    times,
+    try_cast,
+)
 from sqlanon.sql.hierarchies.base import refused
 
 STORED = False

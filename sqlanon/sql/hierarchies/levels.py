@@ -12,22 +12,24 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import different, exists
 from sqlanon.sql.build.names import alias, column
-from sqlanon.sql.hierarchies._rows import (
+from sqlanon.sql.hierarchies._trees import (
     is_null,
+    join_text,
     long_rows,
     needs_query,
     no_rows,
+    number,
     quoted,
     select,
+    text,
     text_column,
     union_all,
     unique_values,
 )
-from sqlanon.sql.hierarchies._trees import join_text, number, text
 from sqlanon.sql.hierarchies.base import Check, refused
 
 STORED = True

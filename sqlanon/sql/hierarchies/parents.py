@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import alias, column, identifier
 from sqlanon.sql.build.sql_files import query_file
-from sqlanon.sql.hierarchies._rows import is_null, needs_query, no_rows, text_column, unique_values
+from sqlanon.sql.hierarchies._trees import is_null, needs_query, no_rows, text_column, unique_values
 from sqlanon.sql.hierarchies.base import Check, refused
 
 STORED = True

@@ -12,10 +12,9 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.hierarchies._columns import INTEGERS
-from sqlanon.sql.hierarchies._trees import cast, join_text, number, subtract, text
+from sqlanon.sql.hierarchies._trees import INTEGERS, cast, join_text, number, subtract, text
 from sqlanon.sql.hierarchies.base import refused
 
 STORED = False

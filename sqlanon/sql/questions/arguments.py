@@ -11,8 +11,7 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError, about
-from sqlanon.sql.questions.header import Parameter, Selector
-from sqlanon.sql.questions.load import Question, questions_of
+from sqlanon.sql.questions.load import Parameter, Question, Selector, questions_of
 
 # What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
 # A COLUMN is always a name of one part.

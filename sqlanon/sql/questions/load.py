@@ -9,21 +9,178 @@ folder is a question: there is no other list of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources import files
 
 from sqlglot import exp
 
-from sqlanon.assets import read
+from sqlanon.assets import listing, read
 from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import InternalError, UserError
 from sqlanon.plugins import incomplete, installed, installed_plugin
 from sqlanon.sql.build.sql_files import query_tree
-from sqlanon.sql.questions._files import broken_file, file_names, users_name
-from sqlanon.sql.questions.header import NUMERIC, Header, Parameter, Selector
+
+# The header of a question's file: lines of `-- key: value`, and what they declare.
+
+
+_HEADER = re.compile(r"-- ([a-z ]+): (.*)")
+_PARAMETER = re.compile(
+    r"(?P<name>\w+) (?P<type>[A-Z]+)(?P<domain>.*?)(?: DEFAULT (?P<default>\S+))? -- (?P<meaning>\S.*)"
+)
+_SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
+NUMERIC = ("BIGINT", "DECIMAL")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named argument of a question.
+
+    `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its
+    choices; RELATION or COLUMN, which name something of the user's. Without a
+    `default` the user has to give it. `meaning` is what the header says of it.
+    """
+
+    name: str
+    type: str
+    low: Decimal | None = None
+    high: Decimal | None = None
+    choices: tuple[str, ...] = ()
+    default: int | Decimal | str | None = None
+    meaning: str = ""
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The names by which a statement refers to it, without their dollar sign."""
+        if self.type == "DECIMAL":
+            return (self.name, f"{self.name}_numerator", f"{self.name}_denominator")
+        return (self.name,) if self.type in ("BIGINT", "TEXT") else ()
+
+
+@dataclass(frozen=True)
+class Selector:
+    """The argument, and its value, by which one file among those of a model is meant; `default` if none is given."""
+
+    argument: str
+    value: str
+    default: bool
+
+
+class Header:
+    """A file's text, cut into its header's values and its statements."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self._name = name
+        self.values: dict[str, list[str]] = {}
+        self.statements: dict[str, str] = {}
+        lines: dict[str, list[str]] = {}
+        current: list[str] | None = None
+        for line in text.splitlines():
+            match = _HEADER.fullmatch(line)
+            if match and match[1] == "statement":
+                current = lines.setdefault(match[2].strip(), [])
+            elif current is not None:
+                current.append(line)
+            elif match:
+                self.values.setdefault(match[1], []).append(match[2].strip())
+        self.statements = {statement: "\n".join(body).strip() for statement, body in lines.items()}
+
+    def only_value(self, key: str) -> str:
+        values = self.values.get(key, [])
+        if len(values) != 1 or not values[0]:
+            raise InternalError(f"the header of {self._name} needs exactly one line '-- {key}: ...'")
+        return values[0]
+
+    def yes(self, key: str) -> bool:
+        word = self.only_value(key).split()[0]
+        if word not in ("yes", "no"):
+            raise InternalError(f"the header of {self._name} is to say yes or no after '{key}', not {word}")
+        return word == "yes"
+
+    def says_yes(self, key: str, *, otherwise: bool = False) -> bool:
+        """What a line says that may be left out."""
+        return self.yes(key) if key in self.values else otherwise
+
+    def named(self, key: str) -> str | None:
+        """The parameter that a line names, before the reason why; None without the line."""
+        return self.only_value(key).split()[0] if key in self.values else None
+
+    def required(self) -> tuple[bool, str]:
+        """Whether `achieved` has to be at least what is required, or else at most; and what that is."""
+        comparison, _, value = self.only_value("required").rpartition(" ")
+        if comparison not in ("at least", "at most"):
+            raise InternalError(f"the header of {self._name} is to say 'at least' or 'at most' after 'required'")
+        return comparison == "at least", value
+
+    def selector(self) -> Selector | None:
+        if "when" not in self.values:
+            return None
+        match = _SELECTOR.fullmatch(self.only_value("when"))
+        if not match:
+            raise InternalError(f"the header of {self._name} has a 'when' other than 'argument = value'")
+        return Selector(match[1], match[2], bool(match[3]))
+
+    def parameter(self, text: str) -> Parameter:
+        if match := _PARAMETER.fullmatch(text):
+            name, kind, default, meaning = match["name"], match["type"], match["default"], match["meaning"]
+            domain = match["domain"].split()
+            if kind in NUMERIC and len(domain) == 2:
+                low, high = map(self._number, domain)
+                return Parameter(name, kind, low, high, default=self._default(kind, default), meaning=meaning)
+            if kind == "TEXT" and len(domain) == 1:
+                return Parameter(name, kind, choices=tuple(domain[0].split("|")), default=default, meaning=meaning)
+            if kind in ("RELATION", "COLUMN") and not domain and default is None:
+                return Parameter(name, kind, meaning=meaning)
+        raise InternalError(f"the header of {self._name} has a parameter without name, type, domain or text: {text}")
+
+    def _default(self, kind: str, text: str | None) -> int | Decimal | None:
+        if not text:
+            return None
+        number = self._number(text)
+        return int(number) if kind == "BIGINT" else number
+
+    def _number(self, text: str) -> Decimal:
+        try:
+            return Decimal(text)
+        except InvalidOperation:
+            raise InternalError(f"the header of {self._name} has {text} where a number is due") from None
+
+
+# Files of questions that cannot be read: which statement each belongs to, and an error that names it.
+
+
+def file_names(kind: str) -> tuple[str, ...]:
+    """The names of the files under `sql/<kind>/`, without their suffix, in order."""
+    return tuple(name.removesuffix(".sql") for name in listing("sql", kind) if name.endswith(".sql"))
+
+
+def users_name(kind: str, name: str, key: str) -> str:
+    """The name in statements of what a file holds: the value of the header's line `key`, or else the file's own name.
+
+    Nothing else of the file is read, so that a broken one is known by its name, too.
+    """
+    try:
+        line = re.search(rf"^-- {key}: (.*)$", read("sql", kind, f"{name}.sql"), re.MULTILINE)
+    except (OSError, UnicodeError):
+        return name
+    return line[1].strip() if line else name
+
+
+@contextmanager
+def broken_file(kind: str, name: str) -> Iterator[None]:
+    """Raises InternalError, which names the file, for whatever goes wrong inside: reading, parsing or checking it."""
+    try:
+        yield
+    except Exception as error:
+        problem = error.message if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+        raise InternalError(
+            f"the file sql/{kind}/{name}.sql is broken: {problem}",
+            hint="mend or remove it, or reinstall sqlanon; statements that do not need it go on",
+        ) from error
+
 
 _PLACEHOLDER = re.compile(r"\$(\w+)")
 _CONSTANT = re.compile(r"\d+(\.\d+)?")

@@ -19,10 +19,9 @@ from functools import cache
 from sqlanon.assets import listing, read
 from sqlanon.errors import InternalError
 from sqlanon.plugins import names
-from sqlanon.sql.build.repeated import InstalledScript
+from sqlanon.sql.build.render import InstalledScript
 from sqlanon.sql.hierarchies.base import builder
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import Question, readable_models
+from sqlanon.sql.questions.load import Parameter, Question, readable_models
 
 # What the catalog's checks of a stored hierarchy refer to, and the part that stands for it in a macro.
 _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy_value": "hierarchy_values"}

@@ -20,11 +20,10 @@ from sqlanon.sql.build.expressions import big, case, identical, if_, infix, is_n
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import class_id
-from sqlanon.sql.cells.label_codes import code_at, label_at
+from sqlanon.sql.cells.labels import code_at, label_at
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sql.classes.requirement import SqlRequirement
-from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.classes.rows import Rows, SqlRequirement
 from sqlanon.sql.release.recode import Recoding, class_layout
 
 

@@ -30,18 +30,57 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, identifier, relation
 from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import class_id, key_name
 from sqlanon.sql.cells.labels import passed, published_value
-from sqlanon.sql.classes.frozen_background import frozen_background
-from sqlanon.sql.classes.guard import kept_classes, restricted
+from sqlanon.sql.classes.guard import frozen_background, kept_classes, restricted
 from sqlanon.sql.classes.normal_relations import Background, relations_of
-from sqlanon.sql.classes.requirement import SqlRequirement, report_row, subjects
-from sqlanon.sql.classes.rows import Rows, class_label
-from sqlanon.sql.release.precomputed import Precomputed, key_columns
-from sqlanon.sql.release.recode import Recoding, class_layout, join_codes, projected_code, recode
+from sqlanon.sql.classes.rows import Rows, SqlRequirement, class_label, report_row, subjects
+from sqlanon.sql.release.recode import (
+    Placed,
+    Recoding,
+    ReleaseColumns,
+    class_layout,
+    join_codes,
+    placed_rows,
+    placement,
+    projected_code,
+    recode,
+)
 from sqlanon.sql.release.recoding_rounds import Rounds, join_rounds, round_labels
-from sqlanon.sql.release.region_rows import Placed, placed_rows, placement
-from sqlanon.sql.release.release_columns import ReleaseColumns
 from sqlanon.sql.release.view_preconditions import nothing_hidden
+
+# Parts of the SELECT of a release that have been computed before its rows are read, as tables that it then joins.
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """`labels` has, by the index of a quasi-identifier, the table of its `recode`: value, label, code. `classes` is
+    the table of the keys of the classes that may be published; None where these have yet to be found.
+    """
+
+    labels: Mapping[int, str]
+    classes: str | None = None
+
+    def labels_of(self, index: int) -> exp.Select:
+        """The labels of the values of the quasi-identifier at this index, and their numbers."""
+        return exp.select(*map(column, ("value", "label", "code"))).from_(relation(self.labels[index]))
+
+    def kept_classes(self, words: int) -> exp.Select | None:
+        """kept(class_id): the classes that may be published, whose keys have so many words."""
+        if self.classes is None:
+            return None
+        label = class_id([column(key_name(word)) for word in range(words)])
+        return exp.select(alias(label, "class_id")).from_(relation(self.classes))
+
+
+def key_columns(words: int) -> Sequence[exp.Alias]:
+    """The words of a class_id, a column for each: a key of several is a struct, which engines do not pass on."""
+    whole = column("class_id")
+    if words == 1:
+        return [alias(whole, key_name(0))]
+    names = map(key_name, range(words))
+    return [alias(exp.Dot(this=whole.copy(), expression=identifier(name)), name) for name in names]
+
 
 _ENTITY = "__sqlanon_entity"
 

@@ -10,14 +10,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement, Release
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.release.existing.joined import side_of
-from sqlanon.sources.joins.measured import measured, owners
-from sqlanon.sources.joins.requirements import bind_joined
-from sqlanon.sources.joins.side import Side, require_same_hierarchy
+from sqlanon.sources.joins import Side, bind_joined, measured, owners, require_same_hierarchy
 from sqlanon.statements.checks.check_joined import CheckJoined
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from typing import ClassVar
 
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement
 from sqlanon.statements.base import NOT_SATISFIED, Answer, Columns, Statement
 
 CHECKED: Columns = (

@@ -14,20 +14,20 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
-from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.release import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.estimates.counted_rows import counted_table, number_column
+from sqlanon.estimates.release_model import counted_table, number_column
 from sqlanon.release.existing.classes import rows_of_each, rows_with_keys
 from sqlanon.release.existing.statistics import statistics_of
 from sqlanon.release.pipeline.check import measured
 from sqlanon.sources.bind_policy import bind, hierarchies_of, public_source
-from sqlanon.sources.item_lists import list_column, most_items, require_countable
+from sqlanon.sources.column_types import list_column, most_items, require_countable
+from sqlanon.sources.listed_values import listed_taxonomy
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sources.requirements import bind_requirements, is_nested
 from sqlanon.sources.source import BoundSource, bind_source
-from sqlanon.sources.taxonomies import listed_taxonomy
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
@@ -36,7 +36,7 @@ from sqlanon.sql.classes.normal_relations import Background
 from sqlanon.sql.classes.rows import Rows, class_label
 from sqlanon.sql.questions.arguments import with_names
 from sqlanon.sql.questions.ask import BoundRequirement
-from sqlanon.sql.questions.every_model import SensitiveColumn, every_model, figure_name
+from sqlanon.sql.questions.models import SensitiveColumn, every_model, figure_name
 from sqlanon.sql.questions.statistics import bind_statistic, load_statistic
 from sqlanon.statements.checks.check_relation import CheckRelation
 

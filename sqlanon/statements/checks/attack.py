@@ -25,7 +25,7 @@ from sqlanon.syntax.texts import (
 )
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 
@@ -118,7 +118,7 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
 
             answers = attack_relation(engine, self, self.source)
         else:
-            from sqlanon.export.attack_export import attack_export
+            from sqlanon.export.receiver_answers import attack_export
 
             answers = attack_export(engine, self.file or "", self)
         return Answer(

@@ -11,7 +11,7 @@ from sqlanon.syntax import values
 from sqlanon.syntax.texts import string_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 
@@ -56,7 +56,7 @@ check_export = CHECK text [ SIGNED BY string ] ;
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.errors import about
-        from sqlanon.export.check_export import check_export
+        from sqlanon.export.receiver_answers import check_export
 
         with about("path"):
             export = check_export(engine, self.path, self.key)

@@ -13,7 +13,7 @@ from sqlanon.syntax.policy import joined, requirements
 from sqlanon.syntax.texts import joined_text, qualified_text, requirements_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

@@ -16,7 +16,7 @@ from sqlanon.syntax.policy import against, requirements
 from sqlanon.syntax.texts import against_text, names_text, requirements_text, sensitive_text, source_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 
@@ -79,7 +79,7 @@ check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements
         return self.PRESENTATION if self.requirements else Presentation.UNASKED
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.assess.attacks.unbounded import unbounded
+        from sqlanon.assess.attacks.attacked import unbounded
         from sqlanon.statements.checks._relation import check_relation
 
         report, required = check_relation(engine, self)

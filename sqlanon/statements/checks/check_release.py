@@ -19,7 +19,7 @@ from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 
@@ -83,7 +83,7 @@ check_release = CHECK release ;
         require_no_table(engine, self.name, "CHECK")
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.again.streams.loaded import find_stream
+        from sqlanon.again.streams.columns import find_stream
         from sqlanon.assess.check import attacks_beyond, check_release, load_release_or_table
         from sqlanon.methods.registry import assumed_of
 

@@ -11,7 +11,7 @@ from sqlanon.statements.checks._measured import CHECKED, Check, checked
 from sqlanon.syntax.texts import name_text, qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
 
 

@@ -11,15 +11,14 @@ from secrets import token_hex
 from typing import Any
 
 from sqlanon.catalog import frontiers, policies, workloads
-from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured, lacking_text
-from sqlanon.domain.calls import MethodCall
+from sqlanon.catalog.snapshot import fingerprint
+from sqlanon.domain.context import Watching
 from sqlanon.domain.numbers import levelled
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
-from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError, about
@@ -28,12 +27,11 @@ from sqlanon.release.pipeline.encode import keep_cells
 from sqlanon.release.pipeline.run import candidate, encoded
 from sqlanon.release.pipeline.stages import KeptCells
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
-from sqlanon.sources.item_lists import asks_of_items
+from sqlanon.sources.column_types import asks_of_items
 from sqlanon.sources.related_tables import require_one_table
-from sqlanon.sources.source import qualified
-from sqlanon.sources.source_identity import rows_identity, source_identity
+from sqlanon.sources.source import qualified, rows_identity, source_identity
 from sqlanon.sql.build.names import column
-from sqlanon.sql.questions.sole_parameter import always_satisfied
+from sqlanon.sql.questions.models import always_satisfied
 from sqlanon.statements.base import Answer
 from sqlanon.statements.frontiers._figures import Figure, figure_of, workload_figure
 from sqlanon.statements.frontiers._sweep import Candidate, is_same_release, swept

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlanon.catalog import frontiers, policies
-from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
+from sqlanon.catalog.snapshot import fingerprint
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError, about

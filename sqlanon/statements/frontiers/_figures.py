@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from sqlanon.assess.measure_figures import COMPUTED, OF_POLICY, Computed, measure_figures, of_whole_release
 from sqlanon.assess.workloads.measure import measure
-from sqlanon.domain.calls import FigureCall
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
+from sqlanon.domain.requests import FigureCall
 from sqlanon.domain.values import UNNAMED
 from sqlanon.domain.workload import figure_of_workload
 from sqlanon.engines.base import Engine

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 
-from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import Value
 from sqlanon.errors import SqlanonError, UserError, about
 from sqlanon.methods.registry import find_method, options_of, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
-from sqlanon.sources.joins.requirements import is_of_join
+from sqlanon.sources.joins import is_of_join
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sql.questions.load import Question, questions_of, readable_models
-from sqlanon.sql.questions.sole_parameter import is_sole_parameter
+from sqlanon.sql.questions.models import is_sole_parameter
 from sqlanon.statements.frontiers.frontier import Sweep
 
 

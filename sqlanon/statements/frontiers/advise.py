@@ -13,7 +13,7 @@ from sqlanon.syntax.head import accept_workload, object_name
 from sqlanon.syntax.texts import name_text, value_text, word_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

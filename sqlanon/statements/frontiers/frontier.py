@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from sqlanon.domain.calls import FigureCall, MethodCall
+from sqlanon.domain.requests import FigureCall, MethodCall
 from sqlanon.domain.values import Scalar
 from sqlanon.statements.base import MAKES_CANDIDATES, Answer, Catalog, Elsewhere, Statement
 from sqlanon.syntax import values
@@ -13,7 +13,7 @@ from sqlanon.syntax.head import accept_workload, object_name, policy_name
 from sqlanon.syntax.texts import call_text, figure_text, name_text, value_text, word_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

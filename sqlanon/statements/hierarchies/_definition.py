@@ -7,16 +7,16 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.catalog import hierarchies as catalog
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, about
-from sqlanon.sources.kept_queries import require_no_password
+from sqlanon.sources.source import require_no_password
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import view_over
 from sqlanon.sql.build.expressions import insert, into
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import view_over
 from sqlanon.sql.hierarchies.base import builder, functional, stored
 from sqlanon.statements.base import WARNING, Answer, done
 from sqlanon.statements.hierarchies._misfits import misfits

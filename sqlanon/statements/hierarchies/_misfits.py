@@ -15,7 +15,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
-from sqlanon.sources.item_lists import is_list, item_of
+from sqlanon.sources.column_types import is_list, item_of
 from sqlanon.sources.related_tables import related_sources
 from sqlanon.sql.build.expressions import exists, is_not_null
 from sqlanon.sql.build.names import alias, column, literal, relation

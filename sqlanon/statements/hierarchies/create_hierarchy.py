@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import Source, Value
 from sqlanon.statements.base import DONE, Answer, Catalog, Statement
 from sqlanon.statements.hierarchies.propose_hierarchy import ProposeHierarchy
@@ -17,7 +17,7 @@ from sqlanon.syntax.lexer import Kind
 from sqlanon.syntax.reader import Reader
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
 
 

@@ -11,7 +11,7 @@ from sqlanon.statements.base import DONE, READS_SOURCE, Answer, Catalog, Elsewhe
 from sqlanon.syntax.texts import create_text, if_not_exists_text, name_text, qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

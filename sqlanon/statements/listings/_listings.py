@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlanon.again.streams.checks import is_whole
+from sqlanon.again.streams.publishing import is_whole
 from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, series, streams, workloads
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release

@@ -10,7 +10,7 @@ from sqlanon.syntax.head import object_name
 from sqlanon.syntax.texts import name_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

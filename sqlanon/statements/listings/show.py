@@ -10,7 +10,7 @@ from sqlanon.statements.base import Answer, Catalog, Presentation, Statement
 from sqlanon.statements.listings.describe_policy import DescribePolicy
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

@@ -13,18 +13,17 @@ from sqlanon.assess.profiling.automatic import definition, propose
 from sqlanon.assess.profiling.sizes import sizes
 from sqlanon.catalog import hierarchies as catalog
 from sqlanon.catalog import policies
-from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, SqlanonError, about
-from sqlanon.estimates.counted_rows import counted_source, number_column
+from sqlanon.estimates.release_model import counted_source, number_column
 from sqlanon.sources.source import bind_source, source_column
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import over_rows
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import over_rows
 from sqlanon.statements.hierarchies._definition import create_hierarchy
 from sqlanon.statements.policies._proposal import numbered_name
 from sqlanon.syntax.definitions import hierarchy_text

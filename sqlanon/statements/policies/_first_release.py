@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlanon.assess.profiling.sizes import sizes
-from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.policy import Role
-from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.statements.policies._proposal import ProposedColumn, nodes
 from sqlanon.syntax.definitions import release_text

@@ -14,14 +14,14 @@ from sqlanon.assess.profiling.categories import Category, categories
 from sqlanon.assess.profiling.combinations import Combinations, Search, count_alone, search
 from sqlanon.assess.profiling.roles import Values, proposed_role, values_of
 from sqlanon.catalog import hierarchies, policies, releases
-from sqlanon.domain.counts import counted, per_cent
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName, Source, variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
-from sqlanon.estimates.counted_rows import counted_source, number_column
+from sqlanon.estimates.release_model import counted_source, number_column
 from sqlanon.sources.source import BoundSource, bind_source, source_column
 from sqlanon.sql.build import names
 from sqlanon.statements.policies._first_release import about_policy, about_release, first_release

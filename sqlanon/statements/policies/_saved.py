@@ -15,7 +15,7 @@ from sqlanon.release.remarks.columns import rows_of_nobody
 from sqlanon.release.remarks.wording import of_nobody
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.sources.catalog_entries import with_bound_names
-from sqlanon.sources.joins.requirements import with_argument_names
+from sqlanon.sources.joins import with_argument_names
 from sqlanon.sources.related_tables import related_sources, require_of_respondents
 from sqlanon.sources.requirements import bind_requirements, resolve_requirements, with_bound_relations
 from sqlanon.statements.policies._automatic import with_hierarchies

@@ -15,7 +15,7 @@ from sqlanon.syntax.policy import requirements
 from sqlanon.syntax.texts import if_exists_text, name_text, requirements_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

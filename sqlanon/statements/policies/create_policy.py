@@ -13,7 +13,7 @@ from sqlanon.syntax.definitions import policy_text
 from sqlanon.syntax.policy import create_policy
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 
@@ -68,7 +68,7 @@ without_requirements = CONFIDENTIAL column_sets [VISIBLE column_sets] ;
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.catalog import policies
         from sqlanon.engines.temp_tables import Scratch
-        from sqlanon.sources.joins.requirements import with_argument_names
+        from sqlanon.sources.joins import with_argument_names
         from sqlanon.sources.pivot import with_items
         from sqlanon.statements.named import to_be_made
         from sqlanon.statements.policies._automatic import drop_hierarchies, lacking, stored_policy

@@ -10,7 +10,7 @@ from sqlanon.statements.base import DONE, Answer, Catalog
 from sqlanon.statements.named import DropNamed, KeptByName
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
 
 

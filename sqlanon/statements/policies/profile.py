@@ -14,7 +14,7 @@ from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import names_text, source_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
 
 # The beginnings of the first argument of a function besides a text and a number: (SELECT ...), [...], {...}, -1.

@@ -8,15 +8,15 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies, releases
+from sqlanon.domain.context import Watching
 from sqlanon.domain.policy import Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
-from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, UserError
 from sqlanon.release.pipeline import run
 from sqlanon.release.pipeline.stages import Plan
-from sqlanon.sources.joins.requirements import with_argument_names
+from sqlanon.sources.joins import with_argument_names
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import bind_source, qualified
 from sqlanon.sql.build.names import literal, relation

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlanon.domain.calls import MethodCall
-from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.statements.base import WARNING, Answer, Catalog, Columns, Presentation, Statement, released_rows
 from sqlanon.syntax import values
 from sqlanon.syntax.definitions import anonymized_text, release_text
@@ -14,7 +13,7 @@ from sqlanon.syntax.head import if_not_exists, in_series, levels_from, policy_na
 from sqlanon.syntax.policy import sets
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 
@@ -110,7 +109,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] ;
 def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) -> Answer:
     """Makes a release; a row for each requirement with the figures of the release."""
     from sqlanon.catalog import releases
-    from sqlanon.domain.report import PrivacyReport
+    from sqlanon.domain.release import PrivacyReport
     from sqlanon.release.existing.composition import others_among, others_of, warning
     from sqlanon.release.existing.loaded import load_release
     from sqlanon.release.pipeline import run

@@ -19,7 +19,7 @@ from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import create_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

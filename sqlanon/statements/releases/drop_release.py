@@ -13,7 +13,7 @@ from sqlanon.syntax.head import release_name
 from sqlanon.syntax.texts import if_exists_text, qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

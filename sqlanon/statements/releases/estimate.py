@@ -17,7 +17,7 @@ from sqlanon.syntax.texts import name_text, qualified_text, string_text
 from sqlanon.syntax.wording import either
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
 
 
@@ -97,7 +97,7 @@ marginal = name "=>" qualified_name ;
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         try:
             if self.release is None:
-                from sqlanon.export.estimate_export import estimate_export
+                from sqlanon.export.receiver_answers import estimate_export
 
                 columns, rows = estimate_export(engine, self.file or "", self.query, self.marginals)
             else:

@@ -12,7 +12,7 @@ from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.releases.create_short_release import CreateShortRelease
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

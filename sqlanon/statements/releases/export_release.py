@@ -16,7 +16,7 @@ from sqlanon.syntax.reader import Reader
 from sqlanon.syntax.texts import names_text, qualified_text, string_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
 
 _OPTIONS = ("FORMAT", "DELIMITER", "QUOTE", "PARTITION_BY", "TEXT", "DICTIONARY", "REPLACE", "REPORT", "SIGN KEY")

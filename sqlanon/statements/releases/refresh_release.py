@@ -13,7 +13,7 @@ from sqlanon.syntax.head import levels_from, release_name
 from sqlanon.syntax.texts import levels_text, qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 
@@ -59,9 +59,7 @@ refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ LEVELS FROM RELEASE 
         return released_rows(answer)
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.release.existing.loaded import load_release
-        from sqlanon.release.existing.original_statement import request_again
-        from sqlanon.release.existing.own_series import own_series
+        from sqlanon.release.existing.loaded import load_release, own_series, request_again
 
         release = load_release(engine, self.name)
         if release.kind == "view":

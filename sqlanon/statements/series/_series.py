@@ -6,10 +6,16 @@ import secrets
 
 from sqlglot import exp
 
-from sqlanon.again.series.columns import named_columns
-from sqlanon.again.series.keys import key_check, key_of
 from sqlanon.again.series.ledger import bucket_rows, bucket_values, class_rows, class_values
-from sqlanon.again.series.row_columns import attributes_of_rows, named_row, shown_columns, unknown_rows
+from sqlanon.again.series.respondents import (
+    attributes_of_rows,
+    key_check,
+    key_of,
+    named_columns,
+    named_row,
+    shown_columns,
+    unknown_rows,
+)
 from sqlanon.again.series.together import measured_together, with_names
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import series as catalog
@@ -17,9 +23,7 @@ from sqlanon.catalog.ledger import require_ledger
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Measurement
+from sqlanon.domain.release import Measurement, Reading, Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -28,8 +32,7 @@ from sqlanon.release.existing.classes import classes_of
 from sqlanon.release.existing.objects import require_own_columns
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sources.related_tables import require_one_table
-from sqlanon.sources.same_rows import has_same_rows
-from sqlanon.sources.source import own_object
+from sqlanon.sources.source import has_same_rows, own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.build.sql_files import query_file

@@ -7,31 +7,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlanon.again.streams.advance import advanced
+from sqlanon.again.streams.arrivals import require_interval
 from sqlanon.again.streams.axes import axes_of
-from sqlanon.again.streams.checks import STATE, has_own_rows, is_whole, measured, require_whole
-from sqlanon.again.streams.columns import Columns, bound_columns, require_admitted
-from sqlanon.again.streams.delays import require_interval
-from sqlanon.again.streams.loaded import find_stream
-from sqlanon.again.streams.options import options_of
-from sqlanon.again.streams.publishing import create_tables, published_columns
+from sqlanon.again.streams.columns import Columns, bound_columns, find_stream, options_of, require_admitted
+from sqlanon.again.streams.publishing import (
+    STATE,
+    create_tables,
+    has_own_rows,
+    is_whole,
+    measured,
+    published_columns,
+    require_whole,
+)
 from sqlanon.catalog import migrations, policies, releases
 from sqlanon.catalog import streams as catalog
-from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.domain.counts import counted
+from sqlanon.catalog.snapshot import fingerprint
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.report import Measurement
-from sqlanon.domain.stream import Batch, Stream
+from sqlanon.domain.release import Measurement
+from sqlanon.domain.series import Batch, Stream
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
-from sqlanon.release.existing.composition import others_than, warning
-from sqlanon.release.existing.lineage import sources_of
+from sqlanon.release.existing.composition import others_than, sources_of, warning
 from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import own_object, qualified
-from sqlanon.sql.build.ddl import drop_object
+from sqlanon.sql.build.render import drop_object
 from sqlanon.statements.streams.advance import Advance
 from sqlanon.statements.streams.create_stream import CreateStream
 from sqlanon.statements.streams.drop_stream import DropStream

@@ -13,7 +13,7 @@ from sqlanon.syntax.lexer import Kind, keyword_of
 from sqlanon.syntax.texts import qualified_text, string_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.statements.base import DONE, MOVES_BATCHES, Answer, Catalog, Elsewhere, Statement, done
 from sqlanon.syntax import values
@@ -13,7 +13,7 @@ from sqlanon.syntax.head import created, policy_name, stream_name
 from sqlanon.syntax.texts import call_text, if_not_exists_text, name_text, qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

@@ -8,14 +8,14 @@ from sqlanon.assess.attack import attack_release
 from sqlanon.assess.figures.class_figures import ClassFigure
 from sqlanon.assess.workloads.typical_counts import typical_counts
 from sqlanon.catalog.snapshot import policy_of
-from sqlanon.domain.counts import counted, per_cent
+from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.export.report.risks import meanings_of
-from sqlanon.release.existing.people import shows_people
+from sqlanon.release.existing.classes import shows_people
 
 # A figure, the attribute that it is about, its value, and its meaning.
 Explained = tuple[str, str | None, float | None, str]

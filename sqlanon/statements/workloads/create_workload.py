@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from sqlanon.domain.counts import counted
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.values import Value
 from sqlanon.statements.base import DONE, Answer, Catalog, Statement, done
 from sqlanon.syntax import values
@@ -13,7 +13,7 @@ from sqlanon.syntax.head import created, object_name, policy_name
 from sqlanon.syntax.texts import arguments_text, create_text, if_not_exists_text, name_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlanon.domain.calls import FigureCall
+from sqlanon.domain.requests import FigureCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.statements.base import Answer, Catalog, Statement
 from sqlanon.statements.workloads.measure_figures import MeasureFigures
@@ -16,7 +16,7 @@ from sqlanon.syntax.lexer import Kind
 from sqlanon.syntax.texts import name_text, qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

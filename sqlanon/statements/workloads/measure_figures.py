@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlanon.domain.calls import FigureCall
+from sqlanon.domain.requests import FigureCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.statements.base import Answer, Catalog, Columns, Presentation, Statement
 from sqlanon.syntax.texts import figure_text, name_text, qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
 
 # The columns of figures of a release, each of all attributes or of one.

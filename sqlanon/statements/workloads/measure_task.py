@@ -12,7 +12,7 @@ from sqlanon.syntax import values
 from sqlanon.syntax.texts import arguments_text, qualified_text
 
 if TYPE_CHECKING:
-    from sqlanon.domain.watching import Watching
+    from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
     from sqlanon.syntax.reader import Reader
 

@@ -22,8 +22,7 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import Question
+from sqlanon.sql.questions.load import Parameter, Question
 from tests.oracles.models.support import Class, Table
 from tests.support.models.relations import KNOWN, VALUES, literal
 

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.generalization.choice import Generalization
+from sqlanon.methods.generalization.explain import Generalization
 from sqlanon.release.pipeline.encode import encode_stage, solve_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.release.pipeline.stages import Requested
-from sqlanon.sql.questions.header import Parameter
-from sqlanon.sql.questions.load import load_question
+from sqlanon.sql.questions.load import Parameter, load_question
 from sqlanon.sql.sizes import sizes
 from sqlanon.statements.parser import parse_script
 from tests.oracles.granularity_loss import granularity_loss

@@ -15,22 +15,116 @@ those in another. Who knows the values in two of three fragments is not in the d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from itertools import combinations
+from math import ceil
 
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError
-from sqlanon.methods.fragmentation.association import block_grids, tuple_keys
-from sqlanon.methods.fragmentation.association.deal_rows import Wanted, deal
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods.fragmentation.association import block_grids
+from sqlanon.methods.fragmentation.association.block_grids import (
+    ROW_NUMBER,
+    draws,
+    grid,
+    in_order,
+    key_name,
+    value_name,
+)
+from sqlanon.methods.fragmentation.association.block_search import Wanted, deal
 from sqlanon.methods.fragmentation.association.left_out import Keys, most_alike
 from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.expressions import added, big, digest, identical, paren, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+# The rows that a loose association is made of: in which values they differ, and which of them are near each other.
+
+
+# The bits that a column has at most along a curve through several columns.
+_MOST_BITS = 20
+# The bits that all these columns have together: with more columns than bits, the last ones have none.
+MOST_NEAR = 62
+
+
+def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Expr]) -> exp.Select:
+    """row, value_0, ... and near_0, ...: the rows of a stored table by their numbers in it.
+
+    `values` and `near` are expressions over the table, which is called source.
+    """
+    query = exp.select(alias(column(ROW_NUMBER, "source"), "row"))
+    query.select(*(alias(value, value_name(index)) for index, value in enumerate(values)), copy=False)
+    query.select(*(alias(value, _near_name(index)) for index, value in enumerate(near)), copy=False)
+    return query.from_(table, copy=False)
+
+
+def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
+    """digest, number: the tuples of these values that several rows have, NULL being a value, numbered from 1.
+
+    Tuples are compared by their digests. Two with the same digest count as one, so rows that differ may be kept apart
+    needlessly, but rows that are alike are never put together.
+    """
+    counted = exp.select(alias(digest([column(value_name(index)) for index in key]), "digest"))
+    counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(f.count() > 1)
+    number = alias(window(f.row_number()), "number")
+    return exp.select(column("digest"), number).from_(counted.subquery("counted"))
+
+
+def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
+    """value, bits: the values of one of `near` columns, each with its part of the position of a row that has it.
+
+    A value's rank is scaled to a number of some bits, and these are spread: the other columns' bits go between them.
+    So the sum over the columns is the row's position on the Z-order curve (Morton 1966).
+    """
+    count = min(_MOST_BITS, MOST_NEAR // near)
+    counted = exp.select(alias(column(_near_name(index)), "value"), alias(f.count(), "n"))
+    counted = counted.from_(rows.subquery("rows"), copy=False).group_by(column(_near_name(index)))
+    upto = window(f.sum(column("n")), order=in_order([column("value")]))
+    before = paren(big(upto) - column("n"))
+    step = (before * 2**count) // big(window(f.sum(column("n"))))
+    stepped = exp.select(column("value"), alias(step, "step")).from_(counted.subquery("counted"), copy=False)
+    parts: list[exp.Expr] = []
+    for bit in range(count):
+        value = (column("step") // 2**bit) % 2
+        parts.append(value * 2 ** (bit * near + index))
+    return exp.select(column("value"), alias(added(parts), "bits")).from_(stepped.subquery("stepped"), copy=False)
+
+
+def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
+    """row, draw, position and key_0, ...: for each key, of values at these indexes, a number that equal tuples share.
+
+    Each key comes with the table of its tuples that are `repeated`; their numbers are above 0, and that of a row
+    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `position` orders the
+    rows along a curve, so that rows beside each other are alike in all of them; without such columns it is 0.
+    """
+    parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
+    query = exp.select(column("row", "rows"), alias(draws(draw), "draw"))
+    query.select(alias(added(parts) if parts else literal(0), "position"), copy=False)
+    query.from_(rows.subquery("rows"), copy=False)
+    for index, table in enumerate(near):
+        name = _near_name(index)
+        same_value = identical(column(name, "rows"), column("value", name))
+        query.join(relation(table, as_=name), on=same_value, copy=False)
+    alone = literal(-1) - column("row", "rows")
+    for index, (key, table) in enumerate(keys):
+        name = key_name(index)
+        number = f.coalesce(column("number", name), alone.copy())
+        query.select(alias(number, name), copy=False)
+        same_tuple = digest([column(value_name(part), "rows") for part in key]).eq(column("digest", name))
+        query.join(relation(table, as_=name), on=same_tuple, join_type="LEFT", copy=False)
+    if not keys:
+        query.select(alias(alone, key_name(0)), copy=False)
+    return query
+
+
+def _near_name(index: int) -> str:
+    return f"near_{index}"
 
 
 @dataclass(frozen=True)
@@ -119,16 +213,16 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, s
     alike: list[tuple[list[int], str]] = []
     for key in all_keys:
         indexes = [index[name] for name in key]
-        repeated = scratch.table("repeated", tuple_keys.repeated(rows, indexes))
+        table = scratch.table("repeated", repeated(rows, indexes))
         # A key in which no two rows are alike requires nothing; if there is no other, all rows differ.
-        if _rows_of(engine, repeated):
-            alike.append((indexes, repeated))
+        if _rows_of(engine, table):
+            alike.append((indexes, table))
             parts.append(key)
-    used = min(len(near), tuple_keys.MOST_NEAR)
-    close = [scratch.table("spread", tuple_keys.spread(rows, number, used)) for number in range(used)]
-    keyed = scratch.table("keyed", tuple_keys.keyed(rows, alike, close, draw))
+    used = min(len(near), MOST_NEAR)
+    close = [scratch.table("spread", spread(rows, number, used)) for number in range(used)]
+    keyed_rows = scratch.table("keyed", keyed(rows, alike, close, draw))
     laid = block_grids.grid(sizes, first)
-    keys = Keys.of(engine, keyed, max(len(alike), 1), scratch)
+    keys = Keys.of(engine, keyed_rows, max(len(alike), 1), scratch)
     blocks = deal(keys, Wanted(laid.rows, k, grouping.most), draw, scratch, near=bool(near))
     cells = scratch.table("cells", block_grids.located(blocks.placed, draw, near=bool(near)))
     if near:
@@ -202,3 +296,123 @@ def keys_of(fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[s
     distinct = sorted({frozenset(part) for part in parts}, key=lambda part: (len(part), sorted(part)))
     minimal = [part for i, part in enumerate(distinct) if not any(other <= part for other in distinct[:i])]
     return [tuple(sorted(part)) for part in minimal]
+
+
+# Why a loose association cannot be published, and what would do.
+
+
+# How many smaller k are tried, from the largest on that each key by itself could have.
+_MAX_TRIED_K = 256
+
+# A share of rows has two digits behind the point, or as many as it takes to be at most a fifth too great.
+_DIGITS = range(2, 10)
+_TOO_GREAT = Fraction(6, 5)
+
+# The sizes that groups may have for a k, first those that it means where no groups are named.
+Shapes = Callable[[int], Sequence[Sequence[int]]]
+
+
+def refusal(
+    made: Association, k: int | None, most: int, suppression: Decimal, shapes: Shapes, *, near: bool
+) -> PrivacyViolation:
+    """The error for rows of which none could be placed, or of which more are left out than the `most` that may be.
+
+    `k` is what was required; `shapes` gives the sizes that the groups may have for it, and for any smaller one.
+    """
+    rows, smaller = made.keys.rows, list(_smaller(made, k, most, shapes))
+    if made.least is None:
+        why, ways = f"no association as loose as that is possible: {_impossible(made, k)}", smaller
+    elif made.least <= most and not made.placed:
+        why = (
+            "no association as loose as that was found: too many rows are alike in several sets of columns that are "
+            "CONFIDENTIAL"
+        )
+        ways = ["ask for a smaller k or smaller groups"]
+    else:
+        left = made.left_out if made.placed else made.least
+        alike = "" if k is None else f", of which not more than one in {k} may be alike in what is CONFIDENTIAL"
+        why = (
+            f"loose: {left} of {rows} rows {'would' if made.placed else 'have to'} be left out{alike}, and "
+            f"suppression => {suppression} allows {most}"
+        )
+        ways = [f"allow suppression => {_share(left, rows)}", *smaller]
+        ways += ["leave near out"] if near and made.placed else []
+    ways.append("use METHOD fragments, which links nothing and leaves no row out")
+    return PrivacyViolation(f"{why}; nothing was published", hint=", or ".join(ways))
+
+
+def _impossible(made: Association, k: int | None) -> str:
+    """Why there is no such association: because of one key by itself, or of the rows that are left over."""
+    rows = made.keys.rows
+    if rows < made.size:
+        return f"linked groups hold {made.size} rows, and there are {rows}"
+    alike = [(part, *made.keys.most_alike(index)) for index, part in enumerate(made.parts)]
+    part, _, values = min(alike, key=lambda figures: figures[2], default=((), 0, rows))
+    if values < made.size:
+        return (
+            f"it takes {made.size} rows that all differ in what is CONFIDENTIAL, as many as linked groups hold, and "
+            f"{_named(part)} has {values} different values"
+        )
+    part, most, _ = max(alike, key=lambda figures: figures[1], default=((), 0, rows))
+    if k is not None and most * k > rows:
+        return (
+            f"{most} of {rows} rows are alike in {_named(part)}, and k => {k} allows {rows // k}, because not more "
+            f"than one in {k} of the rows left out may be alike either"
+        )
+    return "the rows that are left over would be too much alike to be left out"
+
+
+def _named(part: Sequence[str]) -> str:
+    return f"({', '.join(part)})"
+
+
+def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Iterator[str]:
+    """The largest k that is possible, and how many rows it leaves out."""
+    if k is None:
+        return
+    rows = made.keys.rows
+    possible = list(_possible(made, k, shapes))
+    within = [possibility for possibility in possible if possibility.rows <= most]
+    # Where k itself is possible, a smaller one helps only if it leaves out few enough rows.
+    for best in (within or (possible if made.least is None else []))[:1]:
+        share = f" and suppression => {_share(best.rows, rows)}" if best.rows > most else ""
+        # Where rows are alike in several keys, each of them may allow what all together do not.
+        tells = f"the largest that works, which leaves out {best.rows}"
+        if len(made.parts) > 1:
+            tells = f"the largest that may work, which leaves out {best.rows} or more, by chance"
+        yield f"ask for k => {best.k}{best.groups}{share}, {tells}"
+
+
+@dataclass(frozen=True)
+class _Possible:
+    """A k that each key by itself allows, the groups unless k alone means them, and the rows left out."""
+
+    k: int
+    groups: str
+    rows: int
+
+
+def _possible(made: Association, k: int, shapes: Shapes) -> Iterator[_Possible]:
+    """The looseness that can be had, from k down to smaller ones, the largest first."""
+    rows, alike = made.keys.rows, [made.keys.most_alike(index) for index in range(len(made.keys.counts))]
+    largest = min(k, *(rows // most for most, _ in alike), *(values for _, values in alike))
+    for smaller in range(largest, max(1, largest - _MAX_TRIED_K), -1):
+        for index, sizes in enumerate(shapes(smaller)):
+            size = grid(sizes).rows
+            if (smaller < k or size < made.size) and (blocks := _blocks(made, size, smaller)):
+                groups = f", groups => ({', '.join(map(str, sizes))})" if index else ""
+                yield _Possible(smaller, groups, rows - blocks * size)
+
+
+def _blocks(made: Association, size: int, k: int) -> int:
+    return made.keys.most_blocks(size, k, made.keys.possible(size))
+
+
+def _share(part: int, whole: int) -> str:
+    """A share that allows for `part` of `whole` rows, with few digits."""
+    exact = Fraction(part, whole)
+    for digits in _DIGITS:
+        share = Fraction(ceil(exact * 10**digits), 10**digits)
+        if share <= exact * _TOO_GREAT:
+            break
+    return f"{float(share):.{digits}f}".rstrip("0").rstrip(".")

@@ -10,6 +10,7 @@ parts does not do well.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -18,12 +19,19 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered, registered_for_summaries
 from sqlanon.errors import InternalError
-from sqlanon.methods.fragmentation.association import drawn_grids_sql, fill_blocks_sql, left_out_sql
+from sqlanon.methods.fragmentation.association import block_grids, left_out_sql
 from sqlanon.methods.fragmentation.association import drawn_rows_sql as sql
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping, keys_of, promised
-from sqlanon.methods.fragmentation.association.block_grids import Grid, grid
-from sqlanon.methods.fragmentation.association.deal_rows import Dealt, Wanted, deal
-from sqlanon.methods.fragmentation.association.drawn_grids_sql import Round
+from sqlanon.methods.fragmentation.association.block_grids import (
+    Grid,
+    draws,
+    grid,
+    group_columns,
+    row_index,
+    sizes,
+    value_name,
+)
+from sqlanon.methods.fragmentation.association.block_search import Dealt, Wanted, deal
 from sqlanon.methods.fragmentation.association.left_out import (
     Keys,
     choose,
@@ -31,11 +39,107 @@ from sqlanon.methods.fragmentation.association.left_out import (
     most_alike,
     with_dissolved,
 )
-from sqlanon.methods.fragmentation.association.sizes import sizes
-from sqlanon.methods.shared.numbered_draws import draws_alike, numbers_before
+from sqlanon.methods.shared.bucket_tables import beginning, draws_alike, numbers_before
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import union_all
-from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.expressions import big, is_not_null, is_null, same, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+# The groups of a loose association on an engine that keeps the rows in many parts, where no table has an order.
+#
+# The blocks are numbered in each fragment in the order of a draw, and the rows of a block in that of theirs.
+
+
+@dataclass(frozen=True)
+class Round:
+    """Rows that were dealt out at once: the relation of `drawn_rows_sql.dealt_rows`, with so many blocks.
+
+    Their numbers go on behind `offset`. Those in the table `again` were dealt again, and all rows in none.
+    """
+
+    dealt_rows: str
+    again: str | None
+    blocks: int
+    offset: int
+
+
+def in_no_block(keyed: str) -> exp.Select:
+    """row, cell, block: no row has a block."""
+    query = exp.select(column("row"), column("cell"), alias(big(literal(0)), "block")).from_(relation(keyed))
+    return query.where(exp.false(), copy=False)
+
+
+def in_blocks(rounds: Sequence[Round]) -> exp.Query:
+    """row, cell, block: the rows that have a block, without those that were dealt again."""
+    parts: list[exp.Query] = []
+    for each in rounds:
+        block = column("block", "dealt") + literal(each.offset)
+        query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
+        query.from_(relation(each.dealt_rows, as_="dealt"), copy=False)
+        query = query.where(is_not_null(column("block", "dealt")), copy=False)
+        if each.again is not None:
+            on = same("block", "dealt", "again")
+            query.join(relation(each.again, as_="again"), on=on, join_type="LEFT", copy=False)
+            query = query.where(is_null(column("block", "again")), copy=False)
+        parts.append(query)
+    return union_all(parts)
+
+
+def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Select:
+    """row, cell, block: the rows of the table `placed`, whose blocks are numbered from `offset` on."""
+    block = column("block", "placed") + literal(offset)
+    query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
+    query.from_(relation(dealt_rows, as_="dealt"), copy=False)
+    return query.join(relation(placed, as_="placed"), on=same("row", "dealt", "placed"), copy=False)
+
+
+def drawn_blocks(in_blocks: str, fragments: int, draw: str) -> exp.Select:
+    """block, draw_0, ...: each block with a draw for each fragment."""
+    blocks = exp.select(column("block")).distinct(copy=False).from_(relation(in_blocks))
+    query = exp.select(column("block"), *(alias(draws(draw), draw_name(index)) for index in range(fragments)))
+    return query.from_(blocks.subquery("occurring"), copy=False)
+
+
+def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
+    """block, number_0, ...: each block's number in each fragment, from 0, in the order of the draws for that one.
+
+    `befores` has for each fragment the table that `numbers_before` makes of its draws.
+    """
+    counted = exp.select(column("block"))
+    query = exp.select(column("block", "counted")).from_(counted.subquery("counted", copy=False), copy=False)
+    for index, table in enumerate(befores):
+        draw = column(draw_name(index))
+        number = row_index([beginning(draw)], [draw])
+        counted.select(
+            alias(beginning(draw.copy()), f"beginning_{index}"), alias(number, f"number_{index}"), copy=False
+        )
+        whole = column("before", table) + column(f"number_{index}", "counted")
+        query.select(alias(big(whole), f"number_{index}"), copy=False)
+        on = column(f"beginning_{index}", "counted").eq(column("beginning", table))
+        query.join(relation(table), on=on, copy=False)
+    counted.from_(relation(drawn_blocks), copy=False)
+    return query
+
+
+def grouped_rows(rows: str, in_blocks: str, numbers: str, values: int, laid: Grid) -> exp.Select:
+    """value_0, ..., group_0, ...: the rows that have a block, with their group in each fragment.
+
+    The rows of a block are numbered by the draws that nothing else depends on: those by which blocks were filled would
+    tell of a row's key.
+    """
+    cell = row_index([column("block")], [column("cell"), column("row")])
+    placed = exp.select(column("row"), column("block"), alias(cell, "number")).from_(relation(in_blocks))
+    query = exp.select(*(column(value_name(index), "drawn") for index in range(values)))
+    of_fragments = [column(f"number_{index}", "block") for index in range(len(laid.slopes))]
+    query.select(*group_columns(column("number", "placed"), of_fragments, laid, 0), copy=False)
+    query.from_(placed.subquery("placed"), copy=False)
+    query.join(relation(numbers, as_="block"), on=same("block", "placed", "block"), copy=False)
+    return query.join(relation(rows, as_="drawn"), on=same("row", "placed", "drawn"), copy=False)
+
+
+def draw_name(fragment: int) -> str:
+    """The column with the draws of blocks for a fragment."""
+    return f"draw_{fragment}"
+
 
 # Numbers that are drawn here are below this one.
 _TURN_LIMIT = 2**62
@@ -112,17 +216,17 @@ class _Dealing:
         blocks = keys.most_blocks(wanted.size, wanted.k, possible)
         least = keys.rows - blocks * wanted.size if blocks else None
         if least is None or (wanted.most is not None and least > wanted.most):
-            nothing = drawn_grids_sql.in_no_block(keys.keyed)
+            nothing = in_no_block(keys.keyed)
             return _Blocks(scratch.rows("in_blocks", nothing), None, least)
         aside = self._aside(blocks, least)
         self._key = min(range(self._count), key=lambda index: possible[index])
         rounds, fits = self._rounds(aside)
         if fits:
-            return _Blocks(scratch.rows("in_blocks", drawn_grids_sql.in_blocks(rounds)), aside, least)
+            return _Blocks(scratch.rows("in_blocks", in_blocks(rounds)), aside, least)
         last = rounds[-1]
         anew = self._anew(last, aside)
-        moved = drawn_grids_sql.moved_rows(last.dealt_rows, anew.placed, last.offset + last.blocks)
-        placed = scratch.rows("in_blocks", union_all([drawn_grids_sql.in_blocks(rounds), moved]))
+        moved = moved_rows(last.dealt_rows, anew.placed, last.offset + last.blocks)
+        placed = scratch.rows("in_blocks", union_all([in_blocks(rounds), moved]))
         return _Blocks(placed, anew.left, least)
 
     def _rounds(self, aside: str) -> tuple[list[Round], bool]:
@@ -144,7 +248,7 @@ class _Dealing:
             if broken * size <= sizes().max_rows_moved or 2 * broken > blocks:
                 return [*rounds, Round(dealt_rows, self._with_others(alike, broken, blocks), blocks, offset)], False
             rounds.append(Round(dealt_rows, alike, blocks, offset))
-            names = ["row", "cell", *fill_blocks_sql.all_keys(self._count)]
+            names = ["row", "cell", *block_grids.all_keys(self._count)]
             rows, without = sql.rows_dealt_again(dealt_rows, names, alike), None
             counts = scratch.table("counts", sql.counts_of(rows, self._key))
             count, offset = broken * size + in_none, offset + blocks
@@ -202,13 +306,13 @@ class _Dealing:
         The rows left out, with those set aside, are a class.
         """
         keys, wanted, scratch = self._keys, self._wanted, self._scratch
-        names = ["row", *fill_blocks_sql.all_keys(self._count)]
+        names = ["row", *block_grids.all_keys(self._count)]
         assert last.again is not None
         pool = self._local("pool", sql.rows_dealt_again(last.dealt_rows, names, last.again), 2 * keys.rows)
         pooled = Keys.of(self._engine, pool, self._count, scratch)
         with registered_for_summaries(self._engine, "random_draw") as draw:
             anew = deal(pooled, replace(wanted, most=None), draw, scratch)
-            columns = list(map(column, fill_blocks_sql.row_columns(self._count)))
+            columns = list(map(column, block_grids.row_columns(self._count)))
             rows = exp.select(*columns).from_(relation(aside))
             left = scratch.growing_table("left", exp.select(*columns).from_(relation(anew.left)))
             self._engine.run(exp.insert(rows, relation(left), copy=False))
@@ -221,13 +325,11 @@ def _grouped(engine: Engine, rows: str, in_blocks: str, values: int, laid: Grid,
     """The relation of the rows with their groups."""
     fragments = len(laid.slopes)
     with registered(engine, "random_draw") as draw:
-        drawn = scratch.rows("drawn_blocks", drawn_grids_sql.drawn_blocks(in_blocks, fragments, draw))
-    counted = [
-        scratch.table("beginnings", draws_alike(drawn, drawn_grids_sql.draw_name(index))) for index in range(fragments)
-    ]
+        drawn = scratch.rows("drawn_blocks", drawn_blocks(in_blocks, fragments, draw))
+    counted = [scratch.table("beginnings", draws_alike(drawn, draw_name(index))) for index in range(fragments)]
     befores = [scratch.table("before", numbers_before(table)) for table in counted]
-    numbers = scratch.rows("numbers", drawn_grids_sql.block_numbers(drawn, befores))
-    return scratch.rows("groups", drawn_grids_sql.grouped_rows(rows, in_blocks, numbers, values, laid))
+    numbers = scratch.rows("numbers", block_numbers(drawn, befores))
+    return scratch.rows("groups", grouped_rows(rows, in_blocks, numbers, values, laid))
 
 
 def _rows_of(engine: Engine, table: str) -> int:

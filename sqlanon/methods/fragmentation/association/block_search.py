@@ -3,19 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
-from sqlanon.methods.fragmentation.association import fill_gaps_sql
+from sqlanon.methods.fragmentation.association import block_grids as sql
+from sqlanon.methods.fragmentation.association.block_grids import (
+    ALONE,
+    all_keys,
+    differing,
+    draws,
+    row_columns,
+    row_index,
+    sizes,
+)
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
+from sqlanon.methods.fragmentation.association.left_out import Keys, set_aside, with_dissolved
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import drop
-from sqlanon.sql.build.expressions import is_not_null, is_null
-from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.expressions import infix, is_not_null, is_null, paren, same, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import drop
+
+# Blocks that lack rows, because some of theirs are alike in another key, and the rows in no block that fill them.
+
+
+def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Select:
+    """row, block: the rows of blocks that are like another one in one of these keys; one of each such set stays."""
+    several = exp.or_(*(column(name) > ALONE for name in others))
+    within = is_not_null(column("block"))
+    query = exp.select(column("row"), column("block")).from_(relation(filled_blocks)).where(within, several)
+    apart = differing(others, [column("block")], [column("draw"), column("row")])
+    return query.qualify(exp.not_(paren(apart)), copy=False)
+
+
+def full(table: str, size: int) -> exp.Select:
+    """The rows of the blocks that have all of theirs."""
+    rows = window(f.count(), partition_by=[column("block")])
+    return exp.select(exp.Star()).from_(relation(table)).qualify(rows.eq(size))
+
+
+def open_blocks(placed: str, size: int) -> exp.Select:
+    """block and rows: the blocks that lack rows, and how many they have."""
+    query = exp.select(column("block"), alias(f.count(), "rows")).from_(relation(placed)).group_by(column("block"))
+    return query.having(f.count() < size, copy=False)
+
+
+def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
+    """The rows in no block, each with the block, number and rows of one that lacks rows, where it is like no row.
+
+    `blocks` is the number of blocks that lack rows; each row is compared with `tries` of them. The result has to be
+    kept as a table, since both sides are put in a drawn order.
+    """
+    names, known = all_keys(keys), row_columns(keys)
+    free = exp.select(exp.Star(), alias(row_index([], [column("drawn")]), "number"))
+    free.from_(_drawn(rows, draw).subquery("unplaced"), copy=False)
+    lacking = exp.select(exp.Star(), alias(row_index([], [column("drawn")]), "at"))
+    lacking.from_(_drawn(open_blocks(placed, size), draw).subquery("part"), copy=False)
+    unnest = exp.Unnest(expressions=[f.call("range", literal(tries))])
+    turns = exp.select(alias(unnest, "turn"))
+    moved = column("number", "free") + column("turn", "turns")
+    at = paren(moved) % blocks
+    pairs = exp.select(*(column(name, "free") for name in (*known, "number")))
+    pairs.select(column("turn", "turns"), column("block", "lacking"), column("rows", "lacking"), copy=False)
+    pairs.from_(free.subquery("free"), copy=False).join(turns.subquery("turns"), join_type="CROSS", copy=False)
+    pairs.join(lacking.subquery("lacking"), on=infix(column("at", "lacking"), "=", at), copy=False)
+    query = exp.select(exp.Star()).from_(pairs.subquery("pair"))
+    # A join for each key, by equality alone, which the engine need not try pair by pair.
+    for name in names:
+        on = exp.and_(*(same(part, "pair", name) for part in ("block", name)))
+        query.join(relation(placed, as_=name), on=on, join_type="ANTI", copy=False)
+    first = paren(row_index([column("row", "pair")], [column("turn", "pair")]))
+    return query.qualify(first.eq(0), copy=False)
+
+
+def filled(proposals: str, keys: int, size: int) -> exp.Select:
+    """The rows with their block, of the proposals that can all be followed at once."""
+    names = all_keys(keys)
+    block, number = column("block"), column("number")
+    apart = exp.select(exp.Star()).from_(relation(proposals)).qualify(differing(names, [block], [number]), copy=False)
+    gaps = literal(size) - column("rows")
+    fits = paren(row_index([block], [number])) < paren(gaps)
+    query = exp.select(*map(column, row_columns(keys)), column("block")).from_(apart.subquery("apart"))
+    return query.qualify(fits, copy=False)
+
+
+def emptiest(placed: str, size: int, draw: str) -> exp.Select:
+    """Of the blocks that lack rows the half with the fewest."""
+    drawn = _drawn(open_blocks(placed, size), draw)
+    number = row_index([], [column("rows"), column("drawn")])
+    count = window(f.count())
+    half = infix(literal(2) * paren(number), "<", count)
+    return exp.select(column("block")).from_(drawn.subquery("part")).qualify(half, copy=False)
+
+
+def _drawn(query: exp.Select, draw: str) -> exp.Select:
+    """The rows with a draw each, by which they can be put in order."""
+    return exp.select(exp.Star(), alias(draws(draw), "drawn")).from_(query.subquery("part"))
+
 
 # Near rows are looked for in a chunk: the rows of a few blocks at first, of several times more each time that fails.
 _FIRST_CHUNK_BLOCKS = 4
@@ -177,8 +264,8 @@ class Blocks:
         others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]
         if not others:
             return None
-        clashing = self._scratch.table("clashing", fill_gaps_sql.clashing(filled_blocks, others))
-        return clashing if self._rows_of(clashing) else None
+        rows = self._scratch.table("clashing", clashing(filled_blocks, others))
+        return rows if self._rows_of(rows) else None
 
     def _blocks(self) -> int:
         """The greatest number of a block so far."""
@@ -200,11 +287,11 @@ class Blocks:
         """Fills the blocks that lack rows; those that cannot be filled give their rows to the others."""
         while self._rows_of(lacking):
             self._fill_gaps(lacking, self._free)
-            full = fill_gaps_sql.full(lacking, self._size)
-            self._keep_rows(exp.select(*map(column, _PLACED)).from_(full.subquery("part")))
-            done = exp.select(column("block")).from_(full.subquery("part"))
+            whole = full(lacking, self._size)
+            self._keep_rows(exp.select(*map(column, _PLACED)).from_(whole.subquery("part")))
+            done = exp.select(column("block")).from_(whole.subquery("part"))
             self._engine.run(sql.dissolved(lacking, done))
-            given_up = self._scratch.table("given_up", fill_gaps_sql.emptiest(lacking, self._size, self._draw))
+            given_up = self._scratch.table("given_up", emptiest(lacking, self._size, self._draw))
             freed = column("block").isin(query=_blocks_of(given_up))
             self._insert(self._free, self._rows(lacking).where(freed))
             self._engine.run(sql.dissolved(lacking, _blocks_of(given_up)))
@@ -214,14 +301,14 @@ class Blocks:
         stale = 0
         while stale < _MAX_STALE_STATEMENTS:
             rows = self._rows_of(free)
-            blocks = self._number(_count(fill_gaps_sql.open_blocks(lacking, self._size).subquery("part")))
+            blocks = self._number(_count(open_blocks(lacking, self._size).subquery("part")))
             if not rows or not blocks:
                 return
             tries = min(blocks, max(1, _MAX_PAIRS // rows))
             all_free = exp.select(exp.Star()).from_(relation(free))
-            proposed = fill_gaps_sql.proposed(all_free, lacking, self._keys, self._size, blocks, tries, self._draw)
+            pairs = proposed(all_free, lacking, self._keys, self._size, blocks, tries, self._draw)
             fitting = self._scratch.table(
-                "fitting", fill_gaps_sql.filled(self._scratch.table("proposed", proposed), self._keys, self._size)
+                "fitting", filled(self._scratch.table("proposed", pairs), self._keys, self._size)
             )
             self._insert(lacking, exp.select(exp.Star()).from_(relation(fitting)))
             rows_filled = exp.select(column("row")).from_(relation(fitting))
@@ -254,3 +341,98 @@ def _blocks_of(table: str) -> exp.Select:
 
 def _count(source: exp.Table | exp.Subquery) -> exp.Select:
     return exp.select(f.count()).from_(source)
+
+
+# Rows dealt out to blocks, such that the rows left out are a class.
+
+
+# Dealing again ends once at most one row in a thousand is left out beyond those that must be.
+_ROWS_PER_LEFT_ROW = 1_000
+# More rows than these are not dealt again.
+_MAX_ROWS_DEALT_AGAIN = 10_000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Blocks of `size` rows. At most `most` rows are left out, of which not more than one in `k` has the same values.
+
+    Where k is None any of them may be alike, and where `most` is None any number may be left out.
+    """
+
+    size: int
+    k: int | None
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """The tables of the rows in blocks (row, block, position) and of those left out, with the columns of `keyed`.
+
+    As far as each key by itself tells, `least` rows are left out; None if a key allows no block. No row is in a block
+    then, nor where that is more than may be left out.
+    """
+
+    placed: str
+    left: str
+    least: int | None
+
+
+def deal(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool = False) -> Dealt:
+    """Rows dealt to as many blocks as can be found; `near` asks for rows in a block whose positions are near."""
+    blocks = _once(keys, wanted, draw, scratch, near=near)
+    return blocks if len(keys.counts) == 1 else _again(keys, wanted, blocks, draw, scratch)
+
+
+def _once(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool) -> Dealt:
+    engine, size = keys.engine, wanted.size
+    possible = keys.possible(size)
+    blocks = keys.most_blocks(size, wanted.k, possible)
+    least = keys.rows - blocks * size if blocks else None
+    if least is None or (wanted.most is not None and least > wanted.most):
+        return Dealt(scratch.table("placed", sql.no_blocks(keys.keyed)), keys.keyed, least)
+    left = set_aside(keys, size, wanted.k, blocks, scratch)
+    filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, scratch, possible)
+    placed = filled.near() if near else filled.all()
+    columns = list(map(column, sql.row_columns(len(keys.counts))))
+    engine.run(exp.insert(exp.select(*columns).from_(relation(left)), relation(keys.keyed), copy=False))
+    engine.run(exp.insert(exp.select(*columns).from_(relation(filled.free)), relation(left), copy=False))
+    if wanted.k is not None:
+        with_dissolved(keys, left, placed, size, wanted.k, draw, scratch)
+    return Dealt(placed, left, least)
+
+
+def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, scratch: Scratch) -> Dealt:
+    """Deals the rows left out once more, among those of drawn blocks, as long as that places more of them."""
+    engine, count = keys.engine, len(keys.counts)
+    vain, blocks_dissolved, left = 0, 1, _rows_of(engine, blocks.left)
+    while (
+        blocks.least is not None
+        and vain < sizes().max_deals_without_gain
+        and blocks.least + keys.rows // _ROWS_PER_LEFT_ROW < left <= _MAX_ROWS_DEALT_AGAIN
+    ):
+        chosen = scratch.table("chosen", sql.some_blocks(blocks.placed, blocks_dissolved, draw))
+        freed = sql.rows_of_blocks(keys.keyed, blocks.placed, chosen, count)
+        pool = Keys.of(engine, scratch.table("pool", sql.pooled(blocks.left, freed, count, draw)), count, scratch)
+        again = _once(pool, replace(wanted, most=left - 1), draw, scratch, near=False)
+        rows = _rows_of(engine, again.left)
+        if rows < left:
+            engine.run(sql.dissolved(blocks.placed, exp.select(column("block")).from_(relation(chosen))))
+            offset = literal(_number(engine, exp.select(f.max(column("block"))).from_(relation(blocks.placed))))
+            moved = column("block") + offset
+            moved_rows = exp.select(column("row"), alias(moved, "block"), column("position")).from_(
+                relation(again.placed)
+            )
+            engine.run(exp.insert(moved_rows, relation(blocks.placed), copy=False))
+            blocks, left, vain = replace(blocks, left=again.left), rows, 0
+        else:
+            vain += 1
+        blocks_dissolved *= 2
+    return blocks
+
+
+def _rows_of(engine: Engine, table: str) -> int:
+    return _number(engine, exp.select(f.count()).from_(relation(table)))
+
+
+def _number(engine: Engine, query: exp.Select) -> int:
+    return int(engine.rows(query)[0][0] or 0)

@@ -13,13 +13,15 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import (
+    ALONE,
+    all_keys,
     draws,
     key_name,
     row_index,
+    starts,
     value_name,
 )
-from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, starts
-from sqlanon.methods.shared.numbered_draws import beginning
+from sqlanon.methods.shared.bucket_tables import beginning
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,

@@ -3,16 +3,326 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.methods.fragmentation.association import grid_groups_sql
-from sqlanon.methods.fragmentation.association import grid_proof_sql as sql
-from sqlanon.methods.fragmentation.association.block_grids import Grid
-from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
-from sqlanon.sql.build.names import column
+from sqlanon.methods.fragmentation.association.block_grids import Grid, in_order
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import digest, identical, if_, infix, total, window
+from sqlanon.sql.build.names import alias, column, literal
+
+# A loose association seen from its published tables alone: the heterogeneities, and the k they come to.
+#
+# De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Loose associations to
+# increase utility in data publishing (2015). Each statement returns the offending groups.
+# NULL is a value, of attributes and of groups.
+
+
+@dataclass(frozen=True)
+class PublishedFragment:
+    """A fragment's table: its attributes, and the column with the number of each row's group."""
+
+    relation: exp.Table | exp.Subquery
+    attributes: tuple[str, ...]
+    group: str
+
+
+@dataclass(frozen=True)
+class PublishedAssociation:
+    """The table of group numbers: a column for each fragment, in their order."""
+
+    relation: exp.Table | exp.Subquery
+    groups: tuple[str, ...]
+    fragments: tuple[PublishedFragment, ...]
+
+
+def alike_in_group(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
+    """group_id: the groups with two rows that have the same values in these attributes (group heterogeneity)."""
+    rows = _rows(fragment, attributes)
+    alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
+    return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
+
+
+def repeated_pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Select:
+    """group_id, other_id: the pairs that the association has more than once (association heterogeneity)."""
+    pairs = _pairs(published, fragment, other)
+    return _repeated(exp.select(column("group_id"), column("other_id")).from_(pairs.subquery("pair")), ["other_id"])
+
+
+def alike_in_linked(
+    published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]
+) -> exp.Select:
+    """group_id: the groups of a fragment linked to rows of the other that are alike in these attributes
+    (deep heterogeneity).
+    """
+    rows = _linked(published, fragment, other, attributes)
+    alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
+    return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
+
+
+def linked_values(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Select:
+    """group_id, tuples: for each group of a fragment the different tuples of these attributes in the groups of the
+    other that it is linked to; 0 where it is linked to none.
+    """
+    values = exp.select(exp.Star()).distinct(copy=False)
+    values.from_(_linked(published, fragment, other, attributes).subquery("part"), copy=False)
+    groups = _rows(published.fragments[fragment], []).distinct(copy=False)
+    query = exp.select(column("group_id", "groups"), alias(f.count(column("linked", "values")), "tuples"))
+    query.from_(groups.subquery("groups"), copy=False)
+    query.join(values.subquery("values"), on=_same("group_id", "groups", "values"), join_type="LEFT", copy=False)
+    return query.group_by(column("group_id", "groups"), copy=False)
+
+
+def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
+    """group_id: the groups with other numbers of rows in a fragment than in the association, none included."""
+    count = alias(f.count(), "n")
+    rows = _rows(published.fragments[number], []).select(count).group_by(literal(1))
+    links = exp.select(alias(column(published.groups[number]), "group_id"), count.copy())
+    links = links.from_(published.relation.copy()).group_by(literal(1))
+    query = exp.select(alias(f.coalesce(column("group_id", "rows"), column("group_id", "links")), "group_id"))
+    query.from_(rows.subquery("rows"), copy=False)
+    query.join(links.subquery("links"), on=_same("group_id", "rows", "links"), join_type="FULL", copy=False)
+    differ = exp.NullSafeNEQ(this=column("n", "rows"), expression=column("n", "links"))
+    return query.where(differ, copy=False)
+
+
+def smallest_group(fragment: PublishedFragment) -> exp.Select:
+    """How many rows the smallest group has; NULL where there is none."""
+    count = alias(f.count(), "n")
+    groups = _rows(fragment, []).select(count).group_by(literal(1))
+    return exp.select(f.min(column("n"))).from_(groups.subquery("part"))
+
+
+def _rows(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
+    """group_id, part_0, ...: a fragment's rows."""
+    query = exp.select(alias(column(fragment.group), "group_id"))
+    for index, name in enumerate(attributes):
+        query.select(alias(column(name), f"part_{index}"), copy=False)
+    return query.from_(fragment.relation.copy(), copy=False)
+
+
+def _parts(attributes: Sequence[str]) -> list[str]:
+    return [f"part_{index}" for index in range(len(attributes))]
+
+
+def _pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Select:
+    """group_id, other_id: a row for each row of the association."""
+    columns = [
+        alias(column(published.groups[number]), name) for number, name in ((fragment, "group_id"), (other, "other_id"))
+    ]
+    return exp.select(*columns).from_(published.relation.copy())
+
+
+def _linked(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Select:
+    """group_id, linked (true), part_0, ...: for each group of a fragment the rows of the other that it is linked to."""
+    pairs = _pairs(published, fragment, other).distinct(copy=False)
+    query = exp.select(column("group_id", "pair"), alias(exp.true(), "linked"))
+    query.select(*(column(name, "other") for name in _parts(attributes)), copy=False)
+    query.from_(pairs.subquery("pair"), copy=False)
+    on = identical(column("other_id", "pair"), column("group_id", "other"))
+    return query.join(_rows(published.fragments[other], attributes).subquery("other"), on=on, copy=False)
+
+
+def _repeated(query: exp.Select, besides: Sequence[str]) -> exp.Select:
+    """The query's rows that occur more than once, each once."""
+    return query.group_by(column("group_id"), *map(column, besides)).having(f.count() > 1, copy=False)
+
+
+def _same(name: str, first: str, second: str) -> exp.Expr:
+    return identical(column(name, first), column(name, second))
+
+
+# Published tables read as the grids of which a loose association is made: each table once, and no joins.
+#
+# A block's groups have numbers that follow each other in each fragment, so a number tells the block. What the
+# statements count proves the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that are grids;
+# of other tables it proves nothing.
+#
+# A table is put in the order of its groups, and each row is then compared with those read before it. If none is wrong,
+# there are as many rows of each group as there have to be, and no two of a block are alike, in whatever order they
+# really were read: should an engine ever read them in another order, rows would be wrong, and nothing is proven.
+
+
+def association_bounds(published: PublishedAssociation) -> exp.Select:
+    """How many rows there are, and of each fragment's groups the rows with a number, the least and the greatest."""
+    query = exp.select(f.count())
+    for name in published.groups:
+        query.select(f.count(column(name)), f.min(column(name)), f.max(column(name)), copy=False)
+    return query.from_(published.relation.copy(), copy=False)
+
+
+def broken_groups(
+    fragment: PublishedFragment, parts: Sequence[Sequence[str]], size: int, rows_of_block: int
+) -> exp.Select:
+    """How many rows a fragment has, and how many are wrong: not as in groups of `size` rows, numbered from 1, or like
+    another one of their block in one of these parts. Tuples of one digest count as one.
+    """
+    digests = [alias(digest([column(name) for name in part]), f"digest_{index}") for index, part in enumerate(parts)]
+    rows = exp.select(alias(column(fragment.group), "group_0"), *digests).from_(fragment.relation.copy())
+    names = [value.alias for value in digests]
+    sound = [_numbered_grid_proof_sql(size)]
+    sound += [_unlike([name], back, rows_of_block) for name in names for back in range(1, rows_of_block)]
+    read = _read(rows, ["group_0"], dict.fromkeys(names, rows_of_block - 1))
+    wrong = if_(_wrong(sound), 1)
+    return exp.select(f.count(), f.count(wrong)).from_(read.subquery("read"), copy=False)
+
+
+def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
+    """How many rows of the association are wrong, and for each further fragment how many of its blocks those of the
+    first are linked to. Numbers of groups are above 0.
+
+    A grid is whole if its rows are as many as its cells, and in any two fragments all in different pairs of groups.
+    """
+    names = [f"group_{index}" for index in range(len(published.groups))]
+    rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
+    rows = rows.from_(published.relation.copy(), copy=False)
+    sound = [_numbered_grid_proof_sql(laid.size(0))]
+    inside = infix(_within(laid.rows), "<", 1)
+    for index, name in enumerate(names[1:], start=1):
+        block, former = (_block(group, laid.groups(index)) for group in (name, _former(name, 1)))
+        sound.append(exp.or_(inside.copy(), infix(block, "=", former)))
+    for pair in combinations(range(len(names)), 2):
+        # Rows are sorted by the first two, so that equal pairs of these follow each other.
+        most = 1 if pair == (0, 1) else laid.rows - 1
+        sound += [_unlike([names[index] for index in pair], back, laid.rows) for back in range(1, most + 1)]
+    most = 1 if len(names) == 2 else laid.rows - 1
+    read = _read(rows, names, dict.fromkeys(names, most))
+    starts = infix(_within(laid.rows), "=", 0)
+    blocks = [alias(_block(name, laid.groups(index)), f"block_{index}") for index, name in enumerate(names)]
+    # Fewer rows than were read: one of each block, unless there are wrong ones.
+    checked = exp.select(alias(_wrong(sound), "wrong"), *blocks[1:]).from_(read.subquery("read"), copy=False)
+    checked = checked.where(exp.or_(starts, _wrong(sound)), copy=False)
+    query = exp.select(f.count(if_(column("wrong"), 1)))
+    for named in blocks[1:]:
+        query.select(f.count_distinct(column(named.alias)), copy=False)
+    return query.from_(checked.subquery("checked"), copy=False)
+
+
+def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
+    """The rows ordered by `by`, with their number, counted from 0, and columns of the rows before them.
+
+    `compared` says of a column how many rows back its values are needed.
+    """
+    ordered = exp.select(exp.Star()).from_(rows.subquery("published"), copy=False)
+    ordered.set("order", in_order([column(name) for name in by]))
+    index = window(f.row_number()) - 1
+    query = exp.select(exp.Star(), alias(index, "number")).from_(ordered.subquery("ordered"), copy=False)
+    for name, most in compared.items():
+        for back in range(1, most + 1):
+            lag = f.call("lag", column(name), back)
+            query.select(alias(window(lag), _former(name, back)), copy=False)
+    return query
+
+
+def _former(name: str, back: int) -> str:
+    return f"{name}_{back}_before"
+
+
+def _numbered_grid_proof_sql(size: int) -> exp.Expr:
+    """Whether a row has the group that it must have if `size` rows have the first one, as many the next, and so on."""
+    return infix(column("group_0"), "=", infix(column("number") // size, "+", 1))
+
+
+def _within(rows_of_block: int) -> exp.Expr:
+    """The number of a row in its block, counted from 0."""
+    return column("number") % rows_of_block
+
+
+def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
+    """Whether the row `back` rows before is of another block, or differs in one of the columns `names`."""
+    differ = [column(name).neq(column(_former(name, back))) for name in names]
+    return exp.or_(infix(_within(rows_of_block), "<", back), *differ)
+
+
+def _wrong(sound: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether any of these conditions is false, or NULL: what cannot be compared is wrong, too."""
+    return exp.not_(f.coalesce(exp.and_(*(condition.copy() for condition in sound)), exp.false()))
+
+
+def _block(group: str, groups: int) -> exp.Expr:
+    return (column(group) - 1) // groups
+
+
+# Published tables read as the grids of which a loose association is made, where no table has an order.
+#
+# As `grid_proof_sql`: a block's groups have numbers that follow each other in each fragment, so a number tells the
+# block,
+# and what the statements find proves the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that
+# are
+# grids. Here rows are grouped, by their groups, their blocks and their values; NULL is no number of a group.
+
+
+def groups_of(fragment: PublishedFragment) -> exp.Select:
+    """How many rows of a fragment have a group, and how many there are; the least group and the greatest, and the rows
+    of the smallest group and of the largest.
+    """
+    group = column(fragment.group)
+    counted = exp.select(alias(group, "group_id"), alias(f.count(group.copy()), "n"), alias(f.count(), "rows"))
+    counted = counted.from_(fragment.relation.copy(), copy=False).group_by(column(fragment.group), copy=False)
+    figures = [total(column("n")), total(column("rows"))]
+    figures += [function(column(name)) for name in ("group_id", "n") for function in (f.min, f.max)]
+    return exp.select(*figures).from_(counted.subquery("counted", copy=False), copy=False)
+
+
+def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int) -> exp.Select:
+    """How many times rows of a block have the same values in this part; a block has `groups` groups."""
+    block = alias((column(fragment.group) - 1) // literal(groups), "block")
+    values = [alias(column(name), f"part_{index}") for index, name in enumerate(part)]
+    rows = exp.select(block, *values).from_(fragment.relation.copy(), copy=False)
+    return _count(_repeated_rows(rows, ["block", *(value.alias for value in values)]))
+
+
+def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Select:
+    """How many pairs of groups of two fragments the association has more than once."""
+    named = [alias(column(published.groups[fragment]), f"group_{fragment}") for fragment in pair]
+    rows = exp.select(*named).from_(published.relation.copy(), copy=False)
+    return _count(_repeated_rows(rows, [f"group_{fragment}" for fragment in pair]))
+
+
+def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
+    """How many rows the association has, how many blocks, and the rows of the smallest and of the largest block.
+
+    A block is one of the first fragment's. For each fragment it follows in how many rows there is a group, which is the
+    least group and which the greatest, how many blocks are linked to several of this fragment, and to how many
+    different ones all are.
+    """
+    names = [f"group_{index}" for index in range(len(published.groups))]
+    rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
+    for index, group in enumerate(published.groups):
+        rows.select(alias((column(group) - 1) // literal(laid.groups(index)), f"block_{index}"), copy=False)
+    rows.from_(published.relation.copy(), copy=False)
+    by_block = exp.select(column("block_0"), alias(f.count(), "n"))
+    query = exp.select(total(column("n")), f.count(), f.min(column("n")), f.max(column("n")))
+    for index, name in enumerate(names):
+        block = f"block_{index}"
+        parts = {"there": f.count(column(name)), "low": f.min(column(name)), "high": f.max(column(name))}
+        parts |= {"first": f.min(column(block)), "last": f.max(column(block))}
+        by_block.select(*(alias(part, f"{named}_{index}") for named, part in parts.items()), copy=False)
+        first, last = column(f"first_{index}"), column(f"last_{index}")
+        query.select(
+            total(column(f"there_{index}")),
+            f.min(column(f"low_{index}")),
+            f.max(column(f"high_{index}")),
+            total(if_(first.neq(last), 1, 0)),
+            f.count_distinct(first.copy()),
+            copy=False,
+        )
+    by_block.from_(rows.subquery("linked", copy=False), copy=False).group_by(column("block_0"), copy=False)
+    return query.from_(by_block.subquery("by_block", copy=False), copy=False)
+
+
+def _repeated_rows(rows: exp.Select, names: Sequence[str]) -> exp.Select:
+    """The rows that occur more than once, each once."""
+    query = exp.select(*map(column, names)).from_(rows.subquery("part", copy=False), copy=False)
+    return query.group_by(*map(column, names), copy=False).having(f.count() > 1, copy=False)
+
+
+def _count(query: exp.Select) -> exp.Select:
+    return exp.select(f.count()).from_(query.subquery("found", copy=False), copy=False)
+
 
 # Rows of larger blocks are not compared one by one.
 _MOST_ROWS = 62
@@ -31,7 +341,7 @@ def are_grids(
     """
     if laid.rows > _MOST_ROWS or not _numbered(engine, published):
         return False
-    rows, *bounds = engine.rows(sql.association_bounds(published))[0]
+    rows, *bounds = engine.rows(association_bounds(published))[0]
     blocks, rest = divmod(int(rows), laid.rows)
     if rest or not blocks:
         return False
@@ -39,10 +349,10 @@ def are_grids(
         if tuple(bounds[3 * index : 3 * index + 3]) != (rows, 1, blocks * laid.groups(index)):
             return False
     for index, fragment in enumerate(published.fragments):
-        query = sql.broken_groups(fragment, parts[index], laid.size(index), laid.rows)
+        query = broken_groups(fragment, parts[index], laid.size(index), laid.rows)
         if engine.rows(query)[0] != (rows, 0):
             return False
-    wrong, *linked = engine.rows(sql.broken_grids(published, laid))[0]
+    wrong, *linked = engine.rows(broken_grids(published, laid))[0]
     return not wrong and all(count == blocks for count in linked)
 
 
@@ -52,7 +362,7 @@ def are_grids_by_groups(
     """As `are_grids`, on an engine whose tables have no order."""
     if not _numbered(engine, published):
         return False
-    rows, blocks, *figures = map(_whole, engine.rows(grid_groups_sql.linked_blocks(published, laid))[0])
+    rows, blocks, *figures = map(_whole, engine.rows(linked_blocks(published, laid))[0])
     if not blocks or rows != blocks * laid.rows or figures[:2] != [laid.rows, laid.rows]:
         return False
     for index in range(len(published.fragments)):
@@ -61,13 +371,13 @@ def are_grids_by_groups(
             return False
     for index, fragment in enumerate(published.fragments):
         size, groups = laid.size(index), laid.groups(index)
-        counted = list(map(_whole, engine.rows(grid_groups_sql.groups_of(fragment))[0]))
+        counted = list(map(_whole, engine.rows(groups_of(fragment))[0]))
         if counted != [rows, rows, 1, blocks * groups, size, size]:
             return False
-        if any(_whole(engine.rows(grid_groups_sql.alike_in_block(fragment, p, groups))[0][0]) for p in parts[index]):
+        if any(_whole(engine.rows(alike_in_block(fragment, p, groups))[0][0]) for p in parts[index]):
             return False
     pairs = combinations(range(len(published.fragments)), 2)
-    return not any(_whole(engine.rows(grid_groups_sql.repeated(published, pair))[0][0]) for pair in pairs)
+    return not any(_whole(engine.rows(repeated(published, pair))[0][0]) for pair in pairs)
 
 
 def _whole(figure: object) -> int | None:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.fragmentation.association import fill_blocks_sql, left_out_sql
+from sqlanon.methods.fragmentation.association import block_grids, left_out_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
@@ -41,7 +41,7 @@ class Keys:
 
     @classmethod
     def of(cls, engine: Engine, keyed: str, keys: int, scratch: Scratch) -> Keys:
-        counts = tuple(scratch.table("counts", fill_blocks_sql.counts(keyed, key)) for key in range(keys))
+        counts = tuple(scratch.table("counts", block_grids.counts(keyed, key)) for key in range(keys))
         frequencies = tuple(scratch.table("frequencies", left_out_sql.frequencies(table)) for table in counts)
         return cls(engine, keyed, _count(engine, keyed), counts, frequencies)
 
@@ -52,7 +52,7 @@ class Keys:
 
     def possible(self, size: int) -> list[int]:
         """How many blocks of `size` rows each key by itself allows."""
-        return [int(self.engine.rows(fill_blocks_sql.possible_of(table, size))[0][0] or 0) for table in self.counts]
+        return [int(self.engine.rows(block_grids.possible_of(table, size))[0][0] or 0) for table in self.counts]
 
     def most_blocks(self, size: int, k: int | None, possible: Sequence[int]) -> int:
         """The greatest number of blocks that leaves out rows which are a class in each key by itself; 0 if none does.
@@ -110,7 +110,7 @@ def choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: in
 
     Returns how many there are.
     """
-    engine, names = keys.engine, fill_blocks_sql.all_keys(len(keys.counts))
+    engine, names = keys.engine, block_grids.all_keys(len(keys.counts))
     before, count = -1, _count(engine, chosen)
     while before < count < wanted:
         engine.run(_without(pool, chosen))
@@ -140,7 +140,7 @@ def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: 
     added = left_out_sql.candidates(keys.keyed, len(indexes), None)
     added = added.where(column("row").isin(query=freed))
     engine.run(exp.insert(added, relation(rows), copy=False))
-    engine.run(fill_blocks_sql.dissolved(placed, taken))
+    engine.run(block_grids.dissolved(placed, taken))
 
 
 def most_alike(keys: Keys, rows: str) -> int:

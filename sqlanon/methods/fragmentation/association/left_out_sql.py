@@ -15,8 +15,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.methods.fragmentation.association.block_grids import draws, key_name, row_index
-from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, row_columns
+from sqlanon.methods.fragmentation.association.block_grids import (
+    ALONE,
+    all_keys,
+    draws,
+    key_name,
+    row_columns,
+    row_index,
+)
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     ascending,

@@ -9,11 +9,10 @@ from itertools import permutations
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.methods.fragmentation.association import looseness_sql as sql
+from sqlanon.methods.fragmentation.association import grid_proof as sql
 from sqlanon.methods.fragmentation.association.associate import covered
 from sqlanon.methods.fragmentation.association.block_grids import Grid
-from sqlanon.methods.fragmentation.association.grid_proof import GridProof, are_grids
-from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
+from sqlanon.methods.fragmentation.association.grid_proof import GridProof, PublishedAssociation, are_grids
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column
 

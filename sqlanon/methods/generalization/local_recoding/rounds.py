@@ -21,21 +21,17 @@ from typing import Protocol
 from sqlglot import exp
 
 from sqlanon.methods.generalization.local_recoding.union import Kept, Left, published
-from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
-from sqlanon.methods.shared.lattice.node_rows_sql import withheld_at_once
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.lattice.types import Found, Lattice
-from sqlanon.methods.shared.task import Task
-from sqlanon.methods.shared.tree_figures import figures_of
+from sqlanon.methods.shared.lattice.node_rows_sql import Batch, withheld_at_once
+from sqlanon.methods.shared.lattice.nodes import Found, Lattice, Node
+from sqlanon.methods.shared.task import Cells, Task
+from sqlanon.methods.shared.wording import figures_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, identical, infix, or_zero, paren
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.steps import with_steps
-from sqlanon.sql.cells.cells import codes, key_name
-from sqlanon.sql.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 
 # The most rounds: later ones publish little.
 ROUNDS = 4

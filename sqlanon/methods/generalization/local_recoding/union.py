@@ -7,30 +7,200 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.local_recoding.union_sql import (
-    class_layout,
-    class_sizes,
-    keyed_by_label,
-    label_counts,
-    labels_of,
-    not_published,
-    nowhere,
-    published_of_round,
-    row_count,
-    rows_of_classes,
-    together,
-    wholly_withheld,
-    withheld_classes,
-)
-from sqlanon.methods.shared.cells import Cells
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.losses.base import AddsUp
 from sqlanon.methods.shared.lattice.node_evaluator import batch_of, loss_of
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.task import Task
-from sqlanon.sql.build.names import column, relation
+from sqlanon.methods.shared.lattice.node_rows_sql import Batch, withheld
+from sqlanon.methods.shared.lattice.nodes import Node
+from sqlanon.methods.shared.task import Cells, Task
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import added, big, huge, identical, infix, or_zero, paren, total, union_all
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.steps import with_steps
-from sqlanon.sql.cells.key_layout import KeyLayout
+from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
+from sqlanon.sql.cells.labels import code_at, generalized, numbered, shown_at, stored_labels
+from sqlanon.sql.classes.guard import needs_rounds
+
+# The rows that several rounds publish, in classes by what they show: what a local recoding publishes.
+#
+# A class of a node is named by a prefix code, which says nothing of other levels. Here
+# each attribute has one field with the number of its label, the same for equal labels of
+# different levels.
+
+
+def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
+    """A row for each value of an attribute: its code in the words of a key, and its label and number by level."""
+    occurring = exp.select(column("value"), column("n")).from_(relation(tree))
+    listed = stored_labels(bound)
+    values = generalized(bound, occurring, listed, counted=True).subquery("generalized")
+    labels = exp.select(column("value"), *shown_at(bound, levels)).from_(values)
+    coded = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
+    others = exp.Star(**{"except_": [identifier("value")]})
+    on = identical(column("value", "labels"), column("value", "coded"))
+    return (
+        exp.select(
+            exp.Column(this=exp.Star(), table=identifier("coded")),
+            exp.Column(this=others, table=identifier("labels")),
+        )
+        .from_(coded.subquery("coded"))
+        .join(numbered(labels, levels).subquery("labels"), on=on)
+    )
+
+
+def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Select:
+    """One row: how many labels each attribute shows in all rounds; `tables` are those of `labels_of`."""
+    counts: list[exp.Expr] = []
+    for table, shown_levels in zip(tables, levels, strict=True):
+        greatest = [f.coalesce(f.max(column(code_at(level))), -1) for level in shown_levels]
+        most = f.greatest(greatest[0], *greatest[1:]) if len(greatest) > 1 else greatest[0]
+        count = exp.select(most + 1).from_(relation(table)).subquery()
+        counts.append(alias(count, f"labels_{len(counts)}"))
+    return exp.select(*counts)
+
+
+def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
+    """A field for each attribute, with `labels` numbers and one more that no label has, and the carried columns."""
+    return KeyLayout.pack([(count + 1,) for count in labels], [1 << field.bits for field in cells.carried])
+
+
+def _class_word(word: int) -> str:
+    """The column with a word of the key that names the class and what the cell carries."""
+    return f"class_{word}"
+
+
+def keyed_by_label(
+    cells: str, layout: KeyLayout, labels: Sequence[str], levels: Sequence[int], classes: KeyLayout, entity: bool
+) -> exp.Select:
+    """The cells of one round, and the words of their class's key: key_0, ..., entity, n, class_0, ....
+
+    `labels` are tables of `labels_of`, `levels` those of the round, `classes` the layout of the classes' keys.
+    """
+    words: list[list[exp.Expr]] = [[] for _ in range(classes.words)]
+    query = exp.select().from_(relation(cells, as_="cell"))
+    for index, (table, level, (target,)) in enumerate(zip(labels, levels, classes.fields, strict=True)):
+        name = f"labels_{index}"
+        words[target.word].append(_shifted(column(code_at(level), name), target))
+        query.join(relation(table, as_=name), on=_same_value(layout.fields[index], name), copy=False)
+    for source, target in zip(layout.carried, classes.carried, strict=True):
+        value = infix(column(key_name(source.word), "cell"), "&", source.mask)
+        part = infix(paren(value), ">>", source.shift)
+        words[target.word].append(_shifted(paren(part), target))
+    others = [*(key_name(word) for word in range(layout.words)), *(["entity"] if entity else []), "n"]
+    keys = [alias(_sum(parts), _class_word(word)) for word, parts in enumerate(words)]
+    return query.select(*(column(name, "cell") for name in others), *keys, copy=False)
+
+
+def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
+    alike = []
+    for word in sorted({field.word for field in fields if field.bits}):
+        mask = sum(field.mask for field in fields if field.word == word)
+        code = infix(column(key_name(word), "cell"), "&", mask)
+        alike.append(paren(code).eq(column(key_name(word), name)))
+    return exp.and_(*alike) if alike else exp.true()
+
+
+def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLayout) -> exp.Select:
+    """The public table's cells that no round publishes, in a class that none of the others can be in."""
+    key = [0] * classes.words
+    for count, (field,) in list(zip(labels, classes.fields, strict=True))[:1]:
+        key[field.word] = count << field.shift
+    named = [column(key_name(word)) for word in range(layout.words)]
+    words = [alias(big(literal(part)), _class_word(word)) for word, part in enumerate(key)]
+    return exp.select(*named, column("n"), *words).from_(relation(cells))
+
+
+def together(rounds: Sequence[exp.Select]) -> exp.Query:
+    """The cells of several rounds, numbered from 1 in the column round."""
+    numbered = enumerate(rounds, start=1)
+    return union_all([cells.select(alias(literal(number), "round"), copy=False) for number, cells in numbered])
+
+
+def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
+    """The cells `together`, as the rows of the index 0 of a batch with the layout of the classes."""
+    words = [alias(column(_class_word(word)), key_name(word)) for word in range(classes.words)]
+    others = [column("entity")] if entity else []
+    tag = alias(big(literal(0)), "tag")
+    query = exp.select(tag, *words, *others, alias(total(column("n")), "n"))
+    groups = [column(_class_word(word)) for word in range(classes.words)]
+    return query.from_(relation(cells)).group_by(*groups, *(part.copy() for part in others))
+
+
+def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
+    """The classes that the guard withholds in all its rounds: key_0, ..., size, still.
+
+    `still` is true, in every row, if a class violates even after the last.
+    """
+    words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
+    still: exp.Expr = exp.false()
+    if needs_rounds(batch.requirements):
+        still = exp.Exists(this=exp.select(literal(1)).from_(relation("violating")))
+    query = exp.select(*words, column("size"), alias(still, "still")).from_(relation("withheld"))
+    return with_steps(query, withheld(batch, rows, public))
+
+
+def published_of_round(cells: str, number: int, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Select:
+    """The cells of one round whose class is not withheld: key_0, ..., n."""
+    return _cells(cells, layout).where(column("round", "cell").eq(number), exp.not_(_among(withheld, classes)))
+
+
+def row_count(cells: str) -> exp.Select:
+    """One row: how many rows these cells have."""
+    return exp.select(or_zero(f.sum(column("n")))).from_(relation(cells))
+
+
+def not_published(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
+    """The cells that no round publishes, and those whose class is withheld: key_0, ..., n."""
+    of_withheld = _cells(cells, layout).where(_among(withheld, classes))
+    return exp.union(_cells(left, layout), of_withheld, distinct=False)
+
+
+def _cells(table: str, layout: KeyLayout) -> exp.Select:
+    names = [*(key_name(word) for word in range(layout.words)), "n"]
+    return exp.select(*(column(name, "cell") for name in names)).from_(relation(table, as_="cell"))
+
+
+def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
+    in_class = [_of_class(classes, word).eq(column(key_name(word), "gone")) for word in range(classes.words)]
+    return exp.Exists(this=exp.select(literal(1)).from_(relation(withheld, as_="gone")).where(*in_class))
+
+
+def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
+    """The part of a word of the key that names the class."""
+    mask = classes.masks([0] * len(classes.fields))[word]
+    return paren(infix(column(_class_word(word), "cell"), "&", mask))
+
+
+def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
+    """One row: the classes that are published, and the sum of their squared sizes."""
+    words = [_of_class(classes, word) for word in range(classes.words)]
+    sizes = exp.select(alias(huge(f.sum(column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
+    sizes = sizes.where(exp.not_(_among(withheld, classes))).group_by(*words)
+    squares = or_zero(f.sum(column("size") * column("size")))
+    return exp.select(f.count(), squares).from_(sizes.subquery("sizes"))
+
+
+def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
+    """withheld(index, class_id, size): all these cells as the classes of some nodes, each (index, levels)."""
+    rows: list[exp.Select] = []
+    for index, levels in nodes:
+        masks = batch.layout.masks(levels)
+        keys = [
+            alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word)) for word, mask in enumerate(masks)
+        ]
+        rows.append(exp.select(alias(big(literal(index)), "tag"), *keys, column("n")).from_(relation(cells)))
+    label = batch.class_id()
+    size = alias(total(column("n")), "size")
+    query = exp.select(alias(column("tag"), "index"), alias(label, "class_id"), size)
+    return query.from_(union_all(rows).subquery("node_row")).group_by(column("tag"), label.copy())
+
+
+def _shifted(part: exp.Expr, field: Field) -> exp.Expr:
+    return paren(infix(part, "<<", field.shift))
+
+
+def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:
+    return added(parts) if parts else big(literal(0))
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, big, huge, or_zero, same, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.steps import Step, with_steps
-from sqlanon.sql.cells.cells import rank_name
-from sqlanon.sql.cells.key_layout import Field
+from sqlanon.sql.cells.cells import Field, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
 # A word of the key that a class_id is: (class_id, word) to an expression.

@@ -19,9 +19,9 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.lattice.batch_sql import BATCH, Batch
 from sqlanon.methods.shared.lattice.node_rows_sql import (
+    BATCH,
+    Batch,
     counts,
     part_of_node,
     part_of_nodes,
@@ -31,19 +31,17 @@ from sqlanon.methods.shared.lattice.node_rows_sql import (
     rows_of_nodes,
     rows_of_tags,
 )
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.lattice.sizes import sizes
-from sqlanon.methods.shared.lattice.types import Classes, classes_by_index
+from sqlanon.methods.shared.lattice.nodes import Classes, Node, classes_by_index, sizes
+from sqlanon.methods.shared.task import Cells
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.ddl import create_temporary
 from sqlanon.sql.build.expressions import infix, is_null, paren, same, union_all
 from sqlanon.sql.build.functions import count
 from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
-from sqlanon.sql.build.repeated import repeated
+from sqlanon.sql.build.render import create_temporary, repeated
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import key_name
 from sqlanon.sql.classes.guard import violations
-from sqlanon.sql.classes.requirement import projections
+from sqlanon.sql.classes.rows import projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

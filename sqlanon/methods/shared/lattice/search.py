@@ -25,22 +25,105 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import product
 from math import ceil
+from time import monotonic
 
-from sqlanon.methods.shared.lattice.heuristic import descend, raised
-from sqlanon.methods.shared.lattice.remaining import Node, Rank, Remaining
-from sqlanon.methods.shared.lattice.sizes import sizes
-from sqlanon.methods.shared.lattice.types import (
+from sqlanon.domain.context import Watching
+from sqlanon.methods.shared.lattice.nodes import (
     ROUNDING,
     Counted,
     Found,
     Incumbent,
     Lattice,
+    Node,
     Progress,
+    Rank,
+    Remaining,
     Settle,
     satisfying_ranks,
+    sizes,
 )
+
+# Lattices with too many nodes to hold: what rules most of them out at once, and a search that proves nothing.
+#
+# The least level that an attribute can have in any node that satisfies is found where all
+# other attributes are as general as they may be: if even that node's excess is too great, so
+# is that of every node with the attribute at this level or below. What remains is often
+# small enough to be searched whole. If it is not, the best node so far is
+# followed downwards until the time is over.
+
+
+def raised(lattice: Lattice, limit: int, count: Callable[[Sequence[Node]], Sequence[Counted]]) -> tuple[Lattice, int]:
+    """The lattice without the levels that no node which satisfies can have, and how many nodes outside it were seen."""
+    low = list(lattice.low)
+    seen = 0
+    attributes = [index for index in range(len(low)) if low[index] < lattice.high[index]]
+    while attributes:
+        counted = count([_with_level(lattice.high, index, low[index]) for index in attributes])
+        failed = [index for index, node in zip(attributes, counted, strict=True) if node.excess > limit + ROUNDING]
+        seen += len(failed)
+        for index in failed:
+            low[index] += 1
+        attributes = [index for index in failed if low[index] < lattice.high[index]]
+    return replace(lattice, low=tuple(low)), seen
+
+
+def _with_level(node: Node, index: int, level: int) -> Node:
+    return (*node[:index], level, *node[index + 1 :])
+
+
+def descend(
+    lattice: Lattice,
+    limit: int,
+    count: Callable[[Sequence[Node]], Sequence[Counted]],
+    settle: Settle,
+    *,
+    outside: tuple[int, int],
+    progress: Callable[[Progress], None] | None,
+    expired: Callable[[], bool],
+) -> Found | None:
+    """The best node that is reached from the most general one, a level of one attribute at a time.
+
+    Of the nodes that satisfy, the one of least loss is followed first. Nothing is proven;
+    no node loses less than the least general one may. `outside` has the numbers of nodes that
+    are not in the lattice because none of them satisfies: of those seen, and of all the others.
+    """
+    checked, pruned = outside
+    whole = lattice.size + checked + pruned
+    seen: set[Node] = {lattice.high}
+    queue: list[tuple[Rank, int]] = []
+    incumbent = Incumbent()
+    nodes: list[Node] = [lattice.high]
+    while nodes and not (incumbent.rank and expired()):
+        looks = zip(nodes, count(nodes), strict=True)
+        checked += len(nodes)
+        passing = [node for node, counted in looks if counted.suppressed <= limit]
+        satisfying = list(satisfying_ranks(passing, limit, settle, None))
+        incumbent.improve(satisfying)
+        for candidate in satisfying:
+            heappush(queue, candidate)
+        if progress:
+            progress(Progress(checked, pruned, whole, incumbent.loss))
+        nodes = []
+        while queue and not nodes:
+            (_, _, node), _ = heappop(queue)
+            nodes = [child for child in _children(node, lattice.low) if child not in seen]
+            seen.update(nodes)
+    if incumbent.rank is None:
+        return None
+    loss, _, node = incumbent.rank
+    least = lattice.ranks([lattice.low])[0][0]
+    return Found(node, loss, incumbent.suppressed, checked, pruned, proven=False, least=min(least, loss))
+
+
+def _children(node: Node, low: Node) -> list[Node]:
+    """The nodes of the lattice that are one level less general than this one in one attribute."""
+    return [_with_level(node, index, level - 1) for index, level in enumerate(node) if level > low[index]]
 
 
 def search(
@@ -152,3 +235,48 @@ def _near(remaining: Remaining, best: Node, inside: Sequence[Rank], batch: int) 
         nodes += remaining.children(inside, batch // 8)
         nodes += remaining.halving(batch - len(nodes))
     return list(dict.fromkeys(nodes))
+
+
+# Searches of a lattice that end when their time is up, and report how far they have come.
+
+
+Count = Callable[[Sequence[Node]], Sequence[Counted]]
+
+
+class TimedSearches:
+    """Searches of one statement, which share its time: `time_limit` seconds, or as long as it takes."""
+
+    def __init__(self, time_limit: Decimal | None, watching: Watching | None) -> None:
+        self._until = None if time_limit is None else monotonic() + float(time_limit)
+        self._watching = watching
+
+    def best(
+        self,
+        lattice: Lattice,
+        limit: int,
+        count: Count,
+        settle: Settle,
+        value: Callable[[int], Fraction],
+        *,
+        batch: int = 1,
+        few: int = 0,
+    ) -> Found | None:
+        """The best node, as `search` finds it; `value` is a loss as it is published, not in the units of the search."""
+        progress = None if self._watching is None else _reported(self._watching, value)
+        expired = None if self._until is None else self.expired
+        return search(lattice, limit, count, settle, batch=batch, few=few, progress=progress, expired=expired)
+
+    def expired(self) -> bool:
+        """Whether time is up."""
+        return self._until is not None and monotonic() > self._until
+
+
+def _reported(watching: Watching, value: Callable[[int], Fraction]) -> Callable[[Progress], None]:
+    """Tells the observer how many nodes have been checked and ruled out, and the least loss so far."""
+
+    def report(seen: Progress) -> None:
+        best = "" if seen.loss is None else f", best loss {float(value(seen.loss)):.6g}"
+        detail = f"{seen.checked} of {seen.nodes} nodes checked, {seen.pruned} ruled out{best}"
+        watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
+
+    return report

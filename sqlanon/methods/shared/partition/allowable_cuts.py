@@ -6,16 +6,179 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from sqlanon.methods.shared.partition.candidate_cuts import halves
 from sqlanon.methods.shared.partition.cuts import Cuts
-from sqlanon.methods.shared.partition.points import guard_name, subject_name
+from sqlanon.methods.shared.partition.points import guard_name, rank_of, subject_name
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import same, total, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.expressions import (
+    ascending,
+    big,
+    case,
+    if_,
+    integer,
+    order_by,
+    paren,
+    same,
+    total,
+    union_all,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.classes.guard import violations
-from sqlanon.sql.classes.requirement import relation_names, subjects
+from sqlanon.sql.classes.rows import relation_names, subjects
+from sqlanon.sql.release.recode import high_name, low_name
+
+# The cuts that leave enough rows on both sides, in every attribute of every region at once.
+#
+# One statement finds what `cuts` finds out one attribute after the other, at the price of counting each
+# point once an attribute. A point's label is the number of its region.
+# LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity.
+
+
+def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
+    """number, label, best: the cut that is nearest to the median, `of_each` attribute or of the widest only.
+
+    `best` has the attribute as `dim` and the greatest value of the lower half as `median`; the least
+    `best` of a region is its widest attribute's, of equal ones the first. An attribute has no candidate
+    where no cut leaves the `least` rows that the requirements need on both sides.
+    """
+    running = exp.select(*(column(name) for name in ("label", "dim", "value")))
+    group = [column("label"), column("dim")]
+    order = order_by(ascending(column("value")))
+    for name, aggregate, ordered in (
+        ("lower", f.sum(column("n")), order),
+        ("rows", f.sum(column("n")), None),
+        ("low", f.min(column("value")), None),
+        ("high", f.max(column("value")), None),
+    ):
+        over = window(aggregate, partition_by=[part.copy() for part in group], order=ordered)
+        running.select(alias(big(over) if name in ("lower", "rows") else over, name), copy=False)
+    running.from_(_counted(cuts, points).subquery("counted"), copy=False)
+    query = exp.select(column("label", "cut")).from_(running.subquery("cut"), copy=False)
+    lower = column("lower", "cut")
+    upper = paren(column("rows", "cut") - lower)
+    apart = f.abs(upper - lower)
+    best = {
+        "narrow": -paren(_width(cuts, query)),
+        "dim": column("dim", "cut"),
+        "apart": apart,
+        "lower": lower,
+        "median": column("value", "cut"),
+    }
+    named = [exp.PropertyEQ(this=identifier(name), expression=part) for name, part in best.items()]
+    query.select(alias(f.min(exp.Struct(expressions=named)), "best"), copy=False)
+    query.where(lower >= cuts.least, upper >= cuts.least, copy=False).group_by(column("label", "cut"), copy=False)
+    if of_each:
+        query.group_by(column("dim", "cut"), copy=False)
+    return _numbered(query)
+
+
+def _counted(cuts: Cuts, points: str) -> exp.Select:
+    """label, dim, value, n: each region's rows by their value, in every attribute."""
+    attributes = [integer(literal(index)) for index in cuts.attributes]
+    ranks = [cuts.points.rank(index) for index in cuts.attributes]
+    each = exp.select(
+        column("label"),
+        alias(f.unnest(exp.Array(expressions=attributes)), "dim"),
+        alias(f.unnest(exp.Array(expressions=ranks)), "value"),
+        alias(cuts.points.n(), "n"),
+    ).from_(relation(points))
+    group = [column(name) for name in ("label", "dim", "value")]
+    rows = alias(total(column("n")), "n")
+    return exp.select(*group, rows).from_(each.subquery("each")).group_by(*(part.copy() for part in group))
+
+
+def _width(cuts: Cuts, query: exp.Select) -> exp.Expr:
+    """How wide the region of a cut is in the attribute that is cut. Joins the positions where ranks do not tell."""
+    widths: list[tuple[exp.Expr, exp.Expr]] = []
+    for index in cuts.attributes:
+        of_attribute = column("dim", "cut").eq(index)
+        share = cuts.share(query, index, column("low", "cut"), column("high", "cut"), of_attribute)
+        widths.append((of_attribute, share))
+    return case(*widths)
+
+
+def allowable(candidates: str, failing: str) -> exp.Select:
+    """number, label, best: of a table of candidates those that are not in the table `failing`, the best of a region."""
+    failed = exp.select(column("number")).from_(relation(failing))
+    best = exp.select(column("label"), alias(f.min(column("best")), "best")).from_(relation(candidates))
+    best.where(exp.not_(column("number").isin(query=failed)), copy=False).group_by(column("label"), copy=False)
+    return _numbered(best)
+
+
+def _numbered(best: exp.Select) -> exp.Select:
+    number = window(f.row_number()) - 1
+    query = exp.select(alias(integer(number), "number"), column("label"), column("best"))
+    return query.from_(best.subquery("best_of_region"), copy=False)
+
+
+def chosen(cuts: Cuts, candidates: exp.Select) -> exp.Select:
+    """region, label, median and the attribute's bits in the key: the cuts, one a region, that are made."""
+    turn = exp.select(alias(column("number"), "region"), column("label"), *_best())
+    turn.from_(candidates.subquery("candidate"), copy=False)
+    query = exp.select(*(column(name, "turn") for name in ("region", "label", "median")))
+    return query.select(*cuts.field_of("turn"), copy=False).from_(turn.subquery("turn"), copy=False)
+
+
+def _best() -> list[exp.Expr]:
+    return [
+        alias(exp.StructExtract(this=column("best"), expression=exp.Literal.string(name)), name)
+        for name in ("dim", "median")
+    ]
+
+
+def halves(cuts: Cuts, points: str, candidates: str) -> exp.Select:
+    """class_id and what points carry: the rows of both halves of every candidate; class_id // 2 is its number."""
+    turn = exp.select(column("number"), column("label"), *_best()).from_(relation(candidates))
+    attempt = exp.select(*(column(name, "turn") for name in ("number", "label", "dim", "median")))
+    attempt.select(*cuts.field_of("turn"), copy=False).from_(turn.subquery("turn"), copy=False)
+    query = exp.select().from_(relation(points, as_="point"))
+    query.join(attempt.subquery("attempt"), on=same("label", "point", "attempt"), copy=False)
+    half = _half(cuts, query, column("number", "attempt"))
+    return query.select(alias(big(half), "class_id"), *cuts.points.carried("point"), copy=False)
+
+
+def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Select:
+    """The points of the next round: a label is twice the number of the region that is cut, and the side."""
+    query = exp.select().from_(relation(points, as_="point"))
+    query.join(relation(attempts, as_="attempt"), on=same("label", "point", "attempt"), copy=False)
+    label = integer(paren(_half(cuts, query, column("region", "attempt"))))
+    return query.select(alias(label, "label"), *(column(name, "point") for name in cuts.points.stored), copy=False)
+
+
+def _half(cuts: Cuts, query: exp.Select, number: exp.Expr) -> exp.Expr:
+    """Twice a number, and one more above the median."""
+    above = cuts.value_of(query) > column("median", "attempt")
+    return number * 2 + if_(above, 1, 0)
+
+
+def closed_points(cuts: Cuts, points: str, attempts: str, first: exp.Expr) -> exp.Select:
+    """The points of regions that are not cut: region, counted from `first`, ranks, what they carry, and their n."""
+    number = alias(big(column("label", "point")) + first, "region")
+    ranks = [alias(cuts.points.rank(index, "point"), rank_of(index)) for index in cuts.attributes]
+    cut = exp.select(column("label")).from_(relation(attempts))
+    query = exp.select(number, *ranks, *cuts.points.carried("point")).from_(relation(points, as_="point"))
+    return query.where(exp.not_(column("label", "point").isin(query=cut)), copy=False)
+
+
+def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Select:
+    """region, rows and spans of the regions from `first` on; `points` has what `closed_points` selects."""
+    spans: list[exp.Expr] = []
+    for index in cuts.attributes:
+        for name, function in ((low_name(index), exp.Min), (high_name(index), exp.Max)):
+            spans.append(alias(function(this=column(rank_of(index))), name))
+    query = exp.select(column("region"), alias(total(column("n")), "rows"), *spans).from_(relation(points))
+    return query.where(column("region") >= first).group_by(column("region"))
+
+
+def flattened(cuts: Cuts, points: str, regions: str) -> exp.Select:
+    """Points that are labelled with the number of their region, from points of which a region has a few labels."""
+    named = [column("region"), alias(f.unnest(column("labels")), "label")]
+    labels = exp.select(*named).from_(relation(regions)).subquery("region")
+    query = exp.select(alias(integer(column("region", "region")), "label")).from_(relation(points, as_="point"))
+    query.select(*(column(name, "point") for name in cuts.points.stored), copy=False)
+    return query.join(labels, on=same("label", "point", "region"), copy=False)
 
 
 def failing(cuts: Cuts, points: str, children: str) -> list[Step]:

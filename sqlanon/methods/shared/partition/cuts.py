@@ -38,8 +38,8 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import key_name, rank_name
-from sqlanon.sql.classes.requirement import SqlRequirement
-from sqlanon.sql.release.region_rows import high_name, low_name
+from sqlanon.sql.classes.rows import SqlRequirement
+from sqlanon.sql.release.recode import high_name, low_name
 
 # A point lies below the cut value, at it or above it; where equal points are divided, none is at it.
 _PARTS = 3

@@ -17,8 +17,7 @@ from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import added, big, entry, infix, integer, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.cells.cells import carried_code, key_name
-from sqlanon.sql.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.cells.cells import Field, KeyLayout, carried_code, key_name
 
 # The bits of a code that stands behind the number of a half in one BIGINT.
 _PART_BITS = 31

@@ -11,19 +11,344 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log
 
 from sqlglot import exp
 
+from sqlanon.domain.context import Adjustable
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.shared.partition.all_dimensions import AtOnce
+from sqlanon.methods.shared.partition.allowable_cuts import (
+    allowable,
+    candidates,
+    chosen,
+    closed_points,
+    closed_regions,
+    failing,
+    failing_candidates,
+    flattened,
+    only_rows_count,
+    relabelled,
+)
 from sqlanon.methods.shared.partition.cuts import Cuts
-from sqlanon.methods.shared.partition.one_dimension import InTurn
-from sqlanon.methods.shared.partition.sizes import sizes
-from sqlanon.methods.shared.partition.work_tables import Done
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import or_zero
-from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.expressions import (
+    ascending,
+    cast,
+    descending,
+    huge,
+    if_,
+    infix,
+    integer,
+    is_not_null,
+    or_zero,
+    order_by,
+    paren,
+    real,
+    same,
+    union_all,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.render import RepeatedQuery, repeated
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.release.recode import high_name, low_name
+
+# Temporary tables that are made anew at each attempt, under the same names.
+
+
+@dataclass(frozen=True)
+class Done:
+    """The tables of the regions that are not cut any more, and of their points."""
+
+    regions: str
+    points: str
+
+
+def remade(name: str, query: exp.Query) -> RepeatedQuery:
+    """The statement that makes a temporary table anew; it is written once and run often.
+
+    The query may read the table itself, as it was before.
+    """
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    return repeated(exp.Create(kind="TABLE", this=relation(name), expression=query, properties=temporary, replace=True))
+
+
+def inserted(table: str, query: exp.Query) -> RepeatedQuery:
+    return repeated(exp.insert(query, relation(table), copy=False))
+
+
+def rows_of(engine: Engine, statement: str) -> int:
+    """Runs a statement of `remade`; returns how many rows the table has."""
+    return int(engine.rows(statement)[0][0])
+
+
+# Attempts that try each open region in all attributes, and cut it in the widest that has an allowable cut.
+
+
+class AtOnce:
+    """The statements of an attempt, each written once. The labels of the points are the regions, 0 to `labels` - 1."""
+
+    def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, labels: int) -> None:
+        self._engine = engine
+        self._labels = labels
+        self._first: int | None = None
+        attempts = scratch.name("cut")
+        self._ask: list[str] = []
+        # Where the number of rows in a half is all that requirements look at, every candidate satisfies them.
+        if only_rows_count(cuts):
+            best = candidates(cuts, points, of_each=False)
+        else:
+            tried, failed = scratch.name("candidates"), scratch.name("failed")
+            self._ask.append(remade(tried, candidates(cuts, points, of_each=True)))
+            self._ask.append(remade(failed, failing_candidates(cuts, points, tried)))
+            best = allowable(tried, failed)
+        self._choose = remade(attempts, chosen(cuts, best))
+        first = parameter(1)
+        self._close_points = inserted(into.points, closed_points(cuts, points, attempts, first.copy()))
+        self._close_regions = inserted(into.regions, closed_regions(cuts, into.points, first))
+        self._cut = remade(points, relabelled(cuts, points, attempts))
+
+    def choose(self) -> int:
+        """Finds out where each region is cut; returns how many regions are."""
+        for text in self._ask:
+            self._engine.run(text)
+        self._open = rows_of(self._engine, self._choose)
+        return self._open
+
+    def close(self, first: int) -> int:
+        """Puts aside the regions that are not cut, numbered from `first`; returns how many numbers that takes."""
+        self._first = first if self._first is None else self._first
+        if self._labels > self._open:
+            self._engine.run(self._close_points, [first])
+        if not self._open:
+            self._engine.run(self._close_regions, [self._first])
+        return self._labels
+
+    def attempt(self) -> int:
+        """Cuts the regions that `choose` has found a cut for; returns how many points they have."""
+        self._labels = 2 * self._open
+        return rows_of(self._engine, self._cut)
+
+
+# By which way a partition is cut.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """All attributes are tried at once where at most `max_ranks_at_once` ranks, one a point and attribute, are open.
+
+    Cells of at least `min_rows_per_cell` rows on average are cut as they are; of fewer, rows are cut one by one.
+    From `sort_from` open regions on, and again each time that there are that many times more, points are sorted by
+    their regions, so that what is grouped lies together.
+    """
+
+    max_ranks_at_once: int = 400_000
+    min_rows_per_cell: int = 2
+    sort_from: int = 1024
+
+
+sizes = Adjustable(Sizes())
+
+
+# Where a cut tells most about a target attribute (LeFevre et al. 2006, Workload-Aware Anonymization).
+
+
+# n log2 n is a whole number of 2 ** -20: sums of it do not depend on the order of the rows.
+GAIN_BITS = 20
+
+
+def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
+    """region, dim, median, gain, width: for each region and attribute the cut of the greatest gain, if there is one.
+
+    `median` is the greatest value of the lower half. Of equal gains it is the cut whose halves
+    differ least in rows, then the one with the smaller lower half. Both halves have
+    the `least` rows that the requirements need.
+    """
+    wide = cuts.with_widths(relation(regions))
+    counted = union_all([_counted(cuts, points, wide, index) for index in cuts.attributes])
+    group = ["region", "dim"]
+    so_far = _over(f.sum(column("n")), [*group, "target"], ["value"])
+    whole = _over(f.sum(column("n")), [*group, "target"])
+    values = exp.select(exp.Star(), alias(so_far, "below"), alias(whole, "whole")).from_(counted.subquery("counted"))
+    below, n = column("below"), column("n")
+    above = paren(column("whole") - below)
+    before = paren(below - n)
+    after = paren(above + n)
+    added = infix(infix(_n_log_n(below) - _n_log_n(before), "+", _n_log_n(above)), "-", _n_log_n(after))
+    by_value = (
+        exp.select(
+            *(column(name) for name in (*group, "value")),
+            alias(f.max(column("width")), "width"),
+            alias(f.sum(added), "added"),
+            alias(f.sum(column("n")), "n"),
+        )
+        .from_(values.subquery("by_target"), copy=False)
+        .group_by(*(column(name) for name in (*group, "value")), copy=False)
+    )
+    running = exp.select(
+        *(column(name) for name in (*group, "value", "width")),
+        alias(_over(f.sum(column("added")), group, ["value"]), "information"),
+        alias(_over(f.sum(column("n")), group, ["value"]), "lower"),
+        alias(_over(f.sum(column("n")), group), "rows"),
+    ).from_(by_value.subquery("by_value"))
+    upper = paren(column("rows") - column("lower"))
+    gain = column("information") - _n_log_n(column("lower")) - _n_log_n(upper.copy())
+    apart = f.abs(upper - column("lower"))
+    possible = (
+        exp.select(
+            *(column(name) for name in (*group, "value", "width", "lower")),
+            alias(huge(gain), "gain"),
+            alias(apart, "apart"),
+        )
+        .from_(running.subquery("running"), copy=False)
+        .where(column("lower") >= cuts.least, upper >= cuts.least, copy=False)
+    )
+    order = [_descending("gain"), _ascending("apart"), _ascending("lower")]
+    number = window(f.row_number(), partition_by=[column(name) for name in group], order=order_by(*order))
+    ranked = exp.select(exp.Star(), alias(number, "rank")).from_(possible.subquery("possible"), copy=False)
+    named = [column("region"), column("dim"), alias(column("value"), "median"), column("gain"), column("width")]
+    best = column("rank").eq(1)
+    return exp.select(*named).from_(ranked.subquery("ranked"), copy=False).where(best, copy=False)
+
+
+def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
+    """The regions with `dim`, the attribute in which each is cut, and the median (and level).
+
+    It is the attribute of the greatest gain, of equal ones the widest, then the first. `gained` is a table of `gains`.
+    """
+    order = [_descending("gain"), _descending("width"), _ascending("dim")]
+    number = window(f.row_number(), partition_by=[column("region")], order=order_by(*order))
+    ranked = exp.select(exp.Star(), alias(number, "rank")).from_(relation(gained))
+    on = exp.and_(same("region", "region", "ranked"), column("rank", "ranked").eq(1))
+    turn = exp.select(*cuts.region_columns("region"), column("dim", "ranked"), column("median", "ranked"))
+    turn.from_(relation(regions, as_="region"), copy=False)
+    return cuts.with_level_of_cut(turn.join(ranked.subquery("ranked"), on=on, join_type="LEFT", copy=False))
+
+
+def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Select:
+    """region, dim, width, value, target, n: each region's rows by their value in one attribute and their target."""
+    dim = integer(literal(index))
+    bounds = [column(name(index)) for name in (low_name, high_name)]
+    turn = exp.select(
+        column("region"), alias(f.unnest(column("labels")), "label"), alias(column(f"width_{index}"), "width")
+    )
+    turn.select(*bounds, copy=False).from_(wide.copy().subquery("wide"), copy=False)
+    turn.where(is_not_null(column(f"width_{index}")), copy=False)
+    query = exp.select().from_(relation(points, as_="point"))
+    on = same("label", "point", "turn")
+    value = cuts.points.rank(index, "point")
+    if cuts.ancestors is not None and cuts.heights[index] > 1:
+        query.join(cuts.with_level(turn, index).subquery("turn"), on=on, copy=False)
+        value = cuts.respecting(query, dim, column("level", "turn"), value)
+    else:
+        query.join(turn.subquery("turn"), on=on, copy=False)
+    group = [column("region", "turn"), column("width", "turn"), value, cuts.points.target_code("point")]
+    names = ["region", "width", "value", "target"]
+    return query.select(
+        *(alias(tree, name) for tree, name in zip(group, names, strict=True)),
+        alias(dim.copy(), "dim"),
+        alias(f.sum(cuts.points.n("point")), "n"),
+        copy=False,
+    ).group_by(*(tree.copy() for tree in group), copy=False)
+
+
+def _n_log_n(number: exp.Expr) -> exp.Expr:
+    """n log2 n in units of 2 ** -GAIN_BITS, 0 for n = 0."""
+    n = cast(paren(number.copy()), "DOUBLE")
+    logarithm = infix(n, "*", f.ln(n.copy()) / real(log(2)))
+    scaled = f.round(logarithm * real(float(1 << GAIN_BITS)))
+    return if_(paren(number.copy()) > 0, huge(scaled), huge(literal(0)))
+
+
+def _over(aggregate: exp.Expr, partition: list[str], order: list[str] | None = None) -> exp.Window:
+    ordered = order_by(*(_ascending(name) for name in order)) if order else None
+    return window(aggregate, partition_by=[column(name) for name in partition], order=ordered)
+
+
+def _ascending(name: str) -> exp.Ordered:
+    return ascending(column(name))
+
+
+def _descending(name: str) -> exp.Ordered:
+    return descending(column(name))
+
+
+# Attempts that try each open region in one attribute: the widest, or that of the greatest gain.
+
+
+class InTurn:
+    """The statements of an attempt, each written once: the tables they read and make keep their names."""
+
+    def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, *, strict: bool) -> None:
+        self._engine = engine
+        self._cuts = cuts
+        self._points = points
+        self._regions = scratch.name("regions")
+        regions, medians, parts = self._regions, scratch.name("medians"), scratch.name("parts")
+        gaining = cuts.points.target is not None
+        self._choose: list[str] = []
+        self._medians: str | None = None
+        if gaining:
+            gained = scratch.name("gained")
+            self._choose = [
+                remade(gained, gains(cuts, points, regions)),
+                remade(regions, most_telling(cuts, regions, gained)),
+            ]
+            medians = regions
+        elif strict:
+            self._medians = remade(medians, cuts.medians(points, regions))
+        divided = cuts.sides(points, regions, medians) if strict or gaining else cuts.even_sides(points, regions)
+        self._sides = remade(points, divided)
+        self._sorted = remade(points, divided.copy().order_by(column("label"), copy=False))
+        self._parts = remade(parts, cuts.parts(points))
+        following = [cuts.root(points), cuts.next_regions(regions, "half", "failing")]
+        first, later = following if gaining else map(cuts.widest, following)
+        steps = [("half", cuts.children(parts, forced=gaining)), *failing(cuts, points, "half")]
+        engine.run(remade(regions, first))
+        self._next = remade(regions, with_steps(later, steps))
+        number = parameter(1)
+        self._close = [
+            inserted(into.regions, cuts.done(regions, number.copy())),
+            inserted(into.points, cuts.done_points(points, regions, number.copy())),
+        ]
+        self._count = repeated(exp.select(f.count(), f.count(column("dim"))).from_(relation(regions)))
+        self._sort_from = sizes().sort_from
+
+    def choose(self) -> int:
+        """Finds out in which attribute each region is tried next; returns how many regions are."""
+        for text in self._choose:
+            self._engine.run(text)
+        self._all, self._open = map(int, self._engine.rows(self._count)[0])
+        return self._open
+
+    def close(self, first: int) -> int:
+        """Puts aside the regions that are not tried any more, numbered from `first`; returns how many numbers it took.
+
+        The regions that are still tried take numbers, too.
+        """
+        if self._all == self._open:
+            return 0
+        for text in self._close:
+            self._engine.run(text, [first])
+        return self._all
+
+    def attempt(self) -> int:
+        """Cuts, asks the requirements of the halves, and makes the next regions; returns how many points they have."""
+        if self._medians:
+            self._engine.run(self._medians)
+        sides = self._sides
+        if self._open >= self._sort_from:
+            sides, self._sort_from = self._sorted, self._sort_from * sizes().sort_from
+        points = rows_of(self._engine, sides)
+        for text in (self._parts, self._next):
+            self._engine.run(text)
+        return points
+
+    def flattened(self) -> int:
+        """Labels the points with the numbers of their regions, from 0; returns how many regions there are."""
+        self._engine.run(remade(self._points, flattened(self._cuts, self._points, self._regions)))
+        return int(self._engine.rows(exp.select(f.count()).from_(relation(self._regions)))[0][0])
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
-from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
@@ -36,7 +36,41 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 from sqlanon.sql.cells.value_ranks import by_value, first_name, is_numeric
-from sqlanon.sql.release.region_rows import box_name, high_name, label_name, low_name
+from sqlanon.sql.release.recode import box_name, high_name, label_name, low_name
+
+# What cutting chose: a region for every row.
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Multidimensional recoding: a region for every row, each of which meets the requirements.
+
+    `regions` and `points` are the temporary tables of `recursion.Partitioned`, `ranked`
+    those of each attribute's values in their order. There are `count` regions, of `smallest` to `largest`
+    rows, after `attempts` at cutting all that were open. `loss` is what the release loses by the measure
+    `loss_name`. Nothing is suppressed.
+    """
+
+    regions: str
+    points: str
+    ranked: tuple[str, ...]
+    count: int
+    smallest: int
+    largest: int
+    attempts: int
+    loss: Fraction
+    rows: int
+    strict: bool
+    publish: str
+    bounds: bool
+    suppressed: int = 0
+    loss_name: str = "granularity_loss"
+
+    @property
+    def searched(self) -> None:
+        """None: there was no search whose end could be proven."""
+        return
+
 
 # As many rows as BIGINT counts, each the greatest DOUBLE, add up to less than 2 ** _SCALE times it.
 _SCALE = 64

@@ -13,29 +13,26 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.counts import counted
+from sqlanon.domain.context import Watching
 from sqlanon.domain.identifiers import same_name
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
-from sqlanon.domain.watching import Watching
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import root_violations
-from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import Points
-from sqlanon.methods.shared.partition.recursion import Partitioned, partition
-from sqlanon.methods.shared.partition.region_labels import region_loss
-from sqlanon.methods.shared.partition.sizes import sizes
+from sqlanon.methods.shared.partition.recursion import Partitioned, partition, sizes
+from sqlanon.methods.shared.partition.region_labels import Partition, region_loss
 from sqlanon.methods.shared.task import Task
+from sqlanon.methods.shared.wording import too_frequent_in
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
-from sqlanon.sql.cells.cells import respondents
-from sqlanon.sql.cells.key_layout import Field
+from sqlanon.sql.cells.cells import Field, respondents
 from sqlanon.sql.cells.value_ranks import ancestors, is_numeric, ranked_summary
-from sqlanon.sql.classes.requirement import subjects
+from sqlanon.sql.classes.rows import subjects
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
 # By a sensitive attribute, the columns that tell the classes of a region apart.

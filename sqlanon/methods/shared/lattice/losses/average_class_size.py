@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting
-from sqlanon.methods.shared.lattice.losses.loss_sql import published_of
-from sqlanon.methods.shared.lattice.losses.most_classes import Labels
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.lattice.types import Classes
+from sqlanon.methods.shared.lattice.losses.base import AddsUp, Labels, Setting, published_of
+from sqlanon.methods.shared.lattice.nodes import Classes, Node
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

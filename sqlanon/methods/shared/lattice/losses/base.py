@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
-from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.lattice.types import Classes
+from sqlanon.methods.shared.lattice.nodes import Classes, Node
+from sqlanon.methods.shared.task import Cells
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, huge, if_, or_zero, union_all
+from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.cells.cells import rank_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,3 +147,143 @@ def additive(costs: Sequence[Sequence[int]], levels: NDArray[Any]) -> NDArray[An
     for index, cost in enumerate(costs):
         total = total + np.array(cost, dtype=total.dtype)[levels[:, index]]
     return total
+
+
+# Queries that several losses share: the rows that nodes withhold, and the classes that they publish.
+
+
+_NODE = "node"
+
+
+def withheld_of(first: int) -> exp.Select:
+    """A row for each node: its index and its withheld rows. The parameter `first` is the list of indexes."""
+    return (
+        exp.select(column("index", "node"), alias(huge_total(column("size", "withheld")), "rows"))
+        .from_(node_rows(["index"], first), copy=False)
+        .join(relation("withheld"), on=same_node("withheld"), join_type="LEFT", copy=False)
+        .group_by(column("index", "node"), copy=False)
+    )
+
+
+def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Select:
+    """A row for each node: its index and withheld rows, then the number and summed squared sizes of published classes.
+
+    It reads equivalence_class(class_id, size, entities) and withheld(index, class_id,
+    size); `index` gives the node of a class_id. The parameter `first` is the list of indexes.
+    """
+    all_classes = _counted(alias(index(column("class_id")), "index"), "equivalence_class")
+    withheld = _counted(column("index"), "withheld")
+    published = [
+        alias(or_zero(column(name, "all_classes")) - or_zero(column(name, "withheld_classes")), name)
+        for name in ("classes", "squares")
+    ]
+    return (
+        exp.select(column("index", "node"), alias(or_zero(column("rows", "withheld_classes")), "rows"), *published)
+        .from_(node_rows(["index"], first), copy=False)
+        .join(all_classes.subquery("all_classes"), on=same_node("all_classes"), join_type="LEFT", copy=False)
+        .join(withheld.subquery("withheld_classes"), on=same_node("withheld_classes"), join_type="LEFT", copy=False)
+    )
+
+
+def _counted(index: exp.Expr, classes: str) -> exp.Select:
+    """The rows of each node's classes, the number of classes with any, and the sum of their squared sizes."""
+    # A requirement may find fault with a class of the public table that has no row here.
+    has_rows = if_(column("size") > 0, 1)
+    figures = {
+        "rows": huge_total(column("size")),
+        "classes": f.count(has_rows),
+        "squares": huge_total(column("size") * column("size")),
+    }
+    query = exp.select(index, *(alias(figure, name) for name, figure in figures.items()))
+    return query.from_(relation(classes), copy=False).group_by(index.unalias().copy(), copy=False)
+
+
+def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
+    """The nodes of a batch, a row for each, as `node`; the parameters from `first` on are its columns, as lists."""
+    lists = [cast(parameter(first + i), "BIGINT[]") for i in range(len(names))]
+    rows = [alias(f.unnest(each), name) for each, name in zip(lists, names, strict=True)]
+    return exp.select(*rows).subquery(_NODE)
+
+
+def with_node_tables(query: exp.Select, table: Callable[[exp.Query], str]) -> exp.Select:
+    """The query with its `node_rows` in tables that `table` makes, so that it runs where a parameter is no list."""
+    for rows in list(query.find_all(exp.Subquery)):
+        if rows.alias == _NODE:
+            rows.replace(relation(table(rows.this), as_=_NODE))
+    return query
+
+
+def same_node(of: str) -> exp.Expr:
+    """Whether a row of a relation belongs to the node of `node_rows`."""
+    return column("index", of).eq(column("index", "node"))
+
+
+def rank_path(bound: BoundAttribute, level: int) -> list[exp.Expr]:
+    """The ranks that name a node of the tree at a level: that of the node and those of its ancestors."""
+    return [column(rank_name(i)) for i in range(level, bound.height)]
+
+
+def occurring() -> exp.Expr:
+    """Whether rows of the source have the value of a tree's row: a hierarchy may list others."""
+    return column("n") > 0
+
+
+def huge_total(part: exp.Expr) -> exp.Expr:
+    """The sum over a group, as HUGEINT; 0 where there is nothing."""
+    return huge(or_zero(f.sum(part)))
+
+
+# How many classes a node can have at most: one for every combination of its labels.
+
+
+class Labels:
+    """For each attribute and level the labels that occur, and the sum of the squares of their rows.
+
+    `small` says whether the square of all rows fits an int64; where it does not, arrays hold Python's integers.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.rows = setting.cells.rows
+        heights = [bound.height for bound in setting.policy.quasi_identifiers]
+        self.counts = [[0] * (height + 1) for height in heights]
+        self.squares = [[0] * (height + 1) for height in heights]
+        for attribute, level, labels, squares in setting.rows(_label_counts(setting.policy, setting.cells)):
+            self.counts[attribute][level] = int(labels)
+            self.squares[attribute][level] = int(squares)
+        self.small = self.rows < 1 << 31
+
+    def most(self, levels: NDArray[Any], without: int | None = None) -> NDArray[Any]:
+        """For each row of levels the most classes it can have: at least 1, at most the rows.
+
+        `without` an attribute, the most classes that a label of it can be divided into.
+        """
+        import numpy as np
+
+        most: NDArray[Any] = np.ones(len(levels), dtype=np.int64 if self.small else object)
+        top = max(self.rows, 1)
+        for index, counts in enumerate(self.counts):
+            if index != without:
+                capped = np.array([min(max(count, 1), top) for count in counts], dtype=most.dtype)
+                most = np.minimum(most * capped[levels[:, index]], top)
+        return most
+
+    def squared(self, levels: NDArray[Any], index: int) -> NDArray[Any]:
+        """For each row of levels the sum of the squared rows of one attribute's labels."""
+        import numpy as np
+
+        squares: NDArray[Any] = np.array(self.squares[index], dtype=np.int64 if self.small else object)
+        return squares.take(levels[:, index])
+
+
+def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
+    """For each attribute and level: attribute, level, the labels that occur there, the sum of their squared rows."""
+    queries: list[exp.Query] = []
+    for index, bound in enumerate(policy.quasi_identifiers):
+        for level in range(bound.height + 1):
+            rows = alias(huge(f.sum(column("n"))), "n")
+            labels = exp.select(rows).from_(relation(cells.trees[index])).where(occurring())
+            if level < bound.height:
+                labels.group_by(*rank_path(bound, level), copy=False)
+            figures = [f.count(column("n")), huge_total(column("n") * column("n"))]
+            queries.append(exp.select(literal(index), literal(level), *figures).from_(labels.subquery("labels")))
+    return union_all(queries)

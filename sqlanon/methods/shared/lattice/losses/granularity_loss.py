@@ -14,19 +14,15 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive
-from sqlanon.methods.shared.lattice.losses.loss_sql import huge_total, node_rows
+from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive, huge_total, node_rows
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.lattice.sizes import sizes
-from sqlanon.methods.shared.lattice.types import Classes
-from sqlanon.methods.shared.loss_definitions import GRANULARITY_LOSS
+from sqlanon.methods.shared.lattice.nodes import Classes, Node, sizes
+from sqlanon.methods.shared.task import Cells
+from sqlanon.methods.shared.wording import GRANULARITY_LOSS
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, cast, if_, infix, named, paren, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.cells.cells import leaves_name, rank_name
-from sqlanon.sql.cells.key_layout import Field
+from sqlanon.sql.cells.cells import Field, leaves_name, rank_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive
-from sqlanon.methods.shared.lattice.losses.loss_sql import (
+from sqlanon.methods.shared.lattice.losses.base import (
+    AddsUp,
+    Setting,
+    additive,
     huge_total,
     node_rows,
     occurring,
@@ -20,8 +21,8 @@ from sqlanon.methods.shared.lattice.losses.loss_sql import (
     same_node,
 )
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
-from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.methods.shared.lattice.types import Classes
+from sqlanon.methods.shared.lattice.nodes import Classes, Node
+from sqlanon.methods.shared.task import Cells
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     ascending,
@@ -42,8 +43,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.cells.cells import codes, key_name
-from sqlanon.sql.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,214 @@
+"""Losses of a release by its columns: precision, non-uniform entropy and granularity loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+
+from sqlglot import exp
+
+from sqlanon.assess.figures.class_figures import ClassFigure
+from sqlanon.assess.figures.population_nodes import leaves_of_labels, released_labels
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.release import Reading, Release, ReleaseAttribute
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.release.existing.estimable import published, recorded
+from sqlanon.release.existing.loaded import require_unchanged
+from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.sources.bind_policy import bind
+from sqlanon.sources.pivot import source_rows
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, identical, or_zero, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import generalized, level_name, listed_values, occurring_values, stored_labels
+
+# MEASURE release WITH FIGURES (precision, non_uniform_entropy): what is lost by the level of each quasi-identifier.
+
+
+def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+    """The loss of precision of each quasi-identifier, and that of all of them, weighted where the policy weighs.
+
+    A value costs its level divided by the height of its hierarchy, and a row that is left out 1: the mean over the rows
+    of the source (Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002; the
+    figure there is 1 less this).
+
+    Raises UserError for an argument, as it takes none, and PolicyError for a release that does not show one level, or
+    the values, of each quasi-identifier.
+    """
+    shares = {a.name: level / (a.height or 1) for a, level in _levels(engine, release, "precision", arguments)}
+    rows, suppressed = release.source_rows, release.suppressed_rows
+    losses = {
+        name: ((rows - suppressed) * share + suppressed) / rows if rows else None for name, share in shares.items()
+    }
+    weights = _weights(release)
+    whole = None
+    if rows:
+        whole = sum(weights[fold(name)] * (loss or 0) for name, loss in losses.items()) / sum(weights.values())
+    return [
+        *(ClassFigure("precision", name, loss) for name, loss in losses.items()),
+        ClassFigure("precision", None, whole),
+    ]
+
+
+def non_uniform_entropy(
+    engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
+) -> list[ClassFigure]:
+    """The non-uniform entropy of each quasi-identifier, and that of all of them, weighted where the policy weighs.
+
+    In bits, summed over the rows: what somebody who knows how frequent values are lacks of the value of a row by its
+    label (De Waal and Willenborg, Information loss through global recoding and local suppression, 1999; Gionis and
+    Tassa, k-Anonymization with minimal loss of information, 2009). NULL where rows are left out: which they are is not
+    published, and their values have bits of their own.
+
+    Reads the source, in a transaction that is open already. Raises as `precision` does.
+    """
+    name = "non_uniform_entropy"
+    levels = {fold(a.source or a.name): (a, level) for a, level in _levels(engine, release, name, arguments)}
+    if release.suppressed_rows or not release.source_rows:
+        return [*(ClassFigure(name, a.name, None) for a, _ in levels.values()), ClassFigure(name, None, None)]
+    policy = policy_of(release)
+    source = source_rows(engine, policy, scratch)
+    hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
+    bound = bind(policy, source, hierarchies, fingerprint="")
+    require_unchanged(release, source, [b.column for b in bound.quasi_identifiers])
+    bits = {b.column: _bits(engine, bound, b, levels[fold(b.column)][1]) for b in bound.quasi_identifiers}
+    weights = _weights(release)
+    whole = sum(weights[fold(column_name)] * value for column_name, value in bits.items())
+    return [
+        *(ClassFigure(name, column_name, value) for column_name, value in bits.items()),
+        ClassFigure(name, None, whole),
+    ]
+
+
+def _levels(
+    engine: Engine, release: Release, name: str, arguments: Mapping[str, Value]
+) -> list[tuple[ReleaseAttribute, int]]:
+    """The quasi-identifiers of a release with the level of their values, the same in all rows."""
+    if arguments:
+        with about("figures", name):
+            raise UserError(f"{name} takes no arguments", hint=f"write {name}")
+    require_own_columns(engine, release)
+    names = {fold(a.name) for a in policy_of(release).quasi_identifiers}
+    quasi = [a for a in release.attributes if fold(a.source or a.name) in names]
+    called = f"{name} of {release.name} cannot be measured"
+    if not quasi:
+        raise PolicyError(f"{called}: its policy has no QUASI IDENTIFIER")
+    if release.is_locally_recoded:
+        raise PolicyError(f"{called}: its rows are published at different levels")
+    levels: dict[str, tuple[ReleaseAttribute, int]] = {}
+    for attribute in quasi:
+        exact = attribute.reading in (Reading.EXACT, Reading.BUCKET_VALUE)
+        if attribute.level is None and not exact:
+            raise PolicyError(f"{called}: {attribute.name} is not published by a level of its hierarchy")
+        levels.setdefault(fold(attribute.source or attribute.name), (attribute, attribute.level or 0))
+    return list(levels.values())
+
+
+def _weights(release: Release) -> dict[str, float]:
+    return {fold(a.name): float(a.weight) for a in policy_of(release).quasi_identifiers}
+
+
+def _bits(engine: Engine, bound: BoundPolicy, b: BoundAttribute, level: int) -> float:
+    """The bits that the labels of a level lack of the values of the source."""
+    if not level:
+        return 0.0
+    label = column(level_name(level)) if level < b.height else literal("*")
+    rows = generalized(b, occurring_values(b, bound.relation), stored_labels(b), counted=True).subquery("tree")
+    of_label = window(f.sum(column("n")), [label])
+    counted = exp.select(column("n"), alias(of_label, "of_label")).from_(rows).where(column("n") > 0)
+    nats = f.sum(column("n") * (f.ln(column("of_label")) - f.ln(column("n"))))
+    ((total,),) = engine.rows(exp.select(nats).from_(counted.subquery("counted")))
+    return float(total or 0) / log(2)
+
+
+# MEASURE release WITH FIGURES (granularity_loss): how much coarser each quasi-identifier is than in the source.
+
+
+_NAME = "granularity_loss"
+# Ranges in the order of a hierarchy that is not published, and centroids: to a reader any value may be behind them.
+_UNKNOWN = {"tree_range", "any"}
+
+
+def granularity_loss(
+    engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
+) -> list[ClassFigure]:
+    """The granularity loss of each quasi-identifier, and that of all of them, weighted where the policy weighs.
+
+    A value that is shown by a label costs (n - 1) / (N - 1), where n of the N values of the column lie below the label,
+    and a row that is left out 1: the mean over the rows of the source. Values are those that occur in the source, and
+    of a stored hierarchy those that it lists. It is the number that CREATE ANONYMIZED states, whatever the method.
+    Ranges in the order of a hierarchy that is computed, and centroids, have no figure.
+
+    Reads the source, in a transaction that is open already. Raises UserError for an argument, as it takes none, and
+    PolicyError for a release that does not show a quasi-identifier.
+    """
+    if arguments:
+        with about("figures", _NAME):
+            raise UserError(f"{_NAME} takes no arguments", hint=f"write {_NAME}")
+    require_own_columns(engine, release)
+    policy = policy_of(release)
+    model = published(recorded(engine, release, {fold(a.name) for a in policy.attributes}), [str(release.name)])
+    source = source_rows(engine, policy, scratch)
+    hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
+    bound = bind(policy, source, hierarchies, fingerprint="")
+    quasi = bound.quasi_identifiers
+    _require_published(release, model, quasi)
+    require_unchanged(release, source, [b.column for b in quasi])
+    losses = {b.column: _loss(scratch, model, b, bound, release) for b in quasi}
+    weights = {b.column: float(b.attribute.weight) for b in quasi}
+    whole = None
+    if all(loss is not None for loss in losses.values()):
+        whole = sum(weights[name] * (loss or 0) for name, loss in losses.items()) / sum(weights.values())
+    return [*(ClassFigure(_NAME, name, loss) for name, loss in losses.items()), ClassFigure(_NAME, None, whole)]
+
+
+def _require_published(release: Release, model: ReleaseModel, quasi: Sequence[BoundAttribute]) -> None:
+    """Raises PolicyError where there is no quasi-identifier, or the release does not show one."""
+    called = f"{_NAME} of {release.name} cannot be measured"
+    if not quasi:
+        raise PolicyError(f"{called}: its policy has no QUASI IDENTIFIER")
+    if hidden := [b.column for b in quasi if fold(b.column) in model.hidden]:
+        raise PolicyError(f"{called}: {hidden[0]}: {model.hidden[fold(hidden[0])]}")
+
+
+def _loss(
+    scratch: Scratch, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, release: Release
+) -> float | None:
+    """The mean cost of a cell of one column; None without rows, and where its labels do not say what is below them."""
+    rows, suppressed = release.source_rows, release.suppressed_rows or 0
+    if not rows:
+        return None
+    generalized = model.generalized.get(fold(b.column))
+    if generalized is None:
+        return suppressed / rows
+    if _UNKNOWN & {*generalized.forms, *generalized.nulls}:
+        return None
+    values = scratch.table("occurring", occurring_values(b, bound.relation))
+    labels = released_labels(scratch, model, generalized)
+    leaf, _ = leaves_of_labels(scratch, labels, generalized, values, _NAME, listed_star=b.stored)
+    every_value: exp.Query = exp.select(column("value")).from_(relation(values))
+    if b.stored:
+        listed = listed_values(b, relation(("anon", "hierarchy_value"))).subquery("listed")
+        every_value = union_all([every_value, exp.select(column("value")).from_(listed)], distinct=True)
+    every_value = exp.select("*").from_(relation(scratch.table("every_value", every_value), as_="every_value"))
+    # Of the leaves of a label some are no values of the column: a number that does not occur, say.
+    below: exp.Select = exp.select(column("label", "leaf"), column("value", "leaf")).distinct()
+    below = below.from_(every_value.copy().subquery("every_value"))
+    same = identical(column("value", "leaf"), column("value", "every_value"))
+    below = below.join(relation(leaf, as_="leaf"), on=same)
+    sizes = exp.select(column("label"), alias(f.count(), "leaves")).from_(below.subquery("below"))
+    sizes = sizes.group_by(column("label"))
+    total = exp.select(f.count()).from_(every_value.subquery("every_value")).subquery()
+    cost = cast(or_zero(column("leaves", "size")) - 1, "DOUBLE") / f.greatest(total - 1, 1)
+    query = exp.select(f.sum(column("n", "label") * f.greatest(cost, 0))).from_(relation(labels, as_="label"))
+    query = query.join(
+        sizes.subquery("size"), on=identical(column("label", "label"), column("label", "size")), join_type="LEFT"
+    )
+    ((cost_of_rows,),) = scratch.engine.rows(query)
+    return (float(cost_of_rows or 0) + suppressed) / rows

@@ -1,0 +1,50 @@
+"""Settings of a block of statements that a caller hands in: an observer, and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+# Sizes that decide how work is done, which a caller may hand in for a block of statements.
+
+
+S = TypeVar("S", bound="DataclassInstance")
+
+
+class Adjustable(Generic[S]):
+    """A dataclass of sizes: called, it gives those that hold for this thread.
+
+    Each subject declares its own in a class `Sizes`. Tests hand in small ones, so that the ways of large tables are
+    gone on small ones.
+    """
+
+    def __init__(self, usual: S) -> None:
+        self._current: ContextVar[S] = ContextVar(type(usual).__name__, default=usual)
+
+    def __call__(self) -> S:
+        return self._current.get()
+
+    @contextmanager
+    def replaced(self, **sizes: object) -> Iterator[None]:
+        """Inside the block these sizes hold, and those that are not named as before; TypeError for an unknown name."""
+        token = self._current.set(replace(self(), **sizes))
+        try:
+            yield
+        finally:
+            self._current.reset(token)
+
+
+# How far a statement has come, for an observer.
+
+
+class Watching(Protocol):
+    """Called with the stage, how much of how much is done, and perhaps what there is to say of it."""
+
+    def __call__(self, stage: str, done: int, total: int, detail: str | None = None) -> None: ...

@@ -1,0 +1,226 @@
+"""Which tables a query of the user's reads, through views and macros: found in its text, as DuckDB has parsed it.
+
+DuckDB's own `get_table_names` binds the query to tables without columns, and so refuses whatever
+needs to know them: JOIN ... USING, COLUMNS(...), UNPIVOT. Here names are looked up and nothing is bound. A name
+that is computed, such as query_table's, is in no text: DuckDB's plan then has it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Calls, Reading
+from sqlanon.errors import UserError
+from sqlanon.sql.build.sql_files import sql_file
+from sqlanon.syntax.script import after_as
+
+# The setting search_path: the schemas in which DuckDB looks a name up, after the temporary relations.
+
+
+# A database and a schema in it.
+Namespace = tuple[str, str]
+
+_PART = r'(?:"(?:[^"]|"")*"|[^",.]+)'
+_ENTRY = re.compile(rf"({_PART})(?:\.({_PART}))?")
+
+
+def search_path(database: str, setting: str) -> list[Namespace]:
+    """The databases and schemas that the setting names, in order; a schema alone is one of the current `database`.
+
+    >>> search_path("clinic", 'main,"old data".anon')
+    [('clinic', 'main'), ('old data', 'anon')]
+    """
+    entries = [(_unquoted(first), _unquoted(second)) for first, second in _ENTRY.findall(setting)]
+    return [(first, second) if second else (database, first) for first, second in entries]
+
+
+def _unquoted(part: str) -> str:
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part
+
+
+Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
+
+_PARSED = "SELECT system.main.json_serialize_sql(?, skip_null := true, skip_empty := true, skip_default := true)"
+_PLANNED = "SELECT system.main.json_serialize_plan(?)"
+_PATH = "SELECT system.main.current_database(), system.main.current_setting('search_path')"
+_TEMPORARY = ("temp", "main")
+
+# They read what an argument names, which may be computed.
+_BY_ARGUMENT = frozenset(("query", "query_table", "json_execute_serialized_sql"))
+# These read a table, and no plan says which.
+_UNPLANNED = frozenset(("duckdb_table_sample", "pragma_storage_info"))
+
+
+class _Unsaid(Exception):
+    """The text does not say what is read."""
+
+
+class _Known(NamedTuple):
+    """A table or view that there is. A view that somebody made has its text."""
+
+    kind: str
+    name: QualifiedName
+    text: str | None
+
+
+def relations_read(rows: Rows, query: str) -> list[Reading]:
+    """What a query reads, each once; `rows` answers questions about the database.
+
+    Raises UserError where it cannot be told.
+    """
+    reader = _Reader(rows)
+    try:
+        reader.read(query, ())
+        reader.read_macros()
+    except _Unsaid:
+        reader.readings.update(dict.fromkeys(_planned(rows, query)))
+    return list(reader.readings)
+
+
+def calls_made(rows: Rows, query: str) -> Calls:
+    """Returns the functions and macros that a query calls, through views and macros too.
+
+    Raises UserError where it cannot be told.
+    """
+    reader = _Reader(rows)
+    try:
+        reader.read(query, ())
+        reader.read_macros()
+    except _Unsaid:
+        raise UserError("which functions it calls cannot be told: it reads what an argument names") from None
+    return Calls(frozenset(reader.functions), tuple(reader.macros))
+
+
+def _answer(rows: Rows, question: str, query: str) -> Any:
+    """What DuckDB says of a query, in JSON. Of what it cannot parse or serialize it says that, without failing."""
+    try:
+        answer = json.loads(rows(question, [query])[0][0])
+    except RecursionError:
+        raise _Unsaid from None
+    if answer["error"]:
+        raise _Unsaid
+    return answer
+
+
+def _planned(rows: Rows, query: str) -> list[Reading]:
+    """The tables that DuckDB's plan reads, before anything of it is optimized away."""
+    try:
+        tree = _answer(rows, _PLANNED, query)
+    except _Unsaid:
+        tree = None
+    scans = [node for node, _ in _nodes(tree) if node.get("type") == "LOGICAL_GET"]
+    if tree is None or any(fold(scan["qname"]["path"][-1]) in _UNPLANNED for scan in scans):
+        raise UserError(
+            "which tables it reads cannot be told: it reads what an argument names, or is nested too deep",
+            hint="name the table itself, FROM patients instead of FROM query_table('patients')",
+        )
+    of_tables = (scan.get("function_data") or {} for scan in scans)
+    return [
+        Reading("table", QualifiedName(tuple(data["qualified_name"]["path"]))) for data in of_tables if "table" in data
+    ]
+
+
+def _nodes(tree: Any) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
+    """Each object in a tree of JSON, with the names of the WITH queries that it may mean."""
+    pending: list[tuple[Any, frozenset[str]]] = [(tree, frozenset())]
+    while pending:
+        node, known = pending.pop()
+        if isinstance(node, list):
+            pending += ((part, known) for part in node)
+        elif isinstance(node, dict):
+            for entry in node.get("cte_map", {}).get("map", ()):
+                # One query sees those before it. Of itself it sees the rows only if it is recursive.
+                pending.append((entry["value"], known))
+                known |= {fold(entry["key"])}
+            if node.get("type") == "RECURSIVE_CTE_NODE":
+                known |= {fold(node["cte_name"])}
+            yield node, known
+            pending += ((part, known) for key, part in node.items() if key != "cte_map")
+
+
+class _Reader:
+    """Reads texts, and those of the views and macros that they name."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.readings: dict[Reading, None] = {}
+        self._rows = rows
+        self.functions: set[str] = set()
+        self.macros: list[QualifiedName] = []
+        self._views: set[QualifiedName] = set()
+
+    def read(self, query: str, namespaces: Sequence[Namespace], home: Namespace | None = None) -> None:
+        """Notes what a query reads. An unqualified name stands for a relation in one of `namespaces` first.
+
+        `home` is the schema of the view in which the query is read, by default main of the current database.
+        """
+        for node, known in _nodes(_answer(self._rows, _PARSED, query)):
+            if node.get("type") == "BASE_TABLE":
+                path = tuple(node["qualified_name"]["path"])
+                if not _is_with_query(path, known):
+                    self._note(path, namespaces, home or self._path[-1])
+            elif node.get("class") == "FUNCTION":
+                self.functions.add(fold(node["qualified_name"]["path"][-1]))
+        if self.functions & (_BY_ARGUMENT | _UNPLANNED):
+            raise _Unsaid
+
+    def _note(self, path: tuple[str, ...], namespaces: Sequence[Namespace], home: Namespace) -> None:
+        meant = self._meant(path, namespaces)
+        # A bare name is looked up in the schema of the view, and then along the search path of the session.
+        found_at_home = tuple(map(fold, meant.name.parts[:-1])) == tuple(map(fold, home))
+        steady = len(path) > 1 or meant.kind == "other" or found_at_home
+        self.readings[Reading(meant.kind, meant.name, steady)] = None
+        if meant.text and meant.name not in self._views:
+            self._views.add(meant.name)
+            database, schema, _ = meant.name.parts
+            self.read(after_as(meant.text), [(database, schema)], (database, schema))
+
+    def read_macros(self) -> None:
+        """Notes what the macros that were called read, and those that they call."""
+        pending = self._macros if self.functions else []
+        while called := [macro for macro in pending if fold(macro[3]) in self.functions]:
+            pending = [macro for macro in pending if macro not in called]
+            for kind, database, schema, name, text in called:
+                self.macros.append(QualifiedName((database, schema, name)))
+                self.read(text if kind == "table_macro" else "SELECT " + text, [*self._path, (database, schema)])
+
+    @cached_property
+    def _macros(self) -> list[tuple[Any, ...]]:
+        return self._rows(sql_file("statements", "macros"), ())
+
+    @cached_property
+    def _relations(self) -> dict[tuple[str, ...], _Known]:
+        rows = self._rows(sql_file("statements", "relations"), ())
+        return {tuple(map(fold, parts)): _Known(kind, QualifiedName(tuple(parts)), text) for kind, *parts, text in rows}
+
+    @cached_property
+    def _path(self) -> list[Namespace]:
+        """Where DuckDB looks for an unqualified name, after the temporary ones."""
+        database, path = self._rows(_PATH, ())[0]
+        return [*search_path(database, path), (database, "main")]
+
+    def _meant(self, path: tuple[str, ...], namespaces: Sequence[Namespace]) -> _Known:
+        """The relation that a name means, as DuckDB would find it; of the kind 'other' if it is none of the database's.
+
+        In a name a.b, a is a schema or else a database.
+        """
+        where = [_TEMPORARY, *namespaces, *self._path]
+        options: list[tuple[str, ...]] = [path]
+        if len(path) == 1:
+            options = [(*namespace, *path) for namespace in where]
+        elif len(path) == 2:
+            options = [*((database, *path) for database, _ in where), ("system", *path)]
+            options += [(*namespace, path[1]) for namespace in where if fold(namespace[0]) == fold(path[0])]
+            options += [(path[0], "main", path[1])]
+        relations = (self._relations.get(tuple(map(fold, option))) for option in options)
+        return next(filter(None, relations), _Known("other", QualifiedName(path), None))
+
+
+def _is_with_query(path: tuple[str, ...], known: frozenset[str]) -> bool:
+    """Whether a name is that of a WITH query, or of all its rows so far, as recurring.name is."""
+    return fold(path[-1]) in known and (len(path) == 1 or (len(path) == 2 and fold(path[0]) == "recurring"))

@@ -1,0 +1,301 @@
+"""Random aggregate queries over a policy's source, and the errors of their estimates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.workload import WorkloadOptions
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.sources.column_types import ENUM
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    as_text,
+    ascending,
+    big,
+    cast,
+    if_,
+    infix,
+    integer,
+    joined,
+    order_by,
+    paren,
+    try_cast,
+    union_all,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.cells.value_ranks import is_number
+
+# Random aggregate queries over a policy's source, all in one SELECT (Xiao and Tao 2006, Anatomy, section 6).
+#
+# Each query has predicates on some quasi-identifiers and on one sensitive attribute. A
+# predicate names values that occur: for an attribute with few values a list of them, for
+# one with many values a range.
+
+
+# Predicates on an attribute with more values than this are ranges.
+LISTED = 100
+
+_VARCHAR = exp.DataType.build("VARCHAR")
+# Types whose values hold others.
+_NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)\b")
+
+
+@dataclass(frozen=True)
+class Queried:
+    """An attribute that queries may have predicates on.
+
+    `column` is its name as SQL, and `table` has its values, the rows of `values_of`, of which there are `known`. A
+    predicate names `named` of them: a range if there are `ranges`, or else a list.
+    """
+
+    column: str
+    sensitive: bool
+    table: str
+    known: int
+    named: int
+    ranges: bool
+
+
+def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select:
+    """rank and text: a column's values except NULL, numbered from 0 in their order, and written as SQL literals.
+
+    `bare` literals have no quotes. Values of the type `kind` whose text is read as another value are left out.
+    """
+    value = column("value")
+    distinct = exp.select(alias(column(name), "value")).distinct(copy=False).from_(source.copy(), copy=False)
+    order = order_by(ascending(value.copy()))
+    rank = window(f.row_number(), order=order) - 1
+    text: exp.Expr = as_text(value.copy())
+    quoted = joined(_text("'"), _called("replace", text, _text("'"), _text("''")), _text("'"))
+    if bare:
+        # inf and nan are no literals.
+        finite = _called("isfinite", cast(value.copy(), "DOUBLE"))
+        quoted = if_(finite, text.copy(), quoted)
+    value_of_text = try_cast(text.copy(), kind)
+    known = exp.select(exp.Star()).from_(distinct.subquery("value")).where(value.eq(value_of_text))
+    return exp.select(alias(big(rank), "rank"), alias(quoted, "text")).from_(known.subquery("known"))
+
+
+def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
+    """The attributes that queries may ask about: quasi-identifiers, or what else is published if there are none.
+
+    Raises PolicyError where a query would ask about more attributes than have values.
+    """
+    hidden = {id(attribute) for attribute in (*bound.quasi_identifiers, *bound.sensitive)}
+    others = [
+        attribute for attribute in bound.published if id(attribute) not in hidden and not attribute.attribute.pseudonym
+    ]
+    quasi = _with_values(engine, bound, bound.quasi_identifiers or others, scratch)
+    sensitive = _with_values(engine, bound, bound.sensitive, scratch)
+    dimensions = options.predicates(len(quasi))
+    if dimensions > len(quasi):
+        raise PolicyError(
+            f"{bound.policy} has {counted(len(quasi), 'quasi-identifier')} with a value to ask about, and a query "
+            f"would ask about {dimensions}",
+            hint=f"write dimensions => {len(quasi)}" if quasi else "leave dimensions out",
+        )
+    predicates = dimensions + bool(sensitive)
+    if not predicates:
+        raise PolicyError(
+            f"{bound.policy} has no column with a value to ask about",
+            hint="queries ask about numbers, texts, dates and the like: fill the source, or publish such a column",
+        )
+    return [
+        Queried(
+            to_sql(column(attribute.column)),
+            attribute in bound.sensitive,
+            table,
+            known,
+            options.values(known, predicates),
+            ranges,
+        )
+        for attribute, table, known, ranges in (*quasi, *sensitive)
+    ]
+
+
+def _with_values(
+    engine: Engine, bound: BoundPolicy, attributes: Sequence[BoundAttribute], scratch: Scratch
+) -> list[tuple[BoundAttribute, str, int, bool]]:
+    """The attributes with values that a query can name, each with the table of its values, their number, and
+    whether a query names ranges of them.
+    """
+    attributes_with_values: list[tuple[BoundAttribute, str, int, bool]] = []
+    for attribute in attributes:
+        if _NESTED.search(attribute.type) is None:
+            rows = relation(bound.relation)
+            if not engine.reads_in_place:
+                # Where the rows are, nobody writes values as SQL.
+                different = exp.select(column(attribute.column)).distinct(copy=False).from_(rows)
+                rows = relation(scratch.table("distinct", different))
+            values = values_of(rows, attribute.column, attribute.type, is_number(attribute))
+            table = scratch.table("values", values)
+            known = int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+            # No release shows the order of an ENUM.
+            ranges = known > LISTED and not attribute.type.startswith(ENUM)
+            attributes_with_values += [(attribute, table, known, ranges)] if known else []
+    return attributes_with_values
+
+
+def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: WorkloadOptions) -> exp.Select:
+    """workload, query_id and sql of each query; `head` is the text before the predicates."""
+    numbers = f.call("range", 1, literal(options.queries + 1))
+    query_id = alias(f.unnest(numbers), "query_id")
+    indexes = [i for i, attribute in enumerate(queried) if not attribute.sensitive]
+    others = [i for i, attribute in enumerate(queried) if attribute.sensitive]
+    counts = ((indexes, options.predicates(len(indexes))), (others, 1))
+    choices = [_picked(candidates, count, options.seed) for candidates, count in counts if candidates]
+    predicates = [_predicates(index, attribute, options.seed) for index, attribute in enumerate(queried)]
+    condition = f.string_agg(column("predicate"), _text(" AND "), order_by(_ascending("attribute")))
+    query = exp.select(
+        alias(literal(name), "workload"), column("query_id"), alias(joined(_text(head), condition), "sql")
+    )
+    query.from_(relation("predicate"), copy=False).group_by(column("query_id"), copy=False)
+    query.with_("query", as_=exp.select(query_id), copy=False)
+    query.with_("choice", as_=union_all(choices), copy=False)
+    return query.with_("predicate", as_=union_all(predicates), copy=False)
+
+
+def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
+    """query_id and attribute: `count` of the indexes of attributes for each query, drawn without repetition."""
+    rows = exp.Array(expressions=[literal(index) for index in indexes])
+    each = exp.select(column("query_id"), alias(f.unnest(rows), "attribute")).from_(relation("query"))
+    order = order_by(_draw(seed, "attribute", column("query_id"), column("attribute")))
+    number = window(f.row_number(), partition_by=[column("query_id")], order=order)
+    numbered = exp.select(exp.Star(), alias(number, "number")).from_(each.subquery("each"))
+    is_chosen = column("number") <= literal(count)
+    return (
+        exp.select(column("query_id"), alias(integer(column("attribute")), "attribute"))
+        .from_(numbered.subquery("n"))
+        .where(is_chosen)
+    )
+
+
+def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
+    """query_id, attribute and predicate of the queries that have a predicate on the attribute at this index."""
+    on_attribute = column("attribute", "choice").eq(literal(index))
+    if attribute.ranges:
+        return _ranges(index, attribute, seed).where(on_attribute, copy=False)
+    draw = _draw(seed, f"value {index}", column("query_id", "choice"), column("rank", "known"))
+    number = window(f.row_number(), partition_by=[column("query_id", "choice")], order=order_by(draw))
+    each = exp.select(
+        column("query_id", "choice"), column("rank", "known"), column("text", "known"), alias(number, "number")
+    )
+    each.from_(relation("choice"), copy=False).join(
+        relation(attribute.table, as_="known"), join_type="CROSS", copy=False
+    )
+    each.where(on_attribute, copy=False)
+    is_named = column("number") <= literal(attribute.named)
+    texts = f.string_agg(column("text"), _text(", "), order_by(_ascending("rank")))
+    predicate = joined(_text(f"{attribute.column} IN ("), texts, _text(")"))
+    query = exp.select(column("query_id"), alias(integer(literal(index)), "attribute"), alias(predicate, "predicate"))
+    return (
+        query.from_(each.subquery("each"), copy=False)
+        .where(is_named, copy=False)
+        .group_by(column("query_id"), copy=False)
+    )
+
+
+def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
+    """query_id, attribute and a predicate that is a range, whose first value is drawn where enough values follow it."""
+    draw = _draw(seed, f"value {index}", column("query_id", "choice"), literal(0))
+    first = big(infix(draw, "%", literal(attribute.known - attribute.named + 1)))
+    last = infix(first.copy(), "+", literal(attribute.named - 1))
+    ends = [column("text", "low"), column("text", "high")]
+    predicate = joined(_text(f"{attribute.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
+    query = exp.select(
+        column("query_id", "choice"), alias(integer(literal(index)), "attribute"), alias(predicate, "predicate")
+    )
+    query.from_(relation("choice"), copy=False)
+    for end, rank in (("low", first), ("high", last)):
+        on = infix(column("rank", end), "=", paren(rank))
+        query.join(relation(attribute.table, as_=end), on=on, copy=False)
+    return query
+
+
+def _draw(seed: int, what: str, query_id: exp.Expr, number: exp.Expr) -> exp.Expr:
+    """64 bits that depend on these and on nothing else, whatever the machine or the version of DuckDB."""
+    parts = [
+        _text(f"{seed} {what}"),
+        as_text(query_id),
+        as_text(number),
+    ]
+    return _called("md5_number_lower", _called("concat_ws", _text("/"), *parts))
+
+
+def _called(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return f.call(name, *arguments)
+
+
+def _text(text: str) -> exp.Expr:
+    return exp.Literal.string(text)
+
+
+def _ascending(name: str) -> exp.Ordered:
+    return ascending(column(name))
+
+
+# The errors of estimates against the actual results, and a summary of all queries of a workload.
+#
+# `actual` has query_id, groups (the texts of the group's columns), result (the name of an
+# aggregate) and value; `estimated` the same with estimate, spread, low and high, and whether HAVING keeps the group.
+# `room` has for the results of queries with groups how many rows may be in groups that are not
+# estimated, NULL where nobody knows, and whether the result counts rows; `refused` has the queries that
+# the release cannot answer. The relative error of an estimate is |estimate - actual| / |actual| (Xiao and
+# Tao 2006, section 6). Where the actual value is 0 there is none; such results are counted apart, as the
+# papers leave them out.
+
+
+ACTUAL = ("query_id", "groups", "result", "value")
+ESTIMATED = ("query_id", "groups", "result", "estimate", "spread", "low", "high", "kept")
+REFUSED = ("query_id",)
+ROOM = ("query_id", "result", "counts", "room")
+
+
+def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Select:
+    """The rows of anon.query_error, in the order of its columns, from the tables of these names."""
+    rows = fixed("error", tables)
+    names = (
+        "query_id",
+        "groups",
+        "result",
+        "actual",
+        "estimated",
+        "spread",
+        "low",
+        "high",
+        "relative_error",
+        "within",
+        "outcome",
+    )
+    head = [alias(literal(release_id), "release_id"), alias(literal(workload), "workload")]
+    return exp.select(*head, *(column(name) for name in names)).from_(rows.subquery("error"))
+
+
+def stored_errors(release_id: str, workload: str) -> exp.Select:
+    """The rows of anon.query_error of a workload on a release."""
+    return (
+        exp.select(exp.Star())
+        .from_(relation(("anon", "query_error")))
+        .where(
+            column("release_id").eq(literal(release_id)),
+            column("workload").eq(literal(workload)),
+            copy=False,
+        )
+    )
+
+
+def summary(errors: exp.Select, queries: int) -> exp.Query:
+    """figure and value: the summary of rows of `errors`, which are of this number of queries."""
+    workload_row = exp.select(alias(literal(queries), "queries"))
+    return fixed("summary", {"query_error": errors, "workload": workload_row})

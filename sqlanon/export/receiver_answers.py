@@ -1,0 +1,274 @@
+"""CHECK, ATTACK and ESTIMATE of an export: a receiver's answers, from the files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
+from sqlanon.assess.attacks.known_people import known_columns
+from sqlanon.assess.estimate import Answered, estimate, require_parsed, source_names
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Measurement
+from sqlanon.domain.requests import AttackRequest
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.postgres_url import is_database_url
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import CatalogError, EngineError, PrivacyViolation, UserError, about
+from sqlanon.estimates.labels.marginals import Marginals
+from sqlanon.estimates.query.parse import parsed
+from sqlanon.export.claims import asked_by, asked_of_join, is_alike, unlike_requirements
+from sqlanon.export.layout import local_path
+from sqlanon.export.opening import received
+from sqlanon.export.received import ExportedTables, ReceivedExport
+from sqlanon.export.signature import public_key, signer_of
+from sqlanon.methods.base import Figure, PublishedTables, Structure
+from sqlanon.methods.registry import verified, worded
+from sqlanon.release.existing.classes import people_in_no_class
+from sqlanon.release.existing.statistics import hidden_parts
+from sqlanon.release.pipeline.check import measured
+from sqlanon.sources.joins import JoinedRequirement, bind_joined, of_join
+from sqlanon.sources.requirement_columns import guards_of
+from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.questions.ask import BoundRequirement
+
+# CHECK of an export: what its receiver can verify of what the certificate says.
+
+
+# What stands in the files alone, and in no other table of who made the release.
+_IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset"))
+# A column of the policy that no file has, though others may know it, or must not learn it.
+_NOT_PUBLISHED = "not_published"
+
+FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certificate"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A measurement, and by what it is known: the files themselves, or the word of who wrote the certificate."""
+
+    measurement: Measurement
+    known_by: str
+
+
+@dataclass(frozen=True)
+class CheckedExport:
+    """The name of an exported release, what is known of it, its sensitive attributes, and what was required of it."""
+
+    release: str
+    evidence: tuple[Evidence, ...]
+    sensitive: tuple[str, ...] = ()
+    requirements: tuple[BoundRequirement, ...] = ()
+
+
+def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedExport:
+    """Compares an export with its certificate; the path is that of its folder, of a data file or of the certificate.
+
+    The files have to be those that the certificate names, by their hashes, with as many rows as it says. Requirements
+    that the files can answer are computed again. Of the others the certificate's word is given. With `key`, a file with
+    a public key, its holder has to have signed the certificate.
+
+    Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
+    """
+    export = received(engine, path)
+    signature = list(_signature(export, path, key))
+    export.require_consistent()
+    policy, requirements, stated = export.recorded.policy, export.requirements, export.stated
+    of_the_join = bind_joined(of_join(policy))
+    figures = worded(export.method, export.arguments).figures
+    members = [*map(asked_by, requirements), *map(asked_of_join, of_the_join)]
+    certificate = export.certificate
+    if why := unlike_requirements(certificate.requirements, members, figures, certificate.method.arguments):
+        raise PrivacyViolation(f"{path}: its certificate contradicts its policy: {why}")
+    with export.tables(engine) as exported, _as_its_method_writes(path):
+        structure = _structure(export, exported)
+        if structure.misfit is not None:
+            raise PrivacyViolation(f"the files of {path} do not fit together: {structure.misfit}")
+        reached = dict(_recomputed(export, exported))
+    evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
+    evidence += [_of_structure(measurement, figures, stated, path) for measurement in structure.measurements]
+    # No file of one release shows what the join with another tells.
+    evidence += [_evidence(requirement, None, reached, stated, path) for requirement in of_the_join]
+    sensitive = tuple(a.name for a in policy.all_having(Role.SENSITIVE))
+    missing = [Evidence(Measurement(_NOT_PUBLISHED, name, None, None, None), FROM_FILES) for name in export.unpublished]
+    # A certificate within a file has no digest of it.
+    certified = Measurement("files_as_certified", None, None, None, True if export.has_digests else None)
+    evidence = [Evidence(certified, FROM_FILES), *signature, *missing, *evidence]
+    return CheckedExport(certificate.release, tuple(evidence), sensitive, requirements)
+
+
+def _structure(export: ReceivedExport, exported: ExportedTables) -> Structure:
+    """The figures of the method's own promises, from the files."""
+    published = PublishedTables(
+        engine=exported.engine,
+        policy=export.recorded.policy,
+        tables=exported.tables,
+        values=exported.values,
+        suppressed=export.certificate.rows.suppressed,
+        recorded=tuple(export.stated.values()),
+    )
+    return verified(export.method, export.arguments, published)
+
+
+def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[Evidence]:
+    """Whose signature the certificate has; nothing for one that nobody signed, if nobody has to have.
+
+    Raises PrivacyViolation where it is not that of the holder of the key.
+    """
+    with about("key"):
+        expected = None if key is None else public_key(local_path(key))
+    signer = signer_of(export.content)
+    if expected is not None and signer is None:
+        raise PrivacyViolation(
+            f"nobody signed {path}; SIGNED BY asks for the holder of {key}, {expected.fingerprint}",
+            hint="ask who published it for a signed export"
+            if export.has_digests
+            else "a certificate within a data file has no signature: name the folder or certificate.json",
+        )
+    if expected is not None and signer is not None and signer.key != expected.key:
+        raise PrivacyViolation(
+            f"{path} was signed by the holder of another key, {signer.fingerprint}, and not by that of {key}, "
+            f"{expected.fingerprint}",
+            hint="ask who published it, by a way that you trust, for the public key",
+        )
+    if signer is not None:
+        whose = f"signed with the key {signer.fingerprint}" + ("" if key else ", which nobody vouches for here")
+        yield Evidence(Measurement("signature", None, None, None, True if key else None), whose)
+
+
+@contextmanager
+def _as_its_method_writes(path: str) -> Iterator[None]:
+    """Raises PrivacyViolation for tables in which the method of the certificate does not find what it publishes."""
+    try:
+        yield
+    except (EngineError, CatalogError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        raise PrivacyViolation(
+            f"{path}: its tables are not those of the method that its certificate names",
+            hint="ask who published it for the export again",
+        ) from None
+
+
+def _of_structure(
+    measurement: Measurement, figures: Mapping[str, Figure], stated: Mapping[str, Measurement], path: str
+) -> Evidence:
+    """A figure of the method's. Raises PrivacyViolation where the files have another than the certificate says."""
+    if not figures[measurement.question].in_files:
+        return Evidence(measurement, FROM_CERTIFICATE)
+    for said in stated.values():
+        if said.question == measurement.question and not is_alike(said.achieved, measurement.achieved):
+            raise _other_figure(path, measurement.question, measurement, said)
+    return Evidence(measurement, FROM_FILES)
+
+
+def _other_figure(path: str, requirement: object, reached: Measurement, said: Measurement) -> PrivacyViolation:
+    return PrivacyViolation(
+        f"{path}: {requirement} comes to {reached.achieved}, and the certificate says {said.achieved}",
+        hint="the certificate is not that of these files",
+    )
+
+
+def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tuple[int, Measurement]]:
+    """The measurements of the requirements that the files can answer, by index."""
+    policy, requirements, missing = export.recorded.policy, export.requirements, set(export.unpublished)
+    guards = {index: fold(guard) for index, guard in guards_of(requirements).items()}
+    hidden = hidden_parts(requirements, guards, policy.hides_respondents, ())
+    indexes = [
+        i
+        for i, r in enumerate(requirements)
+        if i not in hidden and _IN_FILES.issuperset(r.reads) and missing.isdisjoint(r.attributes)
+    ]
+    if not indexes:
+        return
+    for part in exported.rows(requirements, indexes):
+        answered = [requirements[index] for index in part.indexes]
+        yield from zip(part.indexes, measured(exported.engine, answered, part.rows, Background()), strict=True)
+
+
+def _evidence(
+    requirement: BoundRequirement | JoinedRequirement,
+    index: int | None,
+    reached: Mapping[int, Measurement],
+    stated: Mapping[str, Measurement],
+    path: str,
+) -> Evidence:
+    """A requirement as the files have it, or as the certificate says. Raises PrivacyViolation where they differ."""
+    said = stated.get(str(requirement))
+    if said is not None and (said.required != requirement.required or said.satisfied is not True):
+        raise PrivacyViolation(f"{path}: the certificate does not say that {requirement} is satisfied")
+    if said is None:
+        raise PrivacyViolation(f"{path}: the certificate says nothing of {requirement}, which its policy requires")
+    if index is None or index not in reached:
+        return Evidence(said, FROM_CERTIFICATE)
+    measurement = reached[index]
+    if not is_alike(measurement.achieved, said.achieved):
+        raise _other_figure(path, requirement, measurement, said)
+    return Evidence(measurement, FROM_FILES)
+
+
+# ATTACK of an export: what its receiver learns from the files.
+
+
+def attack_export(engine: Engine, path: str, request: AttackRequest) -> list[AttackAnswer]:
+    """The answers of an attack for the files of an export, by its path.
+
+    Raises UserError where they cannot be read, and PrivacyViolation where they are not what the certificate says.
+    """
+    with about("path"):
+        export = received(engine, path)
+        export.require_consistent()
+        with export.tables(engine) as exported:
+            return attacked(exported.engine, _target(export, exported), request, exported.scratch)
+
+
+def _target(export: ReceivedExport, exported: ExportedTables) -> Target:
+    policy = export.recorded.policy
+    if policy.related:
+        raise people_in_no_class(export.called)
+    sensitive = policy.having(Role.SENSITIVE)
+    columns: list[Column] = []
+    for table, recorded in zip(exported.tables.values(), export.recorded.tables, strict=True):
+        types = dict(exported.engine.columns(exp.select(exp.Star()).from_(table)))
+        # By the source's names: in a table of values a column has another.
+        columns += [(part.source, types[part.name]) for part in recorded.columns]
+    return Target(
+        called=export.called,
+        columns=tuple(columns),
+        sensitive={attribute.name: attribute.hierarchy for attribute in sensitive},
+        rows=lambda statistics: exported.rows(statistics, range(len(statistics))),
+        known=lambda: known_columns(export.recorded, [a.name for a in policy.quasi_identifiers]),
+        requirements=export.requirements,
+        against=policy.against,
+    )
+
+
+# ESTIMATE from an export: the answer of a query on the source, by the files alone.
+
+
+def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals = ()) -> Answered:
+    """Estimates a query from an exported release: the path is that of its data file or of its certificate in JSON.
+
+    `marginals` are tables of this database of how frequent the values of generalized columns are.
+
+    Raises UserError where they cannot be read, PrivacyViolation where a file is not the one that was certified,
+    PolicyError for whatever of the query they cannot answer.
+    """
+    if is_database_url(path):
+        raise UserError(
+            "an estimate reads the files of an export, and this is a database",
+            hint="ask for an export as parquet or csv, or query the tables themselves",
+        )
+    query = parsed(text)
+    require_parsed(engine, text)
+    export = received(engine, path, "an estimate")
+    release = export.model(source_names(export.recorded.policy))
+    if export.needs_reader and (marginals or query.lookups):
+        raise UserError(
+            f"{path} is read on a connection of its own, which has no tables of this database to join or to weigh by",
+            hint="ask for an export as parquet or csv",
+        )
+    with export.opened(engine) as reader, reader.transaction(), Scratch(reader) as scratch:
+        return estimate(reader, query, release, scratch, export.recorded.policy, marginals)

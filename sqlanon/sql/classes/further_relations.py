@@ -1,0 +1,235 @@
+"""Normal relations that few models read: guarding nodes, sets of items, ranges of shares."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sqlglot import exp
+
+from sqlanon.errors import InternalError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    as_text,
+    ascending,
+    cast,
+    identical,
+    is_not_null,
+    is_null,
+    order_by,
+    try_cast,
+    union_all,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.cells.taxonomy import Taxonomy, level_labels
+from sqlanon.sql.classes.rows import Rows
+
+# Guarding nodes (Xiao and Tao 2006): the nodes of the sensitive hierarchy that respondents named for themselves.
+
+
+def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
+    """The relations guarded and guarding_node of the requirement at `index`, and what they are made of.
+
+    `guard` is the column of the rows with the texts of the nodes, `paths` the name of
+    the `sensitive_path` of the attribute that they guard.
+    """
+    counted, coded = f"class_guard_{index}", f"guard_code_{index}"
+    return [
+        (counted, _class_guard(rows, guard)),
+        (coded, _guard_code(counted)),
+        (f"guarded_{index}", _guarded(counted, coded)),
+        (f"guard_label_{index}", _guard_label(coded, paths, height)),
+        (f"guarding_node_{index}", _guarding_node(coded, f"guard_label_{index}", paths)),
+    ]
+
+
+def _class_guard(rows: Rows, guard: str) -> exp.Select:
+    """class_guard_r(class_id, guard): the texts of the guarding nodes of each class. NULL guards against nothing."""
+    value = rows.value(guard)
+    text = as_text(value)
+    query = rows.grouped(text).select(alias(text.copy(), "guard"), copy=False)
+    return query.where(_known(value.copy()), copy=False)
+
+
+def _known(value: exp.Expr) -> exp.Expr:
+    return is_not_null(value)
+
+
+def _guard_code(counted: str) -> exp.Select:
+    """guard_code_r(guard, node): the texts, numbered in their order."""
+    guards = exp.select(column("guard")).distinct(copy=False).from_(relation(counted), copy=False)
+    by = order_by(ascending(column("guard")))
+    node = alias(window(f.row_number(), order=by), "node")
+    return exp.select(column("guard"), node).from_(guards.subquery("occurring"), copy=False)
+
+
+def _guarded(counted: str, coded: str) -> exp.Select:
+    """guarded_r(class_id, node): the distinct guarding nodes of each class."""
+    same = column("guard", "counted").eq(column("guard", "coded"))
+    return (
+        exp.select(column("class_id", "counted"), column("node", "coded"))
+        .from_(relation(counted, as_="counted"), copy=False)
+        .join(relation(coded, as_="coded"), on=same, copy=False)
+    )
+
+
+def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
+    """guard_label_r(node, code, level, highest): the labels that a guarding node's text may mean, each by its values.
+
+    A label may stand on several levels; `highest` is the most general of them. `*` is no label.
+    """
+    same = column("guard", "coded").eq(column("label", "labels"))
+    named = column("guard", "coded").neq("*")
+    highest = window(f.max(column("level", "labels")), partition_by=[column("node", "coded")])
+    return (
+        exp.select(
+            column("node", "coded"), column("code", "labels"), column("level", "labels"), alias(highest, "highest")
+        )
+        .from_(relation(coded, as_="coded"), copy=False)
+        .join(level_labels(paths, height).subquery("labels"), on=exp.and_(same, named), copy=False)
+    )
+
+
+def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
+    """guarding_node_r(node, value): the values that occur below each guarding node.
+
+    `*`, and a text that is no label, guards against every value: what cannot be
+    understood is not published.
+    """
+    below = (
+        exp.select(column("node"), alias(column("code"), "value"))
+        .from_(relation(meant), copy=False)
+        .where(column("level").eq(column("highest")), _known(column("code")), copy=False)
+    )
+    understood = exp.select(column("node")).from_(relation(meant), copy=False)
+    rows = (
+        exp.select(column("node", "coded"), alias(column("code", "path"), "value"))
+        .from_(relation(coded, as_="coded"), copy=False)
+        .join(relation(paths, as_="path"), join_type="CROSS", copy=False)
+        .where(
+            _known(column("code", "path")),
+            exp.not_(column("node", "coded").isin(query=understood)),
+            copy=False,
+        )
+    )
+    return exp.union(below, rows, distinct=True, copy=False)
+
+
+# The sets of items that lists have, counted: class_itemset(class_id, items, n, sets) of rows with a column of lists.
+#
+# Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008).
+
+
+def itemset_steps(index: int, rows: Rows) -> list[Step]:
+    """The relation class_itemset of the requirement at `index`, and what it is made of.
+
+    `items` is how many items a set has, `n` how many lists of the class have the set, and `sets` how many sets there
+    are of that size and number. An item that stands twice in a list counts once; NULL is an item. Raises InternalError
+    for rows without lists.
+    """
+    if rows.lists is None:
+        raise InternalError("a requirement asks about sets of items, and the rows have no lists")
+    lists, numbers, items, codes, coded = (
+        f"{name}_{index}" for name in ("item_list", "list_class", "list_item", "item_code", "coded_item")
+    )
+    class_id = rows.class_id.copy()
+    number = alias(window(f.row_number()), "list_id")
+    numbered = exp.select(alias(class_id, "class_id"), number, alias(rows.lists.items.copy(), "list"))
+    classes = exp.select(column("class_id")).distinct(copy=False).from_(relation(lists))
+    by = order_by(ascending(column("class_id")))
+    of_class = exp.select(column("class_id"), alias(window(f.row_number(), order=by), "class"))
+    of_class = of_class.from_(classes.subquery("occurring"))
+    unnested = exp.select(column("class_id"), column("list_id"), alias(f.unnest(column("list")), "item"))
+    distinct = exp.select(column("item")).distinct(copy=False).from_(relation(items))
+    code = exp.select(column("item"), alias(window(f.row_number()), "code")).from_(distinct.subquery("occurring"))
+    return [
+        (lists, numbered.from_(rows.relation.copy())),
+        (numbers, of_class),
+        (items, unnested.from_(relation(lists))),
+        (codes, code),
+        (coded, _coded(numbers, items, codes)),
+        (f"class_itemset_{index}", _counted(coded, numbers, rows.lists.most)),
+    ]
+
+
+def _coded(numbers: str, items: str, codes: str) -> exp.Select:
+    """coded_item(class, list_id, code): each item of each list once."""
+    return (
+        exp.select(column("class", "of_class"), column("list_id", "listed"), column("code", "coded"))
+        .distinct(copy=False)
+        .from_(relation(items, as_="listed"))
+        .join(relation(numbers, as_="of_class"), on=identical(*_both("class_id", "listed", "of_class")))
+        .join(relation(codes, as_="coded"), on=identical(*_both("item", "listed", "coded")))
+    )
+
+
+def _both(name: str, first: str, second: str) -> tuple[exp.Column, exp.Column]:
+    return column(name, first), column(name, second)
+
+
+def counted_sets(coded: exp.Table | exp.Subquery, items: int) -> exp.Select:
+    """class, code_0, ..., n: every set of so many items, and how many lists of a class have it.
+
+    `coded` has a row for each item of each list: class, list_id and code.
+    """
+    names = [f"item_{position}" for position in range(items)]
+    keys = [column("class", names[0]), *(column("code", name) for name in names)]
+    outputs = [alias(key, f"code_{position}") for position, key in enumerate(keys[1:])]
+    query = exp.select(keys[0], *outputs, alias(f.count(), "n")).from_(_as(coded, names[0]))
+    for before, name in pairwise(names):
+        same = column("list_id", name).eq(column("list_id", before))
+        query.join(_as(coded, name), on=exp.and_(same, column("code", name) > column("code", before)), copy=False)
+    return query.group_by(*(key.copy() for key in keys), copy=False)
+
+
+def _as(coded: exp.Table | exp.Subquery, name: str) -> exp.Table | exp.Subquery:
+    named = coded.copy()
+    named.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
+    return named
+
+
+def _counted(coded: str, numbers: str, most: int) -> exp.Select:
+    sizes = [
+        exp.select(column("class"), alias(literal(items), "items"), column("n"), alias(f.count(), "sets"))
+        .from_(counted_sets(relation(coded), items).subquery("counted"))
+        .group_by(column("class"), column("n"))
+        for items in range(1, most + 1)
+    ]
+    return (
+        exp.select(column("class_id", "of_class"), *(column(name, "size") for name in ("items", "n", "sets")))
+        .from_(union_all(sizes).subquery("size"))
+        .join(relation(numbers, as_="of_class"), on=column("class", "size").eq(column("class", "of_class")))
+    )
+
+
+# The ranges that shares of sensitive values may lie in, by the codes of the values (Frikken and Zhang 2008).
+
+
+def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
+    """value_range(value, low, high), by the codes of the values; `codes` numbers those that occur: value_0, code.
+
+    `ranges` has the columns value, low and high. A listed value that no row has, or that
+    is none of the column's type, gets a code that no row has: no class can then have a
+    least share of it, as it has to be.
+    """
+    listed_value = column("value", "listed")
+    value = try_cast(listed_value, taxonomy.bound.published_type)
+    possible = is_not_null(value)
+    same = identical(value.copy(), column("value_0", "coded"))
+    # Any order will do; without one engines number rows as they please.
+    absent = -window(f.row_number(), order=order_by(ascending(listed_value.copy())))
+    low, high = (cast(column(name, "listed"), "DOUBLE") for name in ("low", "high"))
+    return (
+        exp.select(
+            alias(f.coalesce(column("code", "coded"), absent), "value"),
+            alias(low, "low"),
+            alias(high, "high"),
+        )
+        .from_(ranges.copy().subquery("listed"))
+        .join(
+            relation(codes, as_="coded"),
+            on=exp.and_(same, exp.or_(is_null(listed_value.copy()), possible)),
+            join_type="LEFT",
+        )
+    )
