@@ -34,7 +34,9 @@ _DATABASE = "sqlanon-demo.duckdb"
 _RELEASE = QualifiedName(("main", "adult_release"))
 _REPORT = "report.html"
 _WIDTH = 110
-_SCRIPTS = ("adult_hierarchies.sql", "adult.sql")
+_SHORT = QualifiedName(("main", "people"))
+_SHORT_LINES = ("rows", "method", "counts", "guess")
+_SCRIPTS = ("adult_short.sql", "adult_hierarchies.sql", "adult.sql")
 
 
 @dataclass
@@ -44,6 +46,7 @@ class Shown:
     asked: dict[str, Any] = field(default_factory=dict)
     reached: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
+    short: Summary | None = None
     summary: Summary | None = None
 
     def note(self, statement: Statement, rows: Rows) -> None:
@@ -77,7 +80,8 @@ def run_demo(directory: Path, output: Output) -> int:
         if run.exit_code == 0:
             output.status("writing the report")
             shown.places["report"] = _report(connection)
-            shown.summary = summary_of(DuckDBEngine(connection.duckdb), _RELEASE)
+            engine = DuckDBEngine(connection.duckdb)
+            shown.short, shown.summary = summary_of(engine, _SHORT), summary_of(engine, _RELEASE)
     if run.exit_code == 0:
         _finish(shown, directory, output)
     return run.exit_code
@@ -106,7 +110,7 @@ def _report(connection: Any) -> str:
 
 
 def _finish(shown: Shown, directory: Path, output: Output) -> None:
-    if not (shown.asked and shown.reached and shown.places and shown.summary):
+    if not (shown.asked and shown.reached and shown.places and shown.short and shown.summary):
         raise InternalError("the example script did not make and export a release")
     # What is said in place of the report is no path.
     paths = {name: str(directory / path) for name, path in shown.places.items() if path == _REPORT or name != "report"}
@@ -115,28 +119,33 @@ def _finish(shown: Shown, directory: Path, output: Output) -> None:
     summary = shown.summary.with_files(places["path"], places["certificate"])
     commands = _commands(directory)
     if output.json:
-        facts = {"asked": shown.asked, "reached": shown.reached, "places": places, "summary": summary.json()}
+        facts = {"asked": shown.asked, "reached": shown.reached, "places": places}
+        facts |= {"short": shown.short.json(), "summary": summary.json()}
         output.json_line(json_value(facts | {"next": commands}))
     elif not output.quiet:
-        for line in _lines(summary, places, commands):
+        for line in _lines(shown.short, summary, places, commands):
             output.out.print(line, markup=True, soft_wrap=True)
 
 
-def _lines(summary: Summary, places: dict[str, str], commands: list[str]) -> Iterator[str]:
+def _lines(short: Summary, summary: Summary, places: dict[str, str], commands: list[str]) -> Iterator[str]:
     """What is shown at the end, line by line, with rich's markup."""
     from rich.markup import escape
 
     certificate = Path(places["certificate"])
     facts = {
-        "release": places["path"],
+        "release": f"{places['path']} (give away this one alone, not people as well)",
         "certificate": f"{certificate} (for machines), {certificate.with_suffix('.md').name} (for people)",
         "report": f"{places['report']} (one page, to be read before anybody signs)",
         "database": f"{places['database']} (holds the source: keep it to yourself)",
         "script": places["script"],
     }
     verdict = "[green]satisfied[/]" if summary.satisfied else "[red]not satisfied[/]"
-    yield "\n[bold]UCI Adult census extract, anonymized[/]\n"
-    yield from (f"  {escape(line)}" for line in _policy().splitlines())
+    yield "\n[bold]UCI Adult census extract, anonymized: the short way[/]\n"
+    yield from (f"  {escape(line)}" for line in _statement(_SCRIPTS[0], "CREATE OR REPLACE ANONYMIZED").splitlines())
+    yield ""
+    yield from (f"  {name + ':':<12}{escape(text)}" for name, text in short.lines if name in _SHORT_LINES)
+    yield "\n[bold]With a policy, which bounds the surest guess[/]\n"
+    yield from (f"  {escape(line)}" for line in _statement(_SCRIPTS[-1], "CREATE OR REPLACE POLICY").splitlines())
     yield f"\n[bold]Its release[/]: {verdict}\n"
     yield from (f"  {escape(line)}" for line in summary.text(_WIDTH).splitlines())
     yield "\n[bold]What there is now[/]\n"
@@ -148,11 +157,11 @@ def _lines(summary: Summary, places: dict[str, str], commands: list[str]) -> Ite
     yield ""
 
 
-def _policy() -> str:
-    """The policy as the example script has it."""
-    script = assets.read("sql", "examples", _SCRIPTS[-1])
-    begin = script.index("CREATE OR REPLACE POLICY")
-    return script[begin : script.index(";", begin) + 1]
+def _statement(script: str, beginning: str) -> str:
+    """The first statement of an example script with this beginning, as it stands there."""
+    text = assets.read("sql", "examples", script)
+    begin = text.index(beginning)
+    return text[begin : text.index(";", begin) + 1]
 
 
 def _commands(directory: Path) -> list[str]:
