@@ -111,7 +111,7 @@ _FILES = {
         "temp_tables typed_classes typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",
-    "terminal": "cli datasets exit_codes presentation private_files schedulers shell summary",
+    "terminal": "cli data_files datasets exit_codes presentation private_files schedulers shell summary",
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
     "report_files stream_killed",
     "project": (

@@ -1,5 +1,5 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `import`, `compile`, `report`,
-`policy`, `keygen`, `job`, `dbt` and `migrate`.
+"""The command line: `sqlanon profile`, `anonymize`, `run`, `shell`, `verify`, `dataset`, `demo`, `export`, `import`,
+`compile`, `report`, `policy`, `keygen`, `job`, `dbt` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.
@@ -18,6 +18,7 @@ from sqlanon.clients.terminal.data_commands import export, import_table
 from sqlanon.clients.terminal.databases import connected, either, existing, migrated
 from sqlanon.clients.terminal.dbt_commands import dbt
 from sqlanon.clients.terminal.exit_codes import answering, open_streams, require_arguments
+from sqlanon.clients.terminal.files.commands import anonymize, profile
 from sqlanon.clients.terminal.help_texts import Commands, examples
 from sqlanon.clients.terminal.job_commands import job
 from sqlanon.clients.terminal.options import (
@@ -72,6 +73,15 @@ def _options(
     ] = False,
 ) -> None:
     pass
+
+
+app.command(epilog=examples("sqlanon profile patients.csv", "sqlanon profile patients.csv -o patients.sql"))(profile)
+app.command(
+    epilog=examples(
+        "sqlanon anonymize patients.csv --known age,sex,zip --secret diagnosis -o out/",
+        "sqlanon anonymize clinic.duckdb:patients --known age,sex --secret diagnosis --dry-run",
+    )
+)(anonymize)
 
 
 @app.command(

@@ -14,6 +14,9 @@ from sqlanon.errors import UserError
 
 # The marks at the beginning of a text in UTF-16; without one, half of the bytes of what is written in ASCII are zero.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# The endings of files that hold data, and the length of a path that file systems allow.
+_DATA = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx", ".csv.gz")
+_LONGEST_PATH = 4096
 _PART = re.compile(r'"(?:[^"]|"")+"|[^".]+')
 _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
@@ -24,10 +27,12 @@ def read_script(script: str) -> tuple[str, str]:
     Raises UserError when it cannot be read, is not UTF-8 or is no script but a database.
     """
     name = "<stdin>" if script == "-" else script
+    if script != "-":
+        _require_script(script)
     try:
         read = sys.stdin.buffer.read() if script == "-" else Path(script).read_bytes()
-    except OSError as error:
-        raise UserError(f"the script {name} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"the script {name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if read[8:12] == b"DUCK":
         raise UserError(f"{name} is a DuckDB database and no script", hint=f"name it with --database {name}")
     if read[:2] in _UTF_16 or b"\0" in read[:2]:
@@ -39,6 +44,20 @@ def read_script(script: str) -> tuple[str, str]:
         line = read.count(b"\n", 0, error.start) + 1
         hint = "save it as UTF-8 in your editor, which knows the encoding that it has now"
         raise UserError(f"the script {name} is not UTF-8 text: its line {line} is not", hint=hint) from None
+
+
+def _require_script(script: str) -> None:
+    """Raises UserError, with what was meant, for SQL in the place of a file's name, and for a file of data."""
+    if script.lower().endswith(_DATA):
+        raise UserError(
+            f"{script} is a file of data, and no script",
+            hint=f"sqlanon profile {script} says what is in it; sqlanon anonymize {script} publishes it",
+        )
+    if re.search(r"\s", script) and not script.lower().endswith(".sql") and not Path(script[:_LONGEST_PATH]).exists():
+        raise UserError(
+            "a script is named by its file, and this is none: it looks like SQL",
+            hint="save it to a file, or pipe it in: echo '...;' | sqlanon run -",
+        )
 
 
 def set_variables(connection: Any, settings: Sequence[str]) -> None:

@@ -11,6 +11,22 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+# The endings of files that hold data.
+_DATA = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx", ".csv.gz", ".csv.zst")
+# Words that other tools use for these commands.
+_MEANT = {
+    "anonymise": "anonymize",
+    "anon": "anonymize",
+    "deidentify": "anonymize",
+    "describe": "profile",
+    "analyze": "profile",
+    "check": "verify",
+    "exec": "run",
+    "execute": "run",
+    "repl": "shell",
+    "console": "shell",
+}
+
 # More letters than the first sentence of any command's help has.
 _WHOLE = 500
 
@@ -36,6 +52,13 @@ class Commands(TyperGroup):
         except typer.Abort:
             code = 1
         sys.exit(code if isinstance(code, int) else 0)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first argument names; a call of another name ends with the command that was meant."""
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and self.get_command(ctx, name) is None:
+            ctx.fail(_no_command(name, self.list_commands(ctx), ctx.command_path))
+        return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: Any) -> Any:
         """The options of the group, with those that typer adds."""
@@ -69,6 +92,28 @@ class Commands(TyperGroup):
 
 # The error of a call that cannot be read, whether click is a distribution of its own or a part of typer's.
 _USAGE_ERROR: Any = typer.BadParameter.__base__
+
+
+def _no_command(name: str, commands: list[str], program: str) -> str:
+    """The message for a name that is no command: what it may mean, and which commands there are."""
+    from difflib import get_close_matches
+    from os.path import exists
+
+    path = name.partition(".duckdb:")[0] if ".duckdb:" in name else name
+    listed = f"The commands are {', '.join(commands)}."
+    is_data = path.lower().endswith(_DATA) or (exists(path) and not path.lower().endswith((".sql", ".duckdb")))
+    if is_data and "profile" in commands:
+        return (
+            f"{name} is a file of data, and no command. {program} profile {name} says what is in it; "
+            f"{program} anonymize {name} publishes it. {listed}"
+        )
+    if path.lower().endswith((".sql", ".duckdb")) and "run" in commands:
+        meant = f"run {name}" if path.lower().endswith(".sql") else f"shell {name}"
+        return f"{name} is a file, and no command. Did you mean {program} {meant}? {listed}"
+    near = get_close_matches(name.lower().replace("_", "-"), {*commands, *_MEANT}, n=1, cutoff=0.6)
+    command = _MEANT.get(near[0], near[0]) if near else None
+    meant = f" Did you mean {program} {command}?" if command in commands else ""
+    return f"There is no command {name}.{meant} {listed}"
 
 
 def _report(error: Any) -> int:

@@ -1,0 +1,209 @@
+"""The proposal of PROFILE for a data file: shown, confirmed question by question, and as a script."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import typer
+
+from sqlanon.clients.terminal.files.request import Columns, Wanted, proposed_command
+from sqlanon.clients.terminal.presentation.output import Output
+from sqlanon.clients.terminal.presentation.rows import Rows
+from sqlanon.domain.counts import counted, per_cent
+from sqlanon.domain.policy import Role
+from sqlanon.errors import UserError
+
+KNOWN, SECRET, ENTITY, DROPPED = "known", "secret", "entity", "left out"
+# The words of PROFILE's proposals, and what they are here: a column without a use for people is left out.
+_USES = {
+    Role.QUASI_IDENTIFIER: KNOWN,
+    Role.SENSITIVE: SECRET,
+    Role.ENTITY: ENTITY,
+    Role.IDENTIFIER: DROPPED,
+    Role.INSENSITIVE: DROPPED,
+}
+_ANSWERS = {"k": KNOWN, "s": SECRET, "d": DROPPED, KNOWN: KNOWN, SECRET: SECRET, "drop": DROPPED, DROPPED: DROPPED}
+_LETTERS = {KNOWN: "k", SECRET: "s", DROPPED: "d", ENTITY: "d"}
+_SETS = 3
+
+
+@dataclass(frozen=True)
+class ProposedUse:
+    """The use of a column: KNOWN, SECRET, ENTITY or DROPPED; why, and whether the user has said so."""
+
+    column: str
+    use: str
+    why: str
+    is_typed: bool = False
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What PROFILE says of data: a use for each column, who is at risk, and statements to begin with.
+
+    `risks` are sets of columns, each with the share of the rows that nobody else shares. `release` is the name of the
+    first release, None where the statements make none.
+    """
+
+    called: str
+    uses: tuple[ProposedUse, ...]
+    risks: tuple[tuple[str, float], ...]
+    statements: tuple[str, ...]
+    release: str | None
+    rows: Rows
+
+    def _of(self, use: str) -> tuple[str, ...]:
+        return tuple(each.column for each in self.uses if each.use == use)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return self._of(KNOWN)
+
+    @property
+    def secret(self) -> tuple[str, ...]:
+        return self._of(SECRET)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        return self._of(DROPPED)
+
+    @property
+    def entity(self) -> str | None:
+        return next(iter(self._of(ENTITY)), None)
+
+    def as_typed(self, typed: Columns, wanted: Wanted) -> Proposal:
+        """The proposal with the columns that the user has named; where a list is typed, no column is added to it."""
+        uses = {**dict.fromkeys(typed.known, KNOWN), **dict.fromkeys(typed.secret, SECRET)}
+        uses |= {typed.entity: ENTITY} if typed.entity else {}
+        closed = {KNOWN} if wanted.known is not None else {SECRET} if wanted.secret is not None else set()
+        lists = {name.casefold() for name in wanted.drop}
+
+        def one_use(proposed: ProposedUse) -> ProposedUse:
+            if proposed.column in uses:
+                return replace(proposed, use=uses[proposed.column], is_typed=True)
+            is_dropped = proposed.column.casefold() in lists
+            if is_dropped or proposed.use in closed or (typed.entity and proposed.use == ENTITY):
+                return replace(proposed, use=DROPPED, is_typed=True)
+            return proposed
+
+        return replace(self, uses=tuple(map(one_use, self.uses)))
+
+    def wanted(self, wanted: Wanted) -> Wanted:
+        """The options with the lists of the proposal."""
+        return replace(wanted, known=self.known, secret=self.secret, entity=self.entity)
+
+
+def proposal_of(answer: Sequence[Mapping[str, Any]], called: str) -> Proposal:
+    """The proposal in an answer of PROFILE."""
+    uses = [_use(row) for row in answer if row["part"] == "column"]
+    sets = [row for row in answer if row["part"] in ("columns", "key") and row["unique_rows"] and row["subject"]]
+    risks = {str(row["subject"]): float(row["unique_rows"]) for row in sets}
+    made = [row for row in answer if row["part"] in ("statement", "release") and row["proposal"]]
+    columns = tuple(answer[0]) if answer else ()
+    return Proposal(
+        called,
+        tuple(uses),
+        tuple(risks.items()),
+        tuple(str(row["proposal"]) for row in made),
+        next((str(row["subject"]) for row in made if row["part"] == "release"), None),
+        Rows(columns, tuple(tuple(row.values()) for row in answer)),
+    )
+
+
+def _use(row: Mapping[str, Any]) -> ProposedUse:
+    words = str(row["proposal"])
+    role = next(role for role in Role if words.startswith(role.value.replace("_", " ").upper()))
+    return ProposedUse(str(row["subject"]), _USES[role], str(row["why"]))
+
+
+def is_conversation() -> bool:
+    """Whether somebody can be asked: questions and answers are on a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirmed(texts: Sequence[str], proposal: Proposal, wanted: Wanted, output: Output) -> Wanted:
+    """The options with the lists of the proposal, as somebody confirms them on a terminal.
+
+    Raises UserError, with the command to type, where nobody can be asked.
+    """
+    missing = {"--known": "which columns others may know of a person", "--secret": "which columns are secret"}
+    typed = {"--known": wanted.known, "--secret": wanted.secret}
+    lacking = [f"{option} says {what}" for option, what in missing.items() if typed[option] is None]
+    command = _command(texts, proposal, wanted)
+    if output.json or output.quiet or not is_conversation():
+        raise UserError(
+            f"{' and '.join(lacking)}: write {'both' if len(lacking) > 1 else 'it'}",
+            hint=f"what PROFILE proposes, for you to judge: {command}",
+        )
+    _show_uses(output, proposal)
+    for sentence in _risks(proposal):
+        output.text(sentence)
+    proposal = replace(proposal, uses=tuple(map(_asked_use, proposal.uses)))
+    wanted = proposal.wanted(wanted)
+    if wanted.target is None:
+        wanted = replace(wanted, target=typer.prompt("Where do the files go?", default="out/", err=True))
+    output.status(f"the same without questions: {_command(texts, proposal, wanted)}")
+    return wanted
+
+
+def _command(texts: Sequence[str], proposal: Proposal, wanted: Wanted) -> str:
+    columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
+    return proposed_command(texts, columns, proposal.dropped, wanted)
+
+
+def _asked_use(proposed: ProposedUse) -> ProposedUse:
+    """The use of a column as the user wants it; one that was typed is not asked about."""
+    if proposed.is_typed:
+        return proposed
+    question = f"{proposed.column}: known to others (k), secret (s), or left out (d)?"
+    while True:
+        answer = typer.prompt(question, default=_LETTERS[proposed.use], err=True).strip().lower()
+        if answer in _ANSWERS:
+            return replace(proposed, use=_ANSWERS[answer])
+        typer.echo("Type k, s or d.", err=True)
+
+
+def _show_uses(output: Output, proposal: Proposal) -> None:
+    rows = tuple((each.column, each.use, each.why) for each in proposal.uses)
+    output.folded(Rows(("column", "proposed", "why"), rows))
+
+
+def _risks(proposal: Proposal) -> Iterator[str]:
+    """Sentences about who can be found: the most telling sets of columns, the smallest first."""
+    by_size: dict[int, tuple[str, float]] = {}
+    for columns, share in proposal.risks:
+        size = columns.count(", ") + 1
+        if share > by_size.get(size, ("", 0.0))[1]:
+            by_size[size] = (columns, share)
+    for size in sorted(by_size)[:_SETS]:
+        columns, share = by_size[size]
+        yield f"{per_cent(share)} of the rows are alone with their {columns}"
+
+
+def show_proposal(output: Output, proposal: Proposal, command: str, script: str, written: str | None) -> None:
+    """Prints the uses of columns, who is at risk, a command to type, and the script or where it was written."""
+    if output.json:
+        uses = [{"column": each.column, "use": each.use, "why": each.why} for each in proposal.uses]
+        risks = [{"columns": columns, "unique_rows": share} for columns, share in proposal.risks]
+        figures = proposal.rows.records()
+        about = {"data": proposal.called, "columns": uses, "risks": risks, "profile": figures}
+        output.json_line({**about, "command": command, "script": script, "written": written})
+        return
+    _show_uses(output, proposal)
+    output.text("\n" + "\n".join(_lines(proposal)))
+    output.text(f"\nA release with these columns:\n  {command}")
+    if written is None:
+        output.text(f"\nThe same as a script to edit, for sqlanon run:\n\n{script.rstrip()}")
+    else:
+        output.status(f"wrote {written}; edit it, then: sqlanon run {written}")
+
+
+def _lines(proposal: Proposal) -> Iterable[str]:
+    secrets = counted(len(proposal.secret), "column looks secret", "columns look secret")
+    yield f"{counted(len(proposal.uses), 'column')}: {secrets}, {len(proposal.known)} others may know."
+    yield from (f"{sentence}." for sentence in _risks(proposal))
+    if not proposal.secret:
+        yield "Is any of these columns one that people would keep to themselves? Then name it with --secret."

@@ -1,0 +1,243 @@
+"""The way of `sqlanon anonymize`: data read, a release made and summarized, files written; and of `sqlanon profile`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.assess.workloads.summary import summary_of
+from sqlanon.clients.terminal.databases import connected
+from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile, require_excel
+from sqlanon.clients.terminal.files.proposal import confirmed, proposal_of, show_proposal
+from sqlanon.clients.terminal.files.request import (
+    Columns,
+    Wanted,
+    export_statement,
+    proposed_command,
+    release_statement,
+    require_free,
+    require_known,
+    require_no_identifiers,
+    require_possible,
+    resolved,
+)
+from sqlanon.clients.terminal.presentation.output import Output
+from sqlanon.clients.terminal.progress import Watch
+from sqlanon.clients.terminal.report_file import new_for_its_owner
+from sqlanon.clients.terminal.scripts import as_sqlanon_error
+from sqlanon.clients.terminal.signals import interrupting
+from sqlanon.domain.summary import Summary
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import SqlanonError, UserError
+from sqlanon.export.formats.base import export_format
+from sqlanon.sql.build.names import relation
+from sqlanon.statements.base import PassThrough
+from sqlanon.syntax.texts import string_text, typed_name
+
+# The beginnings of remarks on what the summary says, and on the policy, which ends with the command.
+_SAID_ANYHOW = ("USING AUTO: ", "not published, because ", "the policy ")
+
+
+def anonymize(
+    texts: Sequence[str], data: DataFile, wanted: Wanted, output: Output, script: Path | None, *, is_dry: bool
+) -> None:
+    """Makes a release of the data, writes it unless `is_dry`, and prints its summary; `script` gets the SQL.
+
+    Raises UserError, PrivacyViolation and what the statements raise; then nothing is written.
+    """
+    if wanted.format is not None:
+        export_format(wanted.format)
+    is_open = wanted.known is None or wanted.secret is None
+    if wanted.target is not None or not is_open:
+        require_free(wanted.target, wanted.replace, is_dry)
+    _require_new(script, wanted.replace)
+    with connected(":memory:") as connection:
+        engine = DuckDBEngine(connection.duckdb)
+        running = Running(connection, output)
+        require_excel(connection.duckdb, data)
+        data = running.loaded(data)
+        types = engine.columns(exp.select(exp.Star()).from_(relation(SOURCE)))
+        names = [name for name, _ in types]
+        if is_open:
+            wanted = _completed(texts, data, names, wanted, running, output)
+            require_free(wanted.target, wanted.replace, is_dry)
+        columns = resolved(data.called, names, wanted)
+        require_known(columns, names)
+        require_possible(engine, data.called, columns, wanted)
+        require_no_identifiers(engine, columns, types, wanted)
+        made = release_statement(data.name, columns, wanted)
+        remarks = running.remarks(made)
+        summary = summary_of(engine, QualifiedName((data.name,)), unpublished=columns.unpublished, remarks=remarks)
+        summary = replace(summary, source=data.called)
+        ran = [*data.statements(), made]
+        if not is_dry:
+            export = export_statement(data.name, data, wanted)
+            summary = summary.with_files(*running.exported(export, str(wanted.target)))
+            ran.append(export)
+        command = proposed_command(texts, columns, wanted.drop, wanted)
+        _finish(summary, command, ran, output, script)
+
+
+def profile(texts: Sequence[str], data: DataFile, output: Output, script: Path | None, *, replaces: bool) -> None:
+    """Prints what is in the data and who is at risk, and writes or prints a script to begin with."""
+    _require_new(script, replaces)
+    with connected(":memory:") as connection:
+        running = Running(connection, output)
+        require_excel(connection.duckdb, data)
+        data = running.loaded(data)
+        # The script names the table after the data, and so its hierarchies.
+        table = typed_name(data.name)
+        connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {table}")
+        proposal = proposal_of(running.rows(f"PROFILE {table}"), data.called)
+        columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
+        command = proposed_command(texts, columns, proposal.dropped, Wanted())
+        statements = [*data.statements(data.name), *proposal.statements]
+        if proposal.release is not None:
+            statements.append(f"EXPORT {typed_name(proposal.release)} TO {string_text(f'{data.name}_anonymized/')}")
+        text = _script(command, statements)
+        if script is not None:
+            _write(script, text)
+        show_proposal(output, proposal, command, text, None if script is None else str(script))
+
+
+class Running:
+    """Statements of sqlanon's own that run on a connection, with the progress that a terminal shows."""
+
+    def __init__(self, connection: Any, output: Output) -> None:
+        self._connection = connection
+        self._output = output
+        self._watch = Watch(output)
+        connection.observe(self._watch.observe)
+
+    def loaded(self, data: DataFile) -> DataFile:
+        """The data, read into the table SOURCE, with the options by which they could be read."""
+        self._watch.start()
+        self._watch.observe(f"read {data.called}", None, None, None)
+        try:
+            with interrupting(self._connection):
+                return data.load(self._connection.duckdb)
+        finally:
+            self._watch.stop()
+
+    def rows(self, statement: str) -> list[dict[str, Any]]:
+        """The answer of a statement, a dict for each row. Raises SqlanonError without a place in a script."""
+        answers: list[dict[str, Any]] = []
+        self._run(statement, answers)
+        return answers
+
+    def remarks(self, statement: str) -> list[str]:
+        """Runs a statement, and returns the remarks on its answer, each once."""
+        answers: list[dict[str, Any]] = []
+        remarks = self._run(statement, answers)
+        for answer in answers:
+            remarks += (answer.get("remarks") or "").splitlines()
+        return [remark for remark in dict.fromkeys(remarks) if not remark.startswith(_SAID_ANYHOW)]
+
+    def exported(self, statement: str, target: str) -> list[str]:
+        """Runs an EXPORT, and returns the paths of the files that it wrote, as the user would type them."""
+        answers = self.rows(statement)
+        if "://" in target:
+            return [str(answer["path"]) for answer in answers]
+        path = Path(target)
+        if path.is_dir():
+            written = sorted(path.iterdir(), key=lambda file: (file.name.startswith("certificate."), file.name))
+            files = [file.as_posix() for file in written]
+        else:
+            files = [path.as_posix(), *(Path(f"{path}.certificate.{end}").as_posix() for end in ("json", "md"))]
+        report = Path(f"{os.path.normpath(target)}.report.html")
+        return [*files, report.as_posix()] if report.exists() and "REPORT true" in statement else files
+
+    def _run(self, statement: str, answers: list[dict[str, Any]]) -> list[str]:
+        remarks: list[str] = []
+        running = None
+
+        def on_statement(event: Any) -> None:
+            nonlocal running
+            running = event.statement
+            if event.phase == "start":
+                self._watch.start()
+                return
+            if event.result is not None:
+                columns = event.result.columns
+                answers.extend(dict(zip(columns, row, strict=True)) for row in event.result.fetchall())
+            self._watch.stop()
+            remarks.extend(event.remarks)
+
+        try:
+            with interrupting(self._connection):
+                self._connection.script(statement, on_statement)
+        except Exception as error:
+            known = as_sqlanon_error(error, running if isinstance(running, PassThrough) else None)
+            if isinstance(known, SqlanonError):
+                # Nobody wrote the statement, so its lines say nothing.
+                known.position = known.excerpt = None
+            raise known from (None if known is error else error)
+        finally:
+            self._watch.stop()
+        return remarks
+
+
+def _completed(
+    texts: Sequence[str], data: DataFile, names: Sequence[str], wanted: Wanted, running: Running, output: Output
+) -> Wanted:
+    """The options with the columns that PROFILE proposes, once they are confirmed on a terminal.
+
+    Raises UserError, with the command that PROFILE proposes, where nobody can be asked.
+    """
+    typed = resolved(data.called, names, wanted)
+    rows = running.rows(f"PROFILE {typed_name(SOURCE)}")
+    proposal = proposal_of(rows, data.called).as_typed(typed, wanted)
+    if wanted.known is not None and not proposal.secret:
+        return replace(wanted, secret=())
+    return confirmed(texts, proposal, wanted, output)
+
+
+def _finish(summary: Summary, command: str, ran: Sequence[str], output: Output, script: Path | None) -> None:
+    """Prints the summary, and writes the script."""
+    text = _script(command, ran)
+    is_printed = script is not None and str(script) == "-"
+    if script is not None and not is_printed:
+        _write(script, text)
+        summary = summary.with_files(*summary.files, str(script))
+    if output.json:
+        output.json_line({**summary.json(), "statements": list(ran)})
+        return
+    for remark in summary.remarks:
+        output.warning(remark, kind="remark")
+    output.text(summary.text(output.out.width if output.out.is_terminal else None))
+    if is_printed:
+        output.text(f"\n{text.rstrip()}")
+
+
+def _script(command: str, statements: Sequence[str]) -> str:
+    """The text of a script, which begins with the command that it does the work of."""
+    # Behind a line break the rest of a name would be a statement.
+    line = "".join(c if c.isprintable() else " " for c in command)
+    return "".join((f"-- {line}\n", *(f"{statement.rstrip(';')};\n" for statement in statements)))
+
+
+def _require_new(script: Path | None, replaces: bool) -> None:
+    """Raises UserError where the script is a file already, which may have been edited."""
+    if script is not None and os.path.lexists(script) and not replaces:
+        raise UserError(f"{script} is there", hint="name a new file, or replace it with --replace")
+
+
+def _write(script: Path, text: str) -> None:
+    """Writes a script, for its owner alone, in the place of one of its name; that one stays where it fails."""
+    aside = script.with_name(f".{script.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        with open(aside, "w", encoding="utf-8", newline="\n", opener=new_for_its_owner) as file:
+            file.write(text)
+        aside.replace(script)
+    except OSError as error:
+        with suppress(OSError):
+            aside.unlink()
+        raise UserError(f"{script} cannot be written: {error.strerror}", hint="name another file") from None

@@ -1,0 +1,246 @@
+"""The release that `sqlanon anonymize` is asked for: its columns and numbers, checked against the data, as SQL."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.assess.profiling.categories import categories
+from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile
+from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.counts import counted
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text
+from sqlanon.sql.build.names import column, relation
+from sqlanon.syntax.texts import call_text, string_text, typed_name
+
+# Typographic quotes, single, double and pointed, an accent and a grave accent.
+_QUOTES = "\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb\u00b4`"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of `sqlanon anonymize` as they were typed; None where one was left out.
+
+    `known` and `secret` are lists of columns, in which `drop` takes columns out of a proposal; `allowed` are published
+    though they look like identifiers. `target` is the folder or the file of the export.
+    """
+
+    known: tuple[str, ...] | None = None
+    secret: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    entity: str | None = None
+    k: int = 5
+    l: int = 2  # noqa: E741
+    method: MethodCall | None = None
+    format: str | None = None
+    target: str | None = None
+    replace: bool = False
+    report: bool = False
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the data, by what becomes of them; `unpublished` are those that are in no file."""
+
+    known: tuple[str, ...]
+    secret: tuple[str, ...]
+    entity: str | None
+    unpublished: tuple[str, ...]
+
+
+def listed(texts: Iterable[str] | None) -> tuple[str, ...] | None:
+    """The columns of an option that may be repeated, each time with names between commas; None where it is left out.
+
+    A name with a comma in it stands in double quotes.
+    """
+    if texts is None:
+        return None
+    names = [name.strip() for text in texts for row in csv.reader([text], skipinitialspace=True) for name in row]
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def resolved(called: str, names: Sequence[str], wanted: Wanted) -> Columns:
+    """The columns that are meant; raises UserError for one that there is not, and that is to be two things."""
+    known = _known("--known", called, names, wanted.known or ())
+    secret = _known("--secret", called, names, wanted.secret or ())
+    dropped = _known("--drop", called, names, wanted.drop)
+    _known("--allow", called, names, wanted.allowed)
+    entity = next(iter(_known("--entity", called, names, (wanted.entity,) if wanted.entity is not None else ())), None)
+    options = {"--known": known, "--secret": secret, "--drop": dropped, "--entity": (entity,) if entity else ()}
+    _require_apart(options)
+    published = {*known, *secret}
+    return Columns(known, secret, entity, tuple(name for name in names if name not in published))
+
+
+def require_known(columns: Columns, names: Sequence[str]) -> None:
+    """Raises UserError where no column is known: then there is nothing by which people could be found."""
+    if not columns.known:
+        raise UserError(
+            "no column is named as known",
+            hint=f"name those that others may know of a person: --known {','.join(map(shell_name, names[:2]))}",
+        )
+
+
+def _require_apart(options: dict[str, tuple[str, ...]]) -> None:
+    """Raises UserError for a column that stands in two options."""
+    option_of: dict[str, str] = {}
+    for option, columns in options.items():
+        for name in columns:
+            if name in option_of:
+                hint = (
+                    "known columns are made coarser and secret ones are published as they are: a column is one of them"
+                )
+                raise UserError(f"{name} stands behind {option_of[name]} and behind {option}", hint=hint)
+            option_of[name] = option
+
+
+def _known(option: str, called: str, names: Sequence[str], wanted: Iterable[str]) -> tuple[str, ...]:
+    """The columns as the data spell them. Raises UserError, with the nearest names, for one that there is not."""
+    spelling = {fold(name.strip()): name for name in names} | {fold(name): name for name in names}
+    columns: list[str] = []
+    for name in wanted:
+        if fold(name) in spelling:
+            columns.append(spelling[fold(name)])
+            continue
+        if (plain := name.strip(_QUOTES)) != name:
+            raise UserError(
+                f"{option}: the quotes of {name} are typographic ones, and taken for a part of the name",
+                hint=f"write {option} {shell_name(plain)}",
+            )
+        hint = nearest(name, list(names)) or f"it has {', '.join(names[:12])}{' and more' if len(names) > 12 else ''}"
+        raise UserError(f"{option}: {called} has no column {name}", hint=hint)
+    return tuple(dict.fromkeys(columns))
+
+
+def shell_name(name: str) -> str:
+    """A column's name as it is typed behind an option: in quotes where the shell or a comma would part it."""
+    import shlex
+
+    quoted = '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
+    return shlex.quote(quoted)
+
+
+def require_possible(engine: Engine, called: str, columns: Columns, wanted: Wanted) -> None:
+    """Raises UserError for numbers that promise nothing, PrivacyViolation for those that the data cannot reach."""
+    if wanted.k < 2:
+        raise UserError(
+            f"--k {wanted.k} hides nobody: a row may be alone", hint="write --k 5, or another number from 2 on"
+        )
+    if wanted.l < 1:
+        raise UserError(
+            f"--l {wanted.l} is no number of values", hint="write --l 2, or 1 to require nothing of secrets"
+        )
+    counts = [f.count_distinct(column(columns.entity)) if columns.entity else f.count()]
+    counts += [f.count_distinct(f.coalesce(as_text(column(name)), "")) for name in columns.secret]
+    [[people, *values]] = engine.rows(exp.select(*counts).from_(relation(SOURCE)))
+    if wanted.k > people:
+        what = f"different value of {columns.entity}" if columns.entity else "row"
+        many = f"different values of {columns.entity}" if columns.entity else "rows"
+        raise PrivacyViolation(
+            f"k = {wanted.k} is more than {called} has: {counted(people, what, many)}",
+            hint=f"the greatest k that would do is {people}",
+        )
+    for name, number in zip(columns.secret, values, strict=True):
+        if number < wanted.l:
+            hint = f"--l {number} is the greatest that would do" if number > 1 else f"leave {name} out, or write --l 1"
+            raise PrivacyViolation(f"l = {wanted.l}, and {name} has {counted(number, 'different value')}", hint=hint)
+
+
+def require_no_identifiers(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
+    """Raises UserError for a column that would be published, and whose name or values are those of an identifier."""
+    allowed = {fold(name) for name in wanted.allowed}
+    published = {fold(name) for name in (*columns.known, *columns.secret)} - allowed
+    published_columns = [(name, kind) for name, kind in types if fold(name) in published]
+    for name, (category, told_by) in categories(engine, QualifiedName((SOURCE,)), published_columns).items():
+        if category.identifies:
+            says = "says" if told_by == "name" else "say"
+            article = "an" if category.name[0] in "aeioI" else "a"
+            raise UserError(
+                f"{name} identifies people: its {told_by} {says} {article} {category.name}",
+                hint=f"leave {name} out, and it is not published; --allow {shell_name(name)} if it is no such thing",
+            )
+
+
+def require_free(target: str | None, replace: bool, is_dry: bool) -> None:
+    """Raises UserError, before anything is computed, for a target of the export that cannot be one."""
+    if target is None:
+        if is_dry:
+            return
+        raise UserError("nothing says where the files go", hint="write -o out/, or --dry-run to write none")
+    if "://" in target:
+        return
+    path = Path(target)
+    try:
+        if path.is_dir() and not replace and any(path.iterdir()):
+            raise UserError(
+                f"{target} has files in it",
+                hint="name a new folder, or replace an earlier release in it with --replace",
+            )
+        if not path.is_dir() and os.path.lexists(path) and not replace:
+            raise UserError(f"{target} is there", hint="name a new file, or replace an earlier release with --replace")
+        above = next((each for each in (path, *path.absolute().parents) if each.exists()), path)
+        if above.is_dir() and not os.access(above, os.W_OK | os.X_OK):
+            raise UserError(f"{target} cannot be written: {above} is not yours to write in", hint="name another folder")
+    except (OSError, ValueError) as error:
+        raise UserError(f"{target!r} cannot be written: {getattr(error, 'strerror', None) or error}") from None
+
+
+def release_statement(name: str, columns: Columns, wanted: Wanted) -> str:
+    """The statement that makes the release, and its policy, from the table SOURCE."""
+    requirements = [f"k_anonymity({wanted.k})"]
+    if columns.secret:
+        requirements.append(f"l_diversity({wanted.l})")
+    parts = [
+        f"CREATE ANONYMIZED TABLE {typed_name(name)} FROM {typed_name(SOURCE)} ({_names(columns.known)})",
+        f"SENSITIVE {_names(columns.secret)}" if columns.secret else "",
+        f"ENTITY {typed_name(columns.entity)}" if columns.entity else "",
+        f"REQUIRE {', '.join(requirements)}",
+        f"METHOD {call_text(wanted.method)}" if wanted.method else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(map(typed_name, names))
+
+
+def export_statement(name: str, data: DataFile, wanted: Wanted) -> str:
+    """The EXPORT of the release to its target; a folder has the format of the data."""
+    target = str(wanted.target)
+    kind = wanted.format
+    if (
+        kind is None
+        and "://" not in target
+        and (target.endswith("/") or Path(target).is_dir() or not Path(target).suffix)
+    ):
+        kind = "parquet" if data.kind in ("parquet", "table") else "csv"
+    options = [*([f"FORMAT {typed_name(kind)}"] if kind else [])]
+    options += ["REPLACE true"] * wanted.replace + ["REPORT true"] * wanted.report
+    text = f"EXPORT {typed_name(name)} TO {string_text(target)}"
+    return f"{text} ({', '.join(options)})" if options else text
+
+
+def proposed_command(texts: Sequence[str], columns: Columns, dropped: Sequence[str], wanted: Wanted) -> str:
+    """The command line that says what becomes of each column, to be typed."""
+    import shlex
+
+    parts = ["sqlanon", "anonymize", *map(shlex.quote, texts)]
+    lists = (("--known", columns.known), ("--secret", columns.secret), ("--drop", dropped))
+    for option, names in lists:
+        if names or option == "--secret":
+            parts += [option, ",".join(map(shell_name, names)) or "''"]
+    if columns.entity:
+        parts += ["--entity", shell_name(columns.entity)]
+    parts += ["--k", str(wanted.k)] * (wanted.k != 5) + ["--l", str(wanted.l)] * (wanted.l != 2)
+    return " ".join([*parts, "-o", shlex.quote(wanted.target or "out/")])

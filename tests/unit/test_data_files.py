@@ -1,0 +1,354 @@
+"""`sqlanon anonymize` and `sqlanon profile`: data files in, and files that pandas counts again out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import pytest
+from typer.testing import Result
+
+from sqlanon.domain.counts import per_cent
+from tests.support.command_line import SQLANON, environment, invoke
+
+_PEOPLE = pandas.DataFrame(
+    {
+        "name": [f"Person {i}" for i in range(120)],
+        "email": [f"p{i}@example.org" for i in range(120)],
+        "age": [20 + i * 7 % 40 for i in range(120)],
+        "sex": ["FM"[i % 2] for i in range(120)],
+        "zip": [10_000 + i * 13 % 30 for i in range(120)],
+        "diagnosis": [["Flu", "Cold", "Asthma"][i * i % 7 % 3] for i in range(120)],
+    }
+)
+_LISTS = ("--known", "age,sex,zip", "--secret", "diagnosis")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with people.csv, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    _PEOPLE.to_csv("people.csv", index=False)
+    return tmp_path
+
+
+def anonymize(*arguments: str | Path, stdin: str | None = None) -> Result:
+    return invoke("anonymize", *arguments, stdin=stdin)
+
+
+def summary(*arguments: str | Path) -> dict[str, Any]:
+    done = anonymize(*arguments, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def recounted(rows: pandas.DataFrame, known: list[str], secret: str) -> tuple[int, int]:
+    """The k and the l of published rows."""
+    classes = rows.groupby(known, dropna=False)[secret]
+    return int(classes.size().min()), int(classes.nunique(dropna=False).min())
+
+
+def test_eight_lines_say_what_pandas_counts_in_the_files(folder: Path) -> None:
+    done = anonymize("people.csv", *_LISTS, "-o", "out/")
+    assert done.exit_code == 0, done.stderr
+    rows = pandas.read_csv("out/people.csv")
+    k, l = recounted(rows, ["age", "sex", "zip"], "diagnosis")  # noqa: E741
+    assert k >= 5
+    assert l >= 2
+    lines = dict(line.split(":", 1) for line in done.stdout.splitlines())
+    assert [*lines] == ["rows", "required", "method", "columns", "counts", "guess", "no promise", "files"]
+    assert lines["rows"].strip() == f"120 in, {len(rows)} out, " + (
+        "none left out" if len(rows) == 120 else f"{120 - len(rows)} left out"
+    )
+    assert lines["required"].strip().startswith(f"k_anonymity 5, reached {k}; ")
+    assert lines["required"].endswith(f"of diagnosis 2, reached {l}")
+    assert list(rows.columns) == ["age", "sex", "zip", "diagnosis"]
+    assert lines["columns"].endswith("not published: name, email")
+    assert lines["files"].strip() == "out/people.csv, out/certificate.json, out/certificate.md"
+    assert sorted(os.listdir("out")) == ["certificate.json", "certificate.md", "people.csv"]
+    surest = rows.groupby(["age", "sex", "zip"])["diagnosis"].agg(
+        lambda group: group.value_counts(normalize=True).max()
+    )
+    assert f"with at most {100 * surest.max():.2g} %" in lines["guess"]
+    assert invoke("verify", "out/").exit_code == 0
+
+
+def _written_as(kind: str) -> str:
+    match kind:
+        case "parquet":
+            _PEOPLE.to_parquet("people.parquet")
+        case "json":
+            _PEOPLE.to_json("people.json", orient="records")
+        case "jsonl":
+            _PEOPLE.to_json("people.jsonl", orient="records", lines=True)
+        case "tsv":
+            _PEOPLE.to_csv("people.tsv", sep="\t", index=False)
+        case "csv.gz":
+            _PEOPLE.to_csv("people.csv.gz", index=False)
+        case "txt":
+            _PEOPLE.to_csv("people.txt", sep=";", index=False)
+        case "none":
+            _PEOPLE.to_csv("people", index=False)
+            return "people"
+        case "duckdb:people" | "duckdb:clinic.people":
+            with duckdb.connect("people.duckdb") as connection:
+                connection.register("frame", _PEOPLE)
+                connection.execute("CREATE SCHEMA clinic; CREATE TABLE clinic.people AS FROM frame")
+    return f"people.{kind}"
+
+
+_KINDS = ["parquet", "json", "jsonl", "tsv", "csv.gz", "txt", "none", "duckdb:people", "duckdb:clinic.people"]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("kind", _KINDS)
+def test_files_of_all_kinds_are_read(folder: Path, kind: str) -> None:
+    said = summary(_written_as(kind), *_LISTS, "-o", "out.csv", "--script", "again.sql")
+    rows = pandas.read_csv("out.csv")
+    assert (said["source_rows"], said["released_rows"]) == (120, len(rows))
+    k, l = recounted(rows, ["age", "sex", "zip"], "diagnosis")  # noqa: E741
+    assert {each["question"]: each["achieved"] for each in said["required"]} == {
+        "k_anonymity": k,
+        "distinct_l_diversity": l,
+    }
+    # The script makes the same again, somewhere else.
+    again = Path("again.sql").read_text().replace("out.csv", "more.csv")
+    assert invoke("run", "-", stdin=again).exit_code == 0
+    assert recounted(pandas.read_csv("more.csv"), ["age", "sex", "zip"], "diagnosis") == (k, l)
+
+
+def test_standard_input(folder: Path) -> None:
+    done = anonymize("-", *_LISTS, "-o", "in/", stdin=Path("people.csv").read_text())
+    assert done.exit_code == 0, done.stderr
+    assert len(pandas.read_csv("in/anonymized.csv")) == 120
+
+
+@pytest.mark.long
+def test_several_files(folder: Path) -> None:
+    Path("people-2.csv").write_text(Path("people.csv").read_text())
+    for files, rows in ((("people-*.csv",), 120), (("people.csv", "people-2.csv"), 240)):
+        assert summary(*files, *_LISTS, "--dry-run")["source_rows"] == rows
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(
+    "name", ['it\'s "x".csv', "a[1].csv", "日本 x.csv", "-o.csv", "a*b?.csv", "x\n; SELECT 1;.csv"]
+)
+def test_hostile_names_of_files(folder: Path, name: str) -> None:
+    Path("people.csv").rename(name)
+    done = anonymize(*_LISTS, "-o", "it's [*] out/", "--script", "again.sql", "--", name)
+    assert done.exit_code == 0, done.stderr
+    [rows] = list(Path("it's [*] out").glob("*.csv"))
+    assert len(pandas.read_csv(rows)) == 120
+    assert len(done.stdout.splitlines()) == 8
+    Path("it's [*] out").rename("elsewhere")
+    assert invoke("run", "again.sql").exit_code == 0
+    assert Path("it's [*] out", rows.name).exists()
+
+
+def test_hostile_names_of_columns(folder: Path) -> None:
+    names = {"age": 'a,"b', "sex": "select", "zip": "post code; --", "diagnosis": "d'x"}
+    _PEOPLE.rename(columns=names).to_csv("people.csv", index=False)
+    known = '"a,""b",SELECT,post code; --'
+    rows = summary("people.csv", "--known", known, "--secret", "d'x", "-o", "out.csv")["released_rows"]
+    assert list(pandas.read_csv("out.csv").columns) == [*names.values()]
+    assert rows == 120
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message", "hint"),
+    [
+        (
+            ("people.csv", "--known", "agee", "--secret", "diagnosis", "-o", "o"),
+            2,
+            "no column agee",
+            "did you mean age?",
+        ),
+        (("people.csv", "--known", "age", "--secret", "xyz", "-o", "o"), 2, "no column xyz", "it has name, email, age"),
+        (("people.csv", "--known", "“age”", "--secret", "zip", "-o", "o"), 2, "typographic", "--known age"),
+        (
+            ("people.csv", "--known", "age,zip", "--secret", "ZIP", "-o", "o"),
+            2,
+            "zip stands behind --known",
+            "is one of them",
+        ),
+        (("people.csv", "--known", "", "--secret", "zip", "-o", "o"), 2, "no column is named as known", "--known"),
+        (("people.csv", "--known", "age,email", "--secret", "zip", "-o", "o"), 2, "email identifies people", "--allow"),
+        (("people.csv", *_LISTS, "--k", "121", "-o", "o"), 1, "k = 121 is more than", "would do is 120"),
+        (("people.csv", *_LISTS, "--l", "4", "-o", "o"), 1, "diagnosis has 3 different values", "--l 3"),
+        (("people.csv", *_LISTS, "--k", "1", "-o", "o"), 2, "hides nobody", "--k 5"),
+        (("people.csv", *_LISTS), 2, "nothing says where the files go", "-o out/"),
+        (("people.csv", *_LISTS, "-o", "."), 2, ". has files in it", "--replace"),
+        (("people.csv", *_LISTS, "-o", "people.csv", "--replace"), 2, "people.csv", ""),
+        (("people.csv", *_LISTS, "-o", "people.csv"), 2, "people.csv is there", "--replace"),
+        (("people.csv", *_LISTS, "-o", "o", "--format", "docx"), 2, "no format", "csv"),
+        (("people.csv", *_LISTS, "-o", "o", "--method", "nothing"), 2, "no method", ""),
+        (("poeple.csv", *_LISTS, "-o", "o"), 2, "there is no file poeple.csv", "did you mean people.csv?"),
+        (("x*.csv", *_LISTS, "-o", "o"), 2, "no file fits x*.csv", ""),
+        (("empty.csv", *_LISTS, "-o", "o"), 2, "empty.csv is empty", "header"),
+        (("header.csv", *_LISTS, "-o", "o"), 2, "header.csv has no rows", "row"),
+        (("latin.csv", *_LISTS, "-o", "o"), 2, "latin.csv is not UTF-8 text", "--encoding latin-1"),
+        (("some.duckdb", *_LISTS, "-o", "o"), 2, "is a DuckDB file with tables", "some.duckdb:t"),
+        (("some.duckdb:tt", *_LISTS, "-o", "o"), 2, "no table tt", "did you mean t?"),
+        (("some.sqlite", *_LISTS, "-o", "o"), 2, "is a SQLite file", "sqlanon import"),
+        (("book.xlsx", *_LISTS, "-o", "o"), 2, "extension for it is not installed", "INSTALL excel"),
+        (("binary.bin", *_LISTS, "-o", "o"), 2, "is no data file", "CSV"),
+        ((".", *_LISTS, "-o", "o"), 2, ". is a folder", "*.csv"),
+        (("people.csv", "some.duckdb", *_LISTS, "-o", "o"), 2, "DuckDB file", ""),
+        (("-", "people.csv", *_LISTS, "-o", "o"), 2, "read alone", ""),
+    ],
+)
+def test_requests_that_cannot_be_met(
+    folder: Path, arguments: tuple[str, ...], code: int, message: str, hint: str
+) -> None:
+    Path("empty.csv").touch()
+    Path("header.csv").write_text("age,zip\n")
+    Path("latin.csv").write_bytes("age,diagnosis\n3,Fi\u00e8vre\n".encode("latin-1"))
+    Path("some.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
+    Path("book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
+    Path("binary.bin").write_bytes(bytes(1000))
+    if any("duckdb" in argument for argument in arguments):
+        with duckdb.connect("some.duckdb") as connection:
+            connection.execute("CREATE TABLE t AS SELECT 1 AS age")
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    done = anonymize(*arguments)
+    assert (done.exit_code, done.stdout) == (code, "")
+    error, *_ = done.stderr.splitlines()
+    assert error.startswith("error: ")
+    assert message in error
+    assert hint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+    assert not Path("o").exists()
+
+
+def test_a_pipe_is_shown_the_command_that_profile_proposes(folder: Path) -> None:
+    done = anonymize("people.csv")
+    assert done.exit_code == 2
+    proposed = done.stderr.partition("sqlanon anonymize ")[2].strip()
+    assert proposed == "people.csv --known age,sex,zip --secret diagnosis --drop name,email -o out/"
+    assert anonymize(*shlex.split(proposed)).exit_code == 0
+    partly = anonymize("people.csv", "--known", "zip,age", "-o", "there/")
+    assert "--known age,zip --secret diagnosis --drop name,email,sex -o there/" in partly.stderr
+    # Nothing is left that could be secret.
+    assert anonymize("people.csv", "--known", "zip,age", "--drop", "diagnosis", "-o", "there/").exit_code == 0
+    assert anonymize("people.csv", "--known", "zip,age", "--secret", "", "-o", "others/").exit_code == 0
+
+
+def test_an_earlier_release_is_replaced_when_asked(folder: Path) -> None:
+    assert anonymize("people.csv", *_LISTS, "-o", "out/").exit_code == 0
+    before = Path("out/people.csv").read_bytes()
+    assert anonymize("people.csv", *_LISTS, "-o", "out/").exit_code == 2
+    assert Path("out/people.csv").read_bytes() == before
+    done = anonymize("people.csv", *_LISTS, "-o", "out/", "--replace", "--k", "20")
+    assert done.exit_code == 0, done.stderr
+    assert recounted(pandas.read_csv("out/people.csv"), ["age", "sex", "zip"], "diagnosis")[0] >= 20
+
+
+def test_a_dry_run_writes_nothing(folder: Path) -> None:
+    done = anonymize("people.csv", *_LISTS, "-o", "out/", "--dry-run")
+    assert (done.exit_code, len(done.stdout.splitlines())) == (0, 8)
+    assert done.stdout.splitlines()[-1].endswith("none were written")
+    assert os.listdir() == ["people.csv"]
+
+
+def test_people_with_several_rows_count_once(folder: Path) -> None:
+    _PEOPLE.assign(person=[i // 4 for i in range(120)]).to_csv("people.csv", index=False)
+    lists = ("--known", "sex", "--secret", "diagnosis", "--entity", "person")
+    assert summary("people.csv", *lists, "-o", "out.csv")["not_published"] == ["name", "email", "age", "zip", "person"]
+    refused = anonymize("people.csv", *lists, "--k", "31", "--dry-run")
+    assert (refused.exit_code, "would do is 30" in refused.stderr) == (1, True)
+
+
+def test_texts_that_mean_a_missing_value(folder: Path) -> None:
+    people = _PEOPLE.astype({"age": str})
+    people.loc[::10, "age"] = "?"
+    people.to_csv("people.csv", index=False)
+    said = summary("people.csv", *_LISTS, "--null", "?", "-o", "out.csv", "--script", "-")
+    assert "read_csv('people.csv', nullstr => ['', '?'])" in said["statements"][0]
+    assert not pandas.read_csv("out.csv")["age"].astype(str).str.contains("?", regex=False).any()
+    Path("people.csv").write_bytes(
+        b"age,town\n" + "".join(f"{i % 3},M\u00fcnchen\n" for i in range(30)).encode("latin-1")
+    )
+    said = summary("people.csv", "--known", "age,town", "--secret", "", "--encoding", "latin-1", "--dry-run")
+    assert said["source_rows"] == 30
+
+
+def test_a_number_that_becomes_a_text_far_below(folder: Path) -> None:
+    lines = "".join(f"{i % 50},Flu\n" for i in range(30_000)) + "unknown,Flu\n" * 5
+    Path("people.csv").write_text(f"age,disease\n{lines}")
+    said = summary("people.csv", "--known", "age", "--secret", "disease", "--l", "1", "--dry-run")
+    assert said["source_rows"] == 30_005
+    assert "sample_size => -1" in said["statements"][0]
+
+
+def test_folders_that_cannot_be_written(folder: Path) -> None:
+    closed = folder / "closed"
+    closed.mkdir(mode=0o500)
+    done = anonymize("people.csv", *_LISTS, "-o", closed / "out")
+    if os.geteuid():
+        assert (done.exit_code, "not yours to write in" in done.stderr) == (2, True)
+    missing = anonymize("people.csv", *_LISTS, "-o", "out/", "--script", "none/again.sql")
+    assert missing.exit_code == 2
+    assert "none/again.sql cannot be written" in missing.stderr
+
+
+@pytest.mark.long
+def test_a_kill_leaves_a_whole_release_or_none(folder: Path) -> None:
+    pandas.concat([_PEOPLE] * 200).to_csv("people.csv", index=False)
+    for moment in range(1, 16):
+        process = subprocess.Popen(
+            [*SQLANON, "anonymize", "people.csv", *_LISTS, "-o", f"out{moment}/"],
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+        )
+        time.sleep(0.35 * moment)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        target = Path(f"out{moment}")
+        if target.exists():
+            assert sorted(os.listdir(target)) == ["certificate.json", "certificate.md", "people.csv"]
+            assert invoke("verify", target).exit_code == 0
+
+
+def test_a_script_is_for_its_owner_and_never_written_over(folder: Path) -> None:
+    assert invoke("profile", "people.csv", "-o", "people.sql").exit_code == 0
+    assert stat.S_IMODE(os.stat("people.sql").st_mode) == 0o600
+    written = Path("people.sql").read_text()
+    again = invoke("profile", "people.csv", "-o", "people.sql")
+    assert (again.exit_code, "people.sql is there" in again.stderr) == (2, True)
+    assert invoke("profile", "people.csv", "-o", "people.sql", "--replace").exit_code == 0
+    assert Path("people.sql").read_text() == written
+
+
+def test_profile_says_what_is_there_and_its_script_runs(folder: Path) -> None:
+    done = invoke("profile", "people.csv")
+    assert done.exit_code == 0
+    assert "| diagnosis | secret " in done.stdout
+    assert "--known age,sex,zip --secret diagnosis --drop name,email -o out/" in done.stdout
+    alone = _PEOPLE.groupby(["age", "sex", "zip"])["name"].transform("size").eq(1).mean()
+    assert f"{per_cent(alone)} of the rows are alone with their " in done.stdout
+    for name in _PEOPLE["name"][:3]:
+        assert name not in done.stdout
+    script = done.stdout[done.stdout.index("\n-- sqlanon") :]
+    assert invoke("run", "-", stdin=script).exit_code == 0
+    rows = pandas.read_parquet("people_anonymized/people_release.parquet")
+    assert recounted(rows, ["age", "sex", "zip"], "diagnosis")[0] >= 5
+    said = json.loads(invoke("profile", "people.csv", "--json").stdout)
+    assert {each["column"]: each["use"] for each in said["columns"]}["email"] == "left out"
+    assert said["script"].strip() == script.strip()
+
+
+def test_help_says_how(folder: Path) -> None:
+    for command in ("profile", "anonymize"):
+        shown = invoke(command, "--help").stdout
+        assert f"sqlanon {command} patients.csv" in shown
