@@ -1,5 +1,5 @@
 -- attack: background
--- title: Who knows the class of a target, and some values that the target does not have, names the most frequent of the others.
+-- title: An adversary who knows the class of a target, and some values that the target does not have, names the most frequent of the others.
 -- paper: Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), section 2.2: the background knowledge attack
 -- parameter: values BIGINT 0 1000000 DEFAULT 1 -- how many values the target is known to lack
 -- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which confidence on the rows of a class count as named

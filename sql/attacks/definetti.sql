@@ -1,5 +1,5 @@
 -- attack: definetti
--- title: Who reads all buckets learns how quasi-identifiers go with values, and names the value of each row by that.
+-- title: An adversary who reads all buckets learns how quasi-identifiers go with values, and names the value of each row by that.
 -- paper: Kifer, Attacks on privacy and deFinetti's theorem (2009)
 -- parameter: rounds BIGINT 0 10000 DEFAULT 200 -- the most rounds of learning; it ends where nothing changes any more
 -- parameter: smoothing DECIMAL 0.000001 1000 DEFAULT 1 -- how often each part of a row is taken to go with each value beside what is seen

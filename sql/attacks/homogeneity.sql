@@ -1,5 +1,5 @@
 -- attack: homogeneity
--- title: Who knows the class of a target names its most frequent sensitive value.
+-- title: An adversary who knows the class of a target names its most frequent sensitive value.
 -- paper: Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), section 2.1: the homogeneity attack
 -- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which share of a class on its rows count as named
 -- falls: yes -- the share of a value in a union is at most the greatest of its shares in the classes

@@ -1,5 +1,5 @@
 -- attack: linkage
--- title: Who has a table of people, and does not know which of them are in the release, names the sensitive value of one of them.
+-- title: An adversary who has a table of people, and does not know which of them are in the release, names the sensitive value of one of them.
 -- paper: Samarati, Protecting respondents' identities in microdata release (2001), figure 1; De Capitani di Vimercati et al., Data privacy: definitions and techniques (2012)
 -- parameter: against RELATION -- a table of known people, with a column for each quasi-identifier
 -- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which confidence on the people of a class count as named

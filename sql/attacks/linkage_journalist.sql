@@ -1,5 +1,5 @@
 -- attack: linkage
--- title: Who has a table of people, and knows that they are the population, names the person behind a released row.
+-- title: An adversary who has a table of people, and knows that they are the population, names the person behind a released row.
 -- paper: El Emam and Dankar, Protecting privacy using k-anonymity (2008): the journalist scenario
 -- parameter: against RELATION -- a table of known people, with a column for each quasi-identifier
 -- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which confidence on the rows of a class count as named

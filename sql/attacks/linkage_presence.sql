@@ -1,5 +1,5 @@
 -- attack: linkage
--- title: Who has a table of people learns that one of them is in the release.
+-- title: An adversary who has a table of people learns that one of them is in the release.
 -- paper: Nergiz, Atzori and Clifton, Hiding the presence of individuals from shared databases (2007)
 -- parameter: against RELATION -- a table of known people, with a column for each quasi-identifier
 -- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which confidence on the people of a class count as named

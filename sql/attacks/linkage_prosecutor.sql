@@ -1,5 +1,5 @@
 -- attack: linkage
--- title: Who knows that a person is in the release names the person's row.
+-- title: An adversary who knows that a person is in the release names the person's row.
 -- paper: El Emam and Dankar, Protecting privacy using k-anonymity (2008): the prosecutor scenario
 -- parameter: against RELATION -- a table of known people, which this part of the attack does not need
 -- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which confidence on the rows of a class count as named

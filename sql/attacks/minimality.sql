@@ -1,5 +1,5 @@
 -- attack: minimality
--- title: Who knows that nothing less lossy satisfied rules out the values with which something would have.
+-- title: An adversary who knows that nothing less lossy satisfied rules out the values with which something would have.
 -- paper: Wong, Fu, Wang and Pei, Minimality attack in privacy preserving data publishing (2007)
 -- parameter: worlds BIGINT 100 10000000 DEFAULT 10000 -- how many worlds are drawn where there are too many to look at each
 -- parameter: seed BIGINT 0 9223372036854775807 DEFAULT 1 -- with another one other worlds are drawn

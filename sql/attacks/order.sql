@@ -1,5 +1,5 @@
 -- attack: order
--- title: Who knows in which order people stand in the source takes the r-th row of a class for the r-th of them who is in it.
+-- title: An adversary who knows in which order people stand in the source takes the r-th row of a class for the r-th of them who is in it.
 -- paper: DuckDB keeps the order of insertion: a release that is written row by row has the order of its source
 -- falls: no -- in a union other rows are the r-th
 -- reads: class_sensitive_value, ordered_class

@@ -1,5 +1,5 @@
 -- attack: similarity
--- title: Who knows the class of a target names a narrow range in which its number lies.
+-- title: An adversary who knows the class of a target names a narrow range in which its number lies.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), section 2.2: the similarity attack
 -- parameter: within DECIMAL 0 1000000000000 -- how far apart the least and the greatest number of the range may be
 -- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which share of a class on its rows count as named

@@ -1,5 +1,5 @@
 -- attack: skewness
--- title: Who knows the class of a target learns that a value is far more likely than among all respondents.
+-- title: An adversary who knows the class of a target learns that a value is far more likely than among all respondents.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), section 2.2: the skewness attack
 -- parameter: difference DECIMAL 0 1 -- by how much the share in a class has to be above that among all rows
 -- falls: yes -- the share of a value in a union is at most the greatest of its shares in the classes

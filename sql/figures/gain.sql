@@ -1,4 +1,4 @@
--- title: How much less uncertain, in nats, the sensitive value of a row is to who knows its class: the entropy in the whole release less the mean of its classes'.
+-- title: How much less uncertain, in nats, the sensitive value of a row is to a reader who knows its class: the entropy in the whole release less the mean of its classes'.
 -- paper: Brickell and Shmatikov, The cost of privacy (2008), section 4: Gain(S, Q), after information gain
 -- falls: yes -- entropy is concave in the shares of a class
 -- reads: class_sensitive_value, sensitive_value

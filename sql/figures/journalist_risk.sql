@@ -1,4 +1,4 @@
--- title: How easily a respondent is found again by who knows the public table, and not who is in this one: one of the public rows of a class is guessed, the worst and the mean over rows. A class that the public table lacks matches nobody.
+-- title: How easily a reader finds a respondent again who knows the public table, and not who is in this one: one of the public rows of a class is guessed, the worst and the mean over rows. A class that the public table lacks matches nobody.
 -- paper: El Emam and Dankar, Protecting privacy using k-anonymity (2008)
 -- respondents: yes -- each row is taken for another respondent
 -- falls: yes -- a class grows by merging

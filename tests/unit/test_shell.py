@@ -221,6 +221,36 @@ def test_the_method_of_a_stream_is_completed() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    ("words", "folder", "lines"),
+    [
+        (
+            "figures",
+            "figures",
+            ["WITH FIGURES (p_loss(above))", "WITH FIGURES (u_loss)"],
+        ),
+        ("p_loss", "figures", ["p_loss_mean: ", "WITH FIGURES (p_loss(above))"]),
+        (
+            "attacks",
+            "attacks",
+            ["WITH homogeneity(confidence)", "values => how many values the target is known to lack"],
+        ),
+        ("background", "attacks", ["WITH background(values, confidence)", "; by default 1"]),
+        ("models", "models", ["REQUIRE k_anonymity(k)", "REQUIRE t_closeness("]),
+    ],
+)
+def test_help_on_figures_attacks_and_models(words: str, folder: str, lines: list[str]) -> None:
+    said = " ".join(piped(f".help {words}\n").stdout.split())
+    for line in lines:
+        assert line in said
+    if words == folder and words != "models":
+        # Each file has its title or a line of its own for each of its figures.
+        for path in (ROOT / "sql" / folder).glob("*.sql"):
+            name = re.search(r"^-- attack: (\w+)$", path.read_text(), re.MULTILINE)
+            assert f"{'WITH ' if words == 'attacks' else ''}{name[1] if name else path.stem}" in said
+
+
 def test_help_on_one_method() -> None:
     said = piped(".help itemsets\n").stdout
     assert said.startswith("METHOD itemsets(search)")

@@ -11,17 +11,27 @@ import sys
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, TextIO
 
+from sqlanon.assess.measure_figures import figure_names
 from sqlanon.clients.terminal.command_arguments import read_script
 from sqlanon.clients.terminal.completion import RELATED, STATEMENTS, StatementCompleter, database_names
 from sqlanon.clients.terminal.history import StatementHistory, history_file
 from sqlanon.clients.terminal.method_help import method_described, methods_described
-from sqlanon.clients.terminal.model_help import MODELS, model_described
+from sqlanon.clients.terminal.model_help import (
+    MODELS,
+    attack_described,
+    attacks_described,
+    figure_described,
+    figures_described,
+    model_described,
+    models_described,
+)
 from sqlanon.clients.terminal.presentation.output import MODES, Output
 from sqlanon.clients.terminal.scripts import ScriptRun
 from sqlanon.clients.terminal.signals import stop_of
 from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import UserError
 from sqlanon.methods.registry import METHODS
+from sqlanon.sql.questions.statistics import attack_names
 from sqlanon.statements.registry import keywords
 from sqlanon.syntax.script import is_complete
 
@@ -48,7 +58,8 @@ _SCHEMA = """
 _HELP = """\
 A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D leaves.
   .help [STATEMENT]   this text, or the form of a statement, such as .help create policy
-  .help method        the arguments of each method; .help mondrian, .help k_anonymity: of one, and of a model
+  .help methods       the arguments of each method; .help models, figures, attacks: of each of these
+  .help mondrian      those of one of them, such as k_anonymity, p_loss or homogeneity
   .tables             the tables and views; SHOW RELEASES; says which are releases
   .schema [TABLE]     the statements that make them
   .read FILE          runs a script
@@ -60,7 +71,17 @@ Statements of sqlanon; everything else is DuckDB's SQL:
 _NAMES: tuple[tuple[Collection[str], Callable[[str], str]], ...] = (
     (METHODS, method_described),
     (MODELS, model_described),
+    (figure_names(), figure_described),
+    (attack_names(), attack_described),
 )
+# The help of all of a kind, by the word that asks for it.
+_LISTS: dict[str, Callable[[], str]] = {
+    "METHOD": methods_described,
+    "METHODS": methods_described,
+    "MODELS": models_described,
+    "FIGURES": figures_described,
+    "ATTACKS": attacks_described,
+}
 # What newcomers type, with or without a semicolon.
 _WORDS = {"help": ".help", "quit": ".quit", "exit": ".quit", "quit()": ".quit", "exit()": ".quit", "\\q": ".quit"}
 _COMMANDS = (".help", ".tables", ".schema", ".read", ".mode", ".quit")
@@ -130,8 +151,8 @@ class Shell:
 
     def _help(self, about: str) -> None:
         words = " ".join(about.upper().split())
-        if words.partition(" ")[0] in ("METHOD", "METHODS"):
-            self._output.out.print(methods_described(), soft_wrap=True)
+        if listed := _LISTS.get(words.partition(" ")[0]):
+            self._output.out.print(listed(), soft_wrap=True)
             return
         related = RELATED.get(words, ())
         named = [name for name in STATEMENTS if words and (words in name or name in words or name in related)]
@@ -139,7 +160,8 @@ class Shell:
         forms += [described(words.lower()) for names, described in _NAMES if words.lower() in names]
         if words and not forms:
             raise UserError(
-                f"there is no help on {about!r}", hint=f"there is on: {', '.join(STATEMENTS)}, methods, models"
+                f"there is no help on {about!r}",
+                hint=f"there is on: {', '.join(STATEMENTS)}, methods, models, figures, attacks",
             )
         text = "\n\n".join(forms) if forms else _HELP + "\n".join(f"  {name}" for name in STATEMENTS)
         self._output.out.print(text, soft_wrap=True)

@@ -23,6 +23,7 @@ Explained = tuple[str, str | None, float | None, str]
 # The attack whose surest answer is told, and the figure that has the size of the smallest class.
 _GUESS = "homogeneity"
 _SMALLEST = "least_class_size"
+_ON_SPARK = "not known: the rows are on Spark"
 
 
 def in_words(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> Iterator[Explained]:
@@ -62,6 +63,8 @@ def _surest_guess(engine: Engine, release: Release) -> Explained:
     name = "surest_guess"
     if not any(policy_of(release).all_having(Role.SENSITIVE)):
         return name, None, None, "not known: no column is sensitive"
+    if not engine.reads_in_place:
+        return name, None, None, _ON_SPARK
     try:
         answers = attack_release(engine, release, AttackRequest(_GUESS))
     except PolicyError as error:
@@ -82,7 +85,7 @@ def _count_error(engine: Engine, release: Release) -> Explained:
     """The median relative error of random counts."""
     name = "count_error"
     if not engine.reads_in_place:
-        return name, None, None, "not known: the rows are on Spark, where MEASURE ... WITH WORKLOAD asks for it"
+        return name, None, None, f"{_ON_SPARK}; MEASURE ... WITH WORKLOAD asks counts there"
     try:
         counts = typical_counts(engine, release)
     except UserError as error:
