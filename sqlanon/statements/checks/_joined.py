@@ -14,8 +14,7 @@ from sqlanon.domain.release import Measurement, Release
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.release.existing.joined import side_of
-from sqlanon.sources import joins
-from sqlanon.sources.joins import Side, bind_joined, owners, require_same_hierarchy
+from sqlanon.sources.joins import Side, bind_joined, measured, owners, require_same_hierarchy
 from sqlanon.statements.checks.check_joined import CheckJoined
 
 
@@ -35,7 +34,7 @@ def check_joined(engine: Engine, second: Release, first: Release, statement: Che
         requirements = bind_joined(statement.requirements)
         owner_lists = [owners(r, [side.name for side in sides], [side.columns for side in sides]) for r in requirements]
         counted = [partial(side.counted, levels) for side in sides]
-        return list(joins(engine, requirements, owner_lists, counted, len(levels)))
+        return list(measured(engine, requirements, owner_lists, counted, len(levels)))
 
 
 def _coarser_level(engine: Engine, sides: Sequence[Side], name: str) -> int | None:
