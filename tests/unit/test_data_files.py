@@ -17,7 +17,7 @@ import pandas
 import pytest
 from typer.testing import Result
 
-from sqlanon.domain.counts import per_cent
+from sqlanon.domain.numbers import per_cent
 from tests.support.command_line import SQLANON, environment, invoke
 
 _PEOPLE = pandas.DataFrame(

@@ -12,7 +12,7 @@ import typer
 from sqlanon.clients.terminal.files.request import Columns, Wanted, proposed_command
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.presentation.rows import Rows
-from sqlanon.domain.counts import counted, per_cent
+from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.errors import UserError
 

@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import categories
 from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile
-from sqlanon.domain.calls import MethodCall
-from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, UserError
