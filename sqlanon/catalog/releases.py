@@ -21,7 +21,7 @@ from sqlanon.catalog._json import (
     read_sources,
     write_sources,
 )
-from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.identifiers import fold, nearest, same_name
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Measurement, Reading, Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.values import QualifiedName
@@ -32,6 +32,7 @@ from sqlanon.sql.build.expressions import in_utc
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import sql_file
+from sqlanon.syntax.texts import typed_name
 
 # Whether the rows that describe a release are those that were written with it.
 #
@@ -349,8 +350,19 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
             f"like any other, COPY {name} TO 'file.parquet'",
         )
     others = _rows.read_names(engine, "release", "object_name") if migrations.ready(engine) else []
-    near = nearest(name.name, others)
+    near = _of_policy(engine, name) or nearest(name.name, others)
     raise UserError(f"there is no release {name}", hint=near or "make one with CREATE ANONYMIZED TABLE or VIEW")
+
+
+def _of_policy(engine: Engine, name: QualifiedName) -> str | None:
+    """The hint for the name of a policy: its releases, or how to make one; None for other names."""
+    if not migrations.ready(engine) or fold(name.name) not in map(fold, _rows.read_names(engine, "policy", "policy")):
+        return None
+    policy = typed_name(name.name)
+    made = [str(release) for release, of in listing(engine) if of is not None and same_name(of.policy, name.name)]
+    if not made:
+        return f"{policy} is a policy: make a release of it with CREATE ANONYMIZED TABLE name AS POLICY {policy}"
+    return f"{policy} is a policy; its release{'s are' if len(made) > 1 else ' is'} {', '.join(made)}"
 
 
 def delete(engine: Engine, release_id: str) -> None:

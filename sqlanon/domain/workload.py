@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from math import ceil
 
+from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import PolicyError
 
@@ -67,8 +68,12 @@ def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
         seed=_whole(remaining, "seed", defaults.seed, None, None),
     )
     if remaining:
-        known = "queries, dimensions, selectivity, aggregate, of, seed"
-        raise PolicyError(f"a workload has no argument {next(iter(remaining))!r}", hint=f"it has: {known}")
+        known, unknown = [field.name for field in fields(options)], next(iter(remaining))
+        raise PolicyError(
+            f"a workload has no argument {unknown!r}",
+            hint=nearest(unknown, known) or f"it has: {', '.join(known)}",
+            part=("argument", unknown),
+        )
     if (options.of is None) != (options.aggregate == "count"):
         raise PolicyError(
             "a workload of sums or averages is of a column, and one of counts is not",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
 from unicodedata import category, east_asian_width
 
 import duckdb
@@ -74,6 +77,9 @@ _OF_EXTENSION = "An error occurred while trying to automatically install the req
 _NO_SPACE = re.compile(
     "No space left on device|Disk quota exceeded|File too large|There is not enough space on the disk"
 )
+_NO_FILES = re.compile(r'No files found that match the pattern "([^"\n]+)"')
+# So many files of a folder are compared with the name of one that is not there.
+_MOST_FILES = 1_000
 # Of a CSV file, of JSON, of read_text; and of a CSV file whose encoding is named.
 _NOT_UTF8 = re.compile("file is not utf-8 encoded|invalid UTF-8 encoding|valid UTF-8", re.IGNORECASE)
 _NOT_ENCODED = re.compile(r"Invalid Input Error: File is not [\w-]+ encoded")
@@ -169,6 +175,25 @@ def _is_valueless(error: duckdb.Error, text: str) -> bool:
     return isinstance(error, _VALUELESS) or (type(error) is duckdb.Error and text.startswith(_OF_EXTENSION))
 
 
+def near_file(text: str) -> str | None:
+    """A hint for DuckDB's message that there is no file: one that is called like it, or the folder of relative paths.
+
+    None for other messages.
+    """
+    match = _NO_FILES.search(text)
+    if match is None:
+        return None
+    path = Path(match[1])
+    try:
+        names = [each.name for each in islice(path.parent.iterdir(), _MOST_FILES)]
+    except (OSError, ValueError):
+        names = []
+    near = get_close_matches(path.name, names, n=1)
+    return (
+        f"did you mean '{path.parent / near[0]}'?" if near else f"a path begins in the folder {Path.cwd().as_posix()}"
+    )
+
+
 def _users_to_change(text: str, query: str | None) -> UserError | None:
     """The error of a file that is open for reading only, or too old for a secure view, or of a missing module."""
     before, read_only, _ = text.partition('" which is attached in read-only mode')
@@ -179,6 +204,8 @@ def _users_to_change(text: str, query: str | None) -> UserError | None:
             hint="open it without read_only, or copy it to a file that you may write",
             query=query,
         )
+    if no_file := _NO_FILES.search(text):
+        return UserError(no_file[0], hint=near_file(text), query=query)
     if missing := re.match(r"Invalid Input Error: Required module '(\w+)' failed to import", text):
         # The rest is a traceback, with lines of whatever program runs.
         return UserError(

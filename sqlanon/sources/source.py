@@ -30,6 +30,7 @@ from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.syntax.query_text import query_text
 from sqlanon.syntax.script import quoted_texts
+from sqlanon.syntax.source import FILE_NAME
 
 # What no query may have in it that the catalog keeps.
 
@@ -159,7 +160,23 @@ def _instead(engine: Engine, name: QualifiedName) -> str:
     if len(name.parts) == 3 and fold(name.parts[0]) not in databases:
         return f"ATTACH the database {name.parts[0]} first: each session has to"
     known = [str(known) for (known,) in engine.rows(sql_file("statements", "relation_names"))]
-    return nearest(name.name, known) or "SHOW ALL TABLES lists what there is"
+    return _file_instead(engine, name) or nearest(name.name, known) or "SHOW ALL TABLES lists what there is"
+
+
+def _file_instead(engine: Engine, name: QualifiedName) -> str | None:
+    """The hint that a file was meant: that of the name, or the one that is called like it; None for others."""
+    path = str(name)
+    is_file = len(name.parts) > 1 and FILE_NAME.fullmatch(f".{name.name}") is not None
+    others = "" if is_file else ".*"
+    try:
+        files = [str(file) for (file,) in engine.rows(sql_file("statements", "files"), [path + others])]
+    except EngineError:
+        files = []
+    if is_file:
+        there = "the file is there" if path in files else "a path begins in the folder in which sqlanon runs"
+        return f"write '{path}', in quotes: {there}"
+    readable = [file for file in files if FILE_NAME.fullmatch(file.removeprefix(path))]
+    return f"write '{readable[0]}', in quotes, if you mean the file" if readable else None
 
 
 def passing(engine: Engine, source: Source) -> str | None:

@@ -61,6 +61,8 @@ class _Forms:
     def beginning(self, first: Sequence[Token]) -> _Form | None:
         """The statement of ours that these tokens begin; more of them than it has keywords do not matter."""
         words = tuple(takewhile(bool, map(keyword_of, first)))
+        if (refused := _before_second_name(first)) is not None:
+            return refused
         if len(first) > 2 and (form := self._before_name.get(" ".join(words[:2]))):
             return form if first[2].kind in (Kind.WORD, Kind.QUOTED) else None
         # The longest first: CREATE ANONYMIZED STREAM is a statement of its own.
@@ -68,6 +70,15 @@ class _Forms:
         if not _NOT_OURS.isdisjoint(openings):
             return None
         return next((self._by_opening[opening] for opening in openings if opening in self._by_opening), None)
+
+
+def _before_second_name(first: Sequence[Token]) -> _Form | None:
+    """The statement that was meant by CREATE TABLE ANONYMIZED name; to DuckDB a table may be called anonymized."""
+    rest = [*first[:1], *first[3:]] if [*map(keyword_of, first[1:3])] == ["OR", "REPLACE"] else list(first)
+    words = " ".join(map(keyword_of, rest[:3]))
+    if len(rest) < 4 or words not in meant.BEFORE_SECOND_NAME or keyword_of(rest[3]) in ("AS", "USING"):
+        return None
+    return _Form(words, meant.BEFORE_SECOND_NAME[words]) if rest[3].kind in (Kind.WORD, Kind.QUOTED) else None
 
 
 @cache
@@ -105,6 +116,8 @@ def _misread(text: str) -> str | None:
         following = every_token[number : number + forms.most_keywords]
         if line_break and not indent.strip() and (form := forms.beginning(following)):
             return f"if {form.label} begins another statement, put a semicolon before it"
+    if [keyword_of(token) for token in read[1:3]] == ["OR", "REPLACE"]:
+        read = [read[0], *read[3:]]
     words = " ".join(keyword_of(token) for token in read[:2])
     if len(read) == 2 and keyword_of(read[0]) in ("DESCRIBE", "DESC"):
         return f"if {shortened(read[1].text)} is a policy, write DESCRIBE POLICY {shortened(read[1].text)}"
@@ -120,6 +133,10 @@ def hint_for(error: BaseException, script: str) -> str | None:
 
     Of several statements it is the one that begins with the word that DuckDB stumbles over.
     """
+    if type(error).__name__ == "IOException":
+        from sqlanon.engines.translated import near_file
+
+        return near_file(str(error))
     if type(error).__name__ not in ("ParserException", "CatalogException"):
         return None
     pieces = [piece.text for piece in split(script)]

@@ -21,6 +21,12 @@ _CLAUSES = {
     Role.SENSITIVE: ("USING",),
     Role.INSENSITIVE: (),
 }
+# What people write in place of a role.
+_MEANT = {
+    **dict.fromkeys(("QI", "QID", "KNOWN", "QUASIIDENTIFIER"), Role.QUASI_IDENTIFIER),
+    **dict.fromkeys(("SECRET", "CONFIDENTIAL", "SA"), Role.SENSITIVE),
+    **dict.fromkeys(("ID", "DIRECT"), Role.IDENTIFIER),
+}
 _OWNERS = {
     phrase: [role for role in Role if phrase in _CLAUSES[role]] for phrases in _CLAUSES.values() for phrase in phrases
 }
@@ -49,7 +55,7 @@ def attributes(
 def attribute(reader: Reader) -> Attribute:
     """A column, its role and the role's clauses in any order, each at most once."""
     _refuse_role_before_column(reader)
-    name = reader.named("a column", "column")
+    name = reader.column("column")
     reader.mark("column", name, "role")
     role = _role(reader)
     return Attribute(name, role, **_clauses(reader, name, role))
@@ -61,7 +67,10 @@ def quasi_identifiers(reader: Reader) -> tuple[Attribute, ...]:
 
     def item() -> None:
         token = reader.peek()
-        name = reader.named("a column", "column")
+        name = reader.column("column")
+        if any(reader.sees(*words.split()) for words in (*ROLES, "QUASI")):
+            hint = "list the columns alone: FROM patients (age, sex) SENSITIVE disease"
+            raise reader.refused("roles of columns belong to CREATE POLICY", hint=hint, token=reader.peek())
         if fold(name) in columns:
             hint = "name it once; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
@@ -102,6 +111,8 @@ def _role(reader: Reader) -> Role:
     if reader.sees_symbol(",") or reader.sees_symbol(")"):
         hint = "the role stands behind each column, as in age QUASI IDENTIFIER, disease SENSITIVE"
         raise reader.expected(either(*ROLES), hint=hint)
+    if (meant := _MEANT.get(keyword_of(reader.peek()))) is not None:
+        raise reader.expected(either(*ROLES), hint=f"write {role_words(meant)} in full: age {role_words(meant)}")
     return ROLES[reader.choose(tuple(ROLES))]
 
 
@@ -178,10 +189,13 @@ def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
     """SENSITIVE column [USING hierarchy], ...; nothing without the keyword. Each column with its hierarchy, or None."""
     if not reader.accept("SENSITIVE"):
         return []
+    if reader.sees_symbol("("):
+        hint = "write them without parentheses: SENSITIVE disease, income"
+        raise reader.refused("SENSITIVE columns stand in no parentheses", hint=hint, token=reader.peek())
     columns: dict[str, tuple[str, str | None]] = {}
     while True:
         token = reader.peek()
-        column = reader.named("a column", "column")
+        column = reader.column("column")
         if fold(column) in columns:
             raise reader.refused(
                 f"the column {token.text} is named twice",

@@ -15,9 +15,11 @@ from sqlanon.syntax.reader import Reader
 from sqlanon.syntax.script import split
 from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import name_text
-from sqlanon.syntax.wording import either
+from sqlanon.syntax.wording import either, shortened
 
 _EXAMPLE = "k_anonymity(k => 4)"
+# The model that is meant where its number alone is written.
+_MODELS = {"k": "k_anonymity", "l": "l_diversity", "t": "t_closeness"}
 
 
 def policy_of(text: str) -> Policy:
@@ -84,7 +86,9 @@ def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | 
         return source(reader, before_list=False)
     if not reader.sees("REQUIRE"):
         words = (*also, "AGAINST", *behind, "REQUIRE")
-        raise reader.expected(either(*words), among=words)
+        ends = reader.peek().kind is Kind.END
+        hint = f"say what a release has to satisfy: REQUIRE {_EXAMPLE}" if ends else None
+        raise reader.expected(either(*words), among=words, hint=hint)
     return None
 
 
@@ -108,6 +112,7 @@ def requirements(reader: Reader, before: str = "") -> tuple[Requirement, ...]:
     listed: list[Requirement] = []
     while True:
         token = reader.peek()
+        _refuse_bare_number(reader)
         model, arguments = values.call(reader, "a requirement", _EXAMPLE, "requirement")
         required = Requirement(model, arguments)
         if required.subject in (other.subject for other in listed):
@@ -116,6 +121,20 @@ def requirements(reader: Reader, before: str = "") -> tuple[Requirement, ...]:
         listed.append(required)
         if not reader.further() or (before and reader.sees(before)):
             return tuple(listed)
+
+
+def _refuse_bare_number(reader: Reader) -> None:
+    """Raises StatementError for k = 5, k => 5 or 5 in place of a model."""
+    token, behind = reader.peek(), reader.peek(1)
+    if token.kind is Kind.NUMBER:
+        hint = f"name the model: REQUIRE k_anonymity({token.text})"
+        raise reader.refused("a number alone requires nothing", hint=hint, token=token)
+    if token.kind is not Kind.WORD or (behind.kind, behind.text) not in ((Kind.SYMBOL, "="), (Kind.SYMBOL, "=>")):
+        return
+    number = reader.peek(2).text if reader.peek(2).kind is Kind.NUMBER else "5"
+    model = _MODELS.get(token.text.lower(), "model")
+    hint = f"name the model: REQUIRE {model}({token.text.lower()} => {number})"
+    raise reader.refused(f"{shortened(token.text)} is an argument of a model", hint=hint, token=token)
 
 
 def _rest(
@@ -161,7 +180,7 @@ def column_set(reader: Reader) -> tuple[str, ...]:
 
     def item() -> None:
         token = reader.peek()
-        column = reader.named("a column", "set")
+        column = reader.column("set")
         if fold(column) in columns:
             hint = "name it once; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice in one set", hint=hint, token=token)

@@ -129,7 +129,9 @@ class Reader(Cursor):
             first, *rest = phrase.split()
             if rest and self.accept(first):
                 self.expect(*rest)
-        raise self.expected(either(*phrases, *also), among=phrases)
+        near = nearest_phrase(self.peek(), [each for each in also if each.isupper()])
+        hint = f"did you mean {near}?" if near and not nearest_phrase(self.peek(), phrases) else None
+        raise self.expected(either(*phrases, *also), among=phrases, hint=hint)
 
     def expect_symbol(self, symbol: str) -> None:
         if not self.accept_symbol(symbol):
@@ -165,12 +167,13 @@ class Reader(Cursor):
             self._bare = token
             return self.take().text
         if token.kind is Kind.QUOTED:
-            quote = token.text[0]
-            unquoted = token.text[1:-1].replace(quote * 2, quote)
+            unquoted = _unquoted_text(token)
             if unquoted:
                 self.take()
                 return unquoted
         hint = 'a name stands in double quotes, as in "name"' if token.kind is Kind.STRING else None
+        if what == "a column" and (token.kind, token.text) == (Kind.SYMBOL, "*"):
+            hint = "name each column: (age, sex, zip); PROFILE proposes which"
         if token.kind is Kind.NUMBER:
             meant = begins_with_digit(self._tokens[self._next :])
             self.parts.add_name(meant.start, meant.end)
@@ -183,6 +186,22 @@ class Reader(Cursor):
         name = self.name(what)
         self.parts.add(offset, *part, name)
         return name
+
+    def column(self, part: str) -> str:
+        """The name of a column, which is marked as the part of the statement that is called like it.
+
+        Raises StatementError, with the quotes to type, for a name with a dot in it.
+        """
+        first = self.peek()
+        name = self.named("a column", part)
+        if not self.sees_symbol(".") or self.peek(1).kind not in (Kind.WORD, Kind.QUOTED):
+            return name
+        parts = [name]
+        while self.accept_symbol(".") and self.peek().kind in (Kind.WORD, Kind.QUOTED):
+            parts.append(_unquoted_text(self.take()))
+        whole, last = (f'"{text}"'.replace('"', '""')[1:-1] for text in (".".join(parts), parts[-1]))
+        hint = f"write {whole}, in quotes, if the dot is in the column's name; else {last} alone, without its table"
+        raise self.refused(f"the name of a column has a dot in it: {'.'.join(parts)}", hint=hint, token=first)
 
     def placed(self, stand_in: Value) -> tuple[Placeholder, Value]:
         """Takes the placeholder that stands next; with its value, or what stands in for it until it has one."""
@@ -362,6 +381,11 @@ _PARTS = frozenset(
     "AGAINST CONFIDENTIAL ENTITY FROM IDENTIFIER INSENSITIVE METHOD QUASI REQUIRE SELECT SENSITIVE USING VISIBLE "
     "WITH".split()
 )
+
+
+def _unquoted_text(token: Token) -> str:
+    """The name that a token is, without its quotes."""
+    return token.text if token.kind is Kind.WORD else token.text[1:-1].replace(token.text[0] * 2, token.text[0])
 
 
 class Unquoted(NamedTuple):

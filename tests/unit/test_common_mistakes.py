@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from sqlanon import Connection, SqlanonError, UserError, connect
+from sqlanon import Connection, PrivacyViolation, SqlanonError, UserError, connect
 from tests.support.command_line import invoke, run_script
 from tests.support.database import template
 
@@ -163,7 +164,109 @@ def test_k_larger_than_the_table(con: Connection) -> None:
     with pytest.raises(SqlanonError, match="cannot be met") as caught:
         con.execute("CREATE ANONYMIZED TABLE q AS POLICY p")
     # To leave out more rows would be to leave out all.
-    assert caught.value.hint == "the whole table does not meet it: ask for less"
+    assert caught.value.hint == "ask for less: k_anonymity(k => 240) is the most that the whole table meets"
+
+
+@pytest.mark.parametrize("method", ["generalization", "mondrian"])
+@pytest.mark.parametrize(
+    ("columns", "required", "hint"),
+    [
+        ("(born) SENSITIVE country", "l_diversity(4)", "country has 3 values: l_diversity(l => 3) is the most"),
+        ("(born) SENSITIVE bats", "l_diversity(4)", "bats has 3 values: l_diversity(l => 3) is the most"),
+        ("(born) ENTITY player", "k_anonymity(41)", "k_anonymity(k => 40) is the most"),
+        ("(born)", "k_anonymity(241)", "k_anonymity(k => 240) is the most"),
+    ],
+)
+def test_what_no_table_meets_is_answered_with_what_it_meets(
+    con: Connection, method: str, columns: str, required: str, hint: str
+) -> None:
+    """Of 240 rows of 40 players; three countries, and left, right and NULL."""
+    short = f"CREATE ANONYMIZED TABLE q FROM pay {columns} REQUIRE {{}} METHOD {method}"
+    with pytest.raises(PrivacyViolation) as caught:
+        con.execute(short.format(required))
+    assert hint in str(caught.value.hint)
+    (number,) = re.findall(r"=> (\d+)\) is", str(caught.value.hint))
+    con.execute(short.format(required.replace(re.findall(r"\d+", required)[0], number)))
+
+
+SPELLINGS = {
+    "CREATE ANONYMISED TABLE q AS POLICY good": "write it with a Z: CREATE ANONYMIZED TABLE",
+    "CREATE OR REPLACE ANONYMISED VIEW q AS POLICY good": "write it with a Z: CREATE ANONYMIZED TABLE",
+    "DROP ANONYMISED TABLE r": "write it with a Z: DROP ANONYMIZED TABLE",
+    "REFRESH ANONYMISED TABLE r": "write it with a Z: REFRESH ANONYMIZED TABLE",
+    "EXPLAIN ANONYMISED TABLE q AS POLICY good": "write it with a Z: EXPLAIN ANONYMIZED TABLE",
+    "CREATE TABLE ANONYMIZED q AS POLICY good": "CREATE ANONYMIZED TABLE q FROM",
+    "CREATE OR REPLACE TABLE ANONYMISED q AS POLICY good": "CREATE ANONYMIZED TABLE q FROM",
+    "ANONYMIZE pay": "CREATE ANONYMIZED TABLE name FROM patients (age, sex, zip)",
+    "CREATE ANONYMIZED q AS POLICY good": "write CREATE ANONYMIZED TABLE q AS",
+    "CREATE ANONYMIZED TABLE q AS SELECT * FROM pay": "FROM (SELECT ...) (age, sex) SENSITIVE disease",
+    "CREATE ANONYMIZED TABLE q AS (SELECT * FROM pay)": "FROM (SELECT ...) (age, sex) SENSITIVE disease",
+    "CREATE ANONYMIZED TABLE q AS pay": "FROM pay (age, sex)",
+    "CREATE ANONYMIZED TABLE q POLICY good": "write AS POLICY good",
+    "CREATE ANONYMIZED TABLE q 4 AS POLICY good": 'CREATE ANONYMIZED TABLE "q 4"',
+    "CREATE ANONYMIZED TABLE q FROM pay": "FROM patients (age, sex, zip)",
+    "CREATE ANONYMIZED TABLE q FROM pay (born QUASI IDENTIFIER)": "list the columns alone",
+    "CREATE ANONYMIZED TABLE q FROM pay (born) SENSITIVE (salary)": "SENSITIVE disease, income",
+    "CREATE ANONYMIZED TABLE q FROM pay (born) REQUIRE k_anonymity(3) SENSITIVE salary": "the order is",
+    "CREATE ANONYMIZED TABLE q FROM pay (born) REQUIRE k = 3": "REQUIRE k_anonymity(k => 3)",
+    "CREATE ANONYMIZED TABLE q FROM pay (born) REQUIRE l => 3": "REQUIRE l_diversity(l => 3)",
+    "CREATE ANONYMIZED TABLE q FROM pay (born) REQUIRE 3": "REQUIRE k_anonymity(3)",
+    "CREATE ANONYMIZED TABLE q FROM pay (*)": "name each column",
+    "CREATE ANONYMIZED TABLE q FROM data/pay.csv (born)": "write 'data/pay.csv'",
+    "CHECK ./pay.parquet (born)": "write './pay.parquet'",
+    "PROFILE pay-2026.csv": "write 'pay-2026.csv'",
+    "CHECK pay (pay.born)": 'write "pay.born", in quotes, if the dot is in the column\'s name; else "born" alone',
+    'CHECK pay (born) SENSITIVE "a ""b""".c': 'write "a ""b"".c", in quotes',
+    "CREATE POLICY p ON pay (year.born QUASI IDENTIFIER) REQUIRE k_anonymity(3)": 'write "year.born", in quotes',
+    "CREATE POLICY p ON pay (born QI) REQUIRE k_anonymity(3)": "write QUASI IDENTIFIER in full",
+    "CREATE POLICY p ON pay (born QUASI IDENTIFIER)": "REQUIRE k_anonymity(k => 4)",
+    "ALTER POLICY good REQIRE k_anonymity(3)": "did you mean REQUIRE?",
+    "DROP ANONYMIZED STREM s": "did you mean STREAM?",
+    "CREATE WORKLOAD w ON good": "write ON POLICY good",
+    "CREATE WORKLOAD w ON POLICY good (querys => 5)": "did you mean queries?",
+    "CREATE ANONYMIZED TABLE q AS POLICY good METHOD mondrian(relaxed => true)": "write mode => 'relaxed'",
+    "CREATE ANONYMIZED TABLE q AS POLICY good METHOD generalization(local)": "write recoding => 'local'",
+    "CREATE ANONYMIZED TABLE q AS POLICY good METHOD generalization(suppression => 2)": "write suppression => 0.02",
+    "EXPORT r TO 'out/' (FORMAT csv, HEADER true)": "leave it out",
+    "EXPORT r TO 'out/' (OVERWRITE)": "write REPLACE",
+    "EXPORT r TO 'out/' WITH (FORMAT csv)": "leave WITH out",
+    "EXPORT good TO 'out/'": "good is a policy; its release is main.r",
+    "CHECK good": "good is a policy; its release is main.r",
+}
+
+
+@pytest.mark.parametrize("statement", SPELLINGS)
+def test_a_hint_has_what_to_type(con: Connection, statement: str) -> None:
+    with pytest.raises(SqlanonError) as caught:
+        con.execute(statement)
+    assert SPELLINGS[statement] in str(caught.value.hint)
+    assert caught.value.position is not None
+
+
+def test_a_table_may_be_called_anonymized(con: Connection) -> None:
+    con.execute("CREATE TABLE anonymized AS SELECT 1 AS a; CREATE OR REPLACE TABLE ANONYMISED (a INT); FROM anonymized")
+
+
+def test_a_file_without_quotes(con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    con.execute("COPY pay TO 'pay_2026.csv'")
+    statements = {
+        "PROFILE pay_2026.csv": "write 'pay_2026.csv', in quotes: the file is there",
+        "CHECK pay_2026.csv (born)": "write 'pay_2026.csv', in quotes: the file is there",
+        "CREATE ANONYMIZED TABLE q FROM pay_2026.csv (born)": "write 'pay_2026.csv', in quotes: the file is there",
+        POLICY.replace("ON pay", "ON pay_2026.csv"): "write 'pay_2026.csv', in quotes: the file is there",
+        "CREATE ANONYMIZED TABLE q FROM pay_2025.csv (born)": "write 'pay_2025.csv', in quotes: a path begins",
+        "CREATE ANONYMIZED TABLE q FROM pay_2026 (born)": "write 'pay_2026.csv', in quotes, if you mean the file",
+        "CREATE ANONYMIZED TABLE q FROM 'pay_2062.csv' (born)": "did you mean 'pay_2026.csv'?",
+    }
+    for statement, hint in statements.items():
+        with pytest.raises(SqlanonError) as caught:
+            con.execute(statement)
+        assert hint in str(caught.value.hint), statement
+    con.execute("SET enable_external_access = false")
+    with pytest.raises(SqlanonError) as caught:
+        con.execute("PROFILE pay_2026.csv")
+    assert "the file is there" not in str(caught.value.hint)
 
 
 def test_a_source_that_is_gone_is_named_with_its_policy(con: Connection) -> None:
@@ -269,7 +372,7 @@ def test_a_live_view_on_another_database(con: Connection) -> None:
 @pytest.mark.parametrize(
     ("script", "hint"),
     [
-        ("CREATE ANONYMISED TABLE r AS POLICY p", "did you mean CREATE ANONYMIZED?"),
+        ("CREATE ANONYMIZD TABLE r AS POLICY p", "did you mean CREATE ANONYMIZED?"),
         ("SHOW POLICYS", "did you mean SHOW POLICIES?"),
         ("SHOW RELEASE", "did you mean SHOW RELEASES?"),
         ("DESCRIBE pp", "if pp is a policy, write DESCRIBE POLICY pp"),
@@ -295,7 +398,7 @@ def test_what_duckdb_could_not_read_may_have_been_meant_for_sqlanon(script: str,
         ("PROFLE visits (age)", "hint: did you mean PROFILE?"),
         ("MEASUR r WITH FIGURES (membership)", "hint: did you mean MEASURE?"),
         ("FRONTIR f ON POLICY p METHODS (mondrian) MEASURE gain", "hint: did you mean FRONTIER?"),
-        ("CREATE ANONYMISED TABLE r AS POLICY p", "hint: did you mean CREATE ANONYMIZED?"),
+        ("CREATE ANONYMIZD TABLE r AS POLICY p", "hint: did you mean CREATE ANONYMIZED?"),
         ("CREATE TABLE z AS SELECT 1 AS a; ADVIS f LEAST gain; SELECT 2", "hint: did you mean ADVISE?"),
         ("SELECT 1; SELEC 2", None),
         ("CHECKPOINT; SELECT * FROM nowhere", None),

@@ -25,7 +25,7 @@ from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups
 from sqlanon.methods.anatomy.tables import Bucketization
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
-from sqlanon.methods.shared.wording import frequent, too_frequent_in
+from sqlanon.methods.shared.wording import frequent, greatest_met, too_frequent_in
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, cast, descending, infix, order_by, up_to_here, window
 from sqlanon.sql.build.names import alias, column, relation
@@ -316,9 +316,10 @@ class Dealing:
         unmet = [self._requirements[index] for index in indexes]
         models = ", ".join(dict.fromkeys(map(str, unmet)))
         values = too_frequent_in(self._engine, self._policy, unmet)
+        greatest = greatest_met(self._engine, self._policy, unmet)
         return PrivacyViolation(
             f"{models} cannot be met: not even all rows as one bucket do{values}; nothing was published",
-            hint="ask for less",
+            hint=f"ask for less: {greatest}" if greatest else "ask for less",
         )
 
     def _columns(self) -> list[tuple[BoundAttribute, str]]:

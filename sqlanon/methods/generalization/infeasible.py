@@ -16,7 +16,7 @@ from sqlanon.methods.shared.lattice.node_rows_sql import Batch
 from sqlanon.methods.shared.lattice.node_summary_sql import class_label, violated_classes
 from sqlanon.methods.shared.lattice.nodes import Node
 from sqlanon.methods.shared.task import Cells, Task
-from sqlanon.methods.shared.wording import too_frequent_in
+from sqlanon.methods.shared.wording import greatest_met, too_frequent_in
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.rows import relation_names
@@ -134,7 +134,7 @@ def infeasible(
     return PrivacyViolation(
         f"{_unmet(requirements, broken, limit)} with at most {count_of(limit, cells.rows, 'row')} suppressed: "
         f"at the most general levels allowed, {worst}{values}{later}; nothing was published",
-        hint=_hint(policy, worst.on, spared=violations[0][0] < cells.rows),
+        hint=_hint(policy, worst.on, greatest_met(engine, policy, of_all_rows), spared=violations[0][0] < cells.rows),
     )
 
 
@@ -160,14 +160,16 @@ def infeasible_join(task: Task, broken: Sequence[JoinReached], limit: int) -> Pr
     )
 
 
-def _hint(policy: BoundPolicy, on: Sequence[str], *, spared: bool) -> str:
-    """What can be done; `spared` is whether some rows would be left if all classes that violate were suppressed.
+def _hint(policy: BoundPolicy, on: Sequence[str], greatest: str | None, *, spared: bool) -> str:
+    """What can be done; `greatest` is the most that the whole table meets, where it is known.
+
+    `spared` is whether some rows would be left if all classes that violate were suppressed.
 
     `on` are the quasi-identifiers by which these are told apart, none if they are all.
     """
     quasi = [b for b in policy.quasi_identifiers if not on or b.attribute.name in on]
     capped = [b.column for b in quasi if b.max_level < b.height]
     if not capped:
-        return "the whole table does not meet it: ask for less"
+        return f"ask for less: {greatest}" if greatest else "the whole table does not meet it: ask for less"
     more = "allow more suppression, or ask for less" if spared else "or ask for less"
     return f"raise MAX LEVEL of {', '.join(capped)}, {more}"

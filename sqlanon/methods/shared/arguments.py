@@ -123,7 +123,7 @@ def with_names(
         known = arguments_of(options)
         raise PolicyError(
             f"{method}: it is not clear which argument {written(values[UNNAMED])} is",
-            hint=f"it has: {', '.join(known)}" if known else f"it has none: write METHOD {method}",
+            hint=_instead(method, str(values[UNNAMED]), known),
             part=("method", method, UNNAMED),
         )
     return tuple((missing[0] if name == UNNAMED else name, value) for name, value in arguments)
@@ -150,7 +150,18 @@ def called(method: str, arguments: Mapping[str, Value]) -> str:
 def _instead(method: str, name: str, known: Mapping[str, Argument]) -> str:
     if not known:
         return f"it has none: write METHOD {method}"
+    if chosen := _of_choice(name, known):
+        return f"write {chosen}"
     return nearest(name, list(known)) or f"it has: {', '.join(known)}"
+
+
+def _of_choice(name: str, known: Mapping[str, Argument]) -> str | None:
+    """The argument with its value where the value was written as a name, as in strict => true; None for others."""
+    for argument_name, argument in known.items():
+        for choice in argument.choices:
+            if name in (choice, f"{choice}_{argument_name}", f"{argument_name}_{choice}"):
+                return f"{argument_name} => {written(choice)}"
+    return None
 
 
 def _example(method: str, options: type[DataclassInstance]) -> str:
@@ -182,8 +193,16 @@ def _checked(method: str, name: str, argument: Argument, value: Value) -> Value:
         raise PolicyError(f"{method}: there is no {name} {written(value)}", hint=f"write one of {choices}")
     raise PolicyError(
         f"{method}: {name} is {argument.takes}, not {written(value)}",
-        hint=f"write {name} => {written(example_of(argument))}",
+        hint=f"write {name} => {written(_meant(argument, value))}",
     )
+
+
+def _meant(argument: Argument, value: Value) -> Value:
+    """The fraction that is meant by a number of per cent, else an example."""
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    if argument.kind is Kind.FRACTION and is_number and 1 < Decimal(str(value)) <= 100:
+        return plain_number(Decimal(str(value)).scaleb(-2))
+    return example_of(argument)
 
 
 def _require_needed(method: str, name: str, argument: Argument, options: DataclassInstance) -> None:

@@ -10,12 +10,13 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.explanation import Searched
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.release import Assumption
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, descending, window
-from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.cells.cells import tree_summaries
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import respondents, tree_summaries
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.questions.ask import BoundRequirement
 
@@ -120,6 +121,61 @@ def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[
     subjects = dict.fromkeys(requirement.attributes for requirement in requirements if requirement.attributes)
     values = [value for value in (frequent(engine, policy, subject) for subject in subjects) if value and value.text]
     return "".join(f"; the most frequent {value}" for value in values)
+
+
+def greatest_met(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str | None:
+    """What the whole table in one class allows for, as in `k_anonymity(k => 7874) is the most`; None if unknown.
+
+    It is known of requirements of a whole number of rows or of values at the least, where rows are read in place.
+    """
+    if not engine.reads_in_place or policy.related:
+        return None
+    clauses = [clause for requirement in requirements if (clause := _greatest(engine, policy, requirement))]
+    return "; ".join(clauses) or None
+
+
+def _greatest(engine: Engine, policy: BoundPolicy, requirement: BoundRequirement) -> str | None:
+    question, name = requirement.question, requirement.question.required
+    least = dict(requirement.arguments).get(name)
+    if not question.at_least or not isinstance(least, int) or requirement.on or not set(question.reads) <= _COUNTED:
+        return None
+    query = requirement.statement("achieved")
+    for relation_name, rows in _one_class(policy, requirement.attributes).items():
+        if relation_name in question.reads:
+            query = query.with_(relation_name, as_=rows)
+    ((reached,),) = engine.rows(query)
+    if reached is None or not 1 <= reached < least:
+        return None
+    most = f"{question.model}({name} => {int(reached)}) is the most that the whole table meets"
+    if not requirement.attributes:
+        return most
+    values = exp.select(f.count()).from_(_values(policy, requirement.attributes).subquery("value"))
+    ((number,),) = engine.rows(values)
+    return f"{', '.join(requirement.attributes)} has {counted(int(number), 'value')}: {most}"
+
+
+# The relations of which one class is made here.
+_COUNTED = {"equivalence_class", "class_sensitive_value"}
+
+
+def _one_class(policy: BoundPolicy, attributes: Sequence[str]) -> dict[str, exp.Select]:
+    """The normal relations of the whole table as one class."""
+    class_id = alias(literal(0), "class_id")
+    people = f.count() if policy.entity is None else respondents(column(policy.entity.column))
+    sizes = exp.select(class_id, alias(f.count(), "size"), alias(people, "entities"))
+    relations = {"equivalence_class": sizes.from_(relation(policy.relation))}
+    if attributes:
+        codes = alias(window(f.row_number()), "value")
+        values = exp.select(class_id.copy(), codes, column("n")).from_(_values(policy, attributes).subquery("value"))
+        relations["class_sensitive_value"] = values
+    return relations
+
+
+def _values(policy: BoundPolicy, attributes: Sequence[str]) -> exp.Select:
+    """The number of rows of each value of some columns together."""
+    columns = [column(name) for name in attributes]
+    counts = exp.select(alias(f.count(), "n")).from_(relation(policy.relation))
+    return counts.group_by(*columns)
 
 
 def shortened(text: object) -> str:

@@ -149,5 +149,5 @@ def _target(reader: Reader) -> dict[str, Any]:
         reader.about(str(attacked.name))
         return {"release": attacked.name}
     columns: list[str] = []
-    reader.listed(lambda: columns.append(reader.named("a column", "column")))
+    reader.listed(lambda: columns.append(reader.column("column")))
     return {"source": attacked, "quasi_identifiers": tuple(columns)}

@@ -49,7 +49,7 @@ check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements
     def after_source(cls, reader: Reader, source: Source) -> Self:
         """Reads (columns) [SENSITIVE columns] [AGAINST public] [REQUIRE requirements], behind CHECK source."""
         columns: list[str] = []
-        reader.listed(lambda: columns.append(reader.named("a column", "column")))
+        reader.listed(lambda: columns.append(reader.column("column")))
         sensitive = sensitive_columns(reader)
         also = ("USING", '","') if sensitive else ("SENSITIVE",)
         ends = reader.peek().kind is Kind.END

@@ -67,9 +67,7 @@ policy_change = requirements | ADD requirements | RENAME TO name
             changed = {"new_name": object_name(reader, "policy")}
         else:
             reader.accept("COLUMN")
-            changed = (
-                {"column": reader.named("a column", "column")} if action == "drop" else {"attribute": attribute(reader)}
-            )
+            changed = {"column": reader.column("column")} if action == "drop" else {"attribute": attribute(reader)}
         reader.end()
         return cls(name, action, **changed, if_exists=if_exists)
 

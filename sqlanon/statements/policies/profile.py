@@ -65,7 +65,7 @@ values = ? arguments of a function of DuckDB's, the first of which is a value or
         profiled = _source(reader)
         columns: list[str] = []
         if reader.sees_symbol("("):
-            reader.listed(lambda: columns.append(reader.named("a column", "columns")))
+            reader.listed(lambda: columns.append(reader.column("columns")))
         reader.end()
         return cls(profiled, tuple(columns))
 

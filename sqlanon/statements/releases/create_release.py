@@ -6,11 +6,15 @@ from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlanon.domain.requests import MethodCall, ReleaseRequest
+from sqlanon.domain.values import QualifiedName
 from sqlanon.statements.base import WARNING, Answer, Catalog, Columns, Presentation, Statement, released_rows
 from sqlanon.syntax import values
 from sqlanon.syntax.definitions import anonymized_text, release_text
 from sqlanon.syntax.head import if_not_exists, in_series, levels_from, policy_name, release_name
+from sqlanon.syntax.lexer import Kind, keyword_of
 from sqlanon.syntax.policy import sets
+from sqlanon.syntax.reader import QUERY_WORDS
+from sqlanon.syntax.wording import either, shortened
 
 if TYPE_CHECKING:
     from sqlanon.domain.context import Watching
@@ -71,16 +75,14 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] ;
     def after_create(cls, reader: Reader, or_replace: bool, *also: str) -> CreateRelease:
         """Reads ANONYMIZED VIEW|TABLE and the rest; `also` are other kinds that could stand there, for the message."""
         reader.expect("ANONYMIZED")
-        kind = reader.choose(RELEASE_KINDS, *also).lower()
+        kind = _kind(reader, also)
         unless_there = if_not_exists(reader, or_replace)
         name = release_name(reader)
-        if not reader.sees("AS"):
+        if reader.sees("FROM"):
             from sqlanon.statements.releases.create_short_release import CreateShortRelease
 
-            if reader.sees("FROM"):
-                return CreateShortRelease.after_name(reader, kind, or_replace, unless_there, name)
-            raise reader.expected("AS POLICY or FROM", among=("AS", "FROM"))
-        reader.expect("AS", "POLICY")
+            return CreateShortRelease.after_name(reader, kind, or_replace, unless_there, name)
+        _expect_policy(reader, kind, name)
         policy = policy_name(reader)
         method = method_of(reader, kind, further=("LEVELS FROM RELEASE", "IN SERIES"))
         levels = levels_from(reader)
@@ -141,6 +143,36 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) 
         (*_COUNTED, loss, *_REQUIRED, WARNING, _REMARKS),
         tuple((*head, *astuple(m), said, remarks) for m in report.measurements),
     )
+
+
+def _kind(reader: Reader, also: tuple[str, ...]) -> str:
+    """VIEW or TABLE in lower case; `also` are other kinds that could stand there."""
+    behind = keyword_of(reader.peek(1))
+    if reader.peek().kind in (Kind.WORD, Kind.QUOTED) and behind in ("AS", "FROM"):
+        hint = f"write CREATE ANONYMIZED TABLE {reader.peek().text} {behind} ..., or VIEW for a live view"
+        raise reader.expected(either(*RELEASE_KINDS, *also), among=RELEASE_KINDS, hint=hint)
+    return reader.choose(RELEASE_KINDS, *also).lower()
+
+
+def _expect_policy(reader: Reader, kind: str, name: QualifiedName) -> None:
+    """AS POLICY. Raises StatementError, with what was meant, for a query, a table, or a policy without AS."""
+    if reader.sees("POLICY"):
+        hint = f"write AS POLICY {reader.peek(1).text}"
+        raise reader.expected("AS POLICY or FROM", hint=hint if reader.peek(1).kind is not Kind.END else None)
+    if reader.peek().kind is Kind.NUMBER and keyword_of(reader.peek(1)) in ("AS", "FROM"):
+        hint = f'a name with a blank needs quotes: CREATE ANONYMIZED {kind.upper()} "{name.name} {reader.peek().text}"'
+        raise reader.expected("AS POLICY or FROM", hint=hint)
+    if not reader.accept("AS"):
+        raise reader.expected("AS POLICY or FROM", among=("AS", "FROM"))
+    token = reader.peek()
+    if reader.sees_query() or any(reader.sees(word) for word in QUERY_WORDS):
+        hint = "name the columns that others may know behind it: FROM (SELECT ...) (age, sex) SENSITIVE disease"
+        raise reader.refused("a release is of a policy, and this is a query", hint=hint, token=token)
+    if token.kind in (Kind.WORD, Kind.QUOTED) and not reader.sees("POLICY"):
+        it = shortened(token.text)
+        hint = f"write AS POLICY {it} if that is a policy; of a table write FROM {it} (age, sex) SENSITIVE disease"
+        raise reader.expected("POLICY", hint=hint)
+    reader.expect("POLICY")
 
 
 def method_of(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall:

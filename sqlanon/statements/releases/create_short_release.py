@@ -75,6 +75,10 @@ short_column = name quasi_clauses ;
                 hint="make the policy first: CREATE POLICY, then CREATE ANONYMIZED TABLE ... AS POLICY ...",
                 token=reader.peek(),
             )
+        for keyword in ("SENSITIVE", "ENTITY", "AGAINST", "REQUIRE"):
+            if reader.sees(keyword):
+                hint = "the order is (columns) SENSITIVE ... ENTITY ... AGAINST ... REQUIRE ... METHOD ..., each once"
+                raise reader.refused(f"{keyword} stands too late", hint=hint, token=reader.peek())
         said = {a.role for a in attributes}
         clauses = {"SENSITIVE": Role.SENSITIVE in said, "ENTITY": Role.ENTITY in said, "REQUIRE": bool(required)}
         reader.end(*(word for word, is_there in clauses.items() if not is_there), "METHOD")
@@ -111,7 +115,7 @@ def _others(reader: Reader) -> list[Attribute]:
             attributes += [Attribute(name, Role.SENSITIVE, hierarchy) for name, hierarchy in columns]
         elif reader.sees("ENTITY") and Role.ENTITY not in roles:
             reader.expect("ENTITY")
-            attributes.append(Attribute(reader.named("a column", "column"), Role.ENTITY))
+            attributes.append(Attribute(reader.column("column"), Role.ENTITY))
             if reader.sees_symbol(","):
                 hint = "ENTITY names the one column that says whom a row is about"
                 raise reader.refused("ENTITY names more than one column", hint=hint, token=reader.peek())

@@ -11,7 +11,7 @@ from sqlanon.statements.base import WARNING, Answer, Catalog, Presentation, Stat
 from sqlanon.syntax import values
 from sqlanon.syntax.attributes import key_variable
 from sqlanon.syntax.head import release_name, skip_kind
-from sqlanon.syntax.lexer import Kind
+from sqlanon.syntax.lexer import Kind, keyword_of
 from sqlanon.syntax.reader import Reader
 from sqlanon.syntax.texts import names_text, qualified_text, string_text
 
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from sqlanon.domain.context import Watching
     from sqlanon.engines.base import Engine
 
+# Options of COPY and of other tools.
+_OF_OTHERS = {
+    "HEADER": "leave it out: a CSV file has the names of its columns in its first line",
+    "OVERWRITE": "write REPLACE, which replaces a former export",
+    "OVERWRITE_OR_IGNORE": "write REPLACE, which replaces a former export",
+    "DELIM": "write DELIMITER ';'",
+    "SEP": "write DELIMITER ';'",
+}
 _OPTIONS = ("FORMAT", "DELIMITER", "QUOTE", "PARTITION_BY", "TEXT", "DICTIONARY", "REPLACE", "REPORT", "SIGN KEY")
 # Behind the other columns, where a report was asked for.
 _REPORT = ("report", "VARCHAR")
@@ -60,6 +68,9 @@ export_option = FORMAT ( string | name ) | DELIMITER string | QUOTE string
         options: dict[str, Any] = {}
         if reader.sees_symbol("("):
             reader.listed(lambda: _option(reader, options))
+        if reader.sees("WITH") and reader.sees_symbol("(", ahead=1):
+            hint = "leave WITH out: EXPORT hospital_2026 TO 'out/' (FORMAT parquet)"
+            raise reader.refused("options stand right behind the path", hint=hint, token=reader.peek())
         reader.end()
         return cls(name, path, **options)
 
@@ -108,6 +119,8 @@ export_option = FORMAT ( string | name ) | DELIMITER string | QUOTE string
 def _option(reader: Reader, before: dict[str, Any]) -> None:
     """One option; REPLACE alone says true, and so do TEXT, DICTIONARY and REPORT."""
     token = reader.peek()
+    if hint := _OF_OTHERS.get(keyword_of(token)):
+        raise reader.refused(f"EXPORT has no option {token.text}", hint=hint, token=token)
     words = reader.choose(_OPTIONS)
     option = {"PARTITION_BY": "partition"}.get(words, words.lower().replace(" ", "_"))
     if option in before:

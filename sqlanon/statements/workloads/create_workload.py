@@ -10,6 +10,7 @@ from sqlanon.domain.values import Value
 from sqlanon.statements.base import DONE, Answer, Catalog, Statement, done
 from sqlanon.syntax import values
 from sqlanon.syntax.head import created, object_name, policy_name
+from sqlanon.syntax.lexer import Kind
 from sqlanon.syntax.texts import arguments_text, create_text, if_not_exists_text, name_text
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ create_workload = CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY na
     def read(cls, reader: Reader) -> Self:
         or_replace, if_not_exists = created(reader, "WORKLOAD")
         name = object_name(reader, "workload")
-        reader.expect("ON", "POLICY")
+        reader.expect("ON")
+        if not reader.sees("POLICY") and reader.peek().kind in (Kind.WORD, Kind.QUOTED):
+            raise reader.expected("POLICY", hint=f"write ON POLICY {reader.peek().text}")
+        reader.expect("POLICY")
         policy = policy_name(reader)
         arguments: dict[str, Value] = {}
         if reader.sees_symbol("("):

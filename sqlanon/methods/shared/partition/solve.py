@@ -27,7 +27,7 @@ from sqlanon.methods.shared.partition.points import Points
 from sqlanon.methods.shared.partition.recursion import Partitioned, partition, sizes
 from sqlanon.methods.shared.partition.region_labels import Partition, region_loss
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.shared.wording import too_frequent_in
+from sqlanon.methods.shared.wording import greatest_met, too_frequent_in
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.cells.cells import Field, respondents
@@ -203,8 +203,14 @@ def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
         raise PrivacyViolation(
             f"{names} cannot be met: no cut is allowable, and the whole table does not meet it{_people(task, unmet)}"
             f"{too_frequent_in(task.engine, task.policy, unmet)}; nothing was published",
-            hint="ask for less",
+            hint=_less(task, unmet),
         )
+
+
+def _less(task: Task, unmet: Sequence[BoundRequirement]) -> str:
+    """What can be required instead, where it is known."""
+    greatest = greatest_met(task.engine, task.policy, unmet)
+    return f"ask for less: {greatest}" if greatest else "ask for less"
 
 
 def _people(task: Task, unmet: Sequence[BoundRequirement]) -> str:

@@ -1,0 +1,3 @@
+-- The files that a path or a pattern matches.
+SELECT file
+FROM glob($1)
