@@ -136,7 +136,9 @@ def _facts(engine: Engine, release: Release) -> Facts:
         candidates=_candidates(engine, release),
         examples=_examples(engine, release),
         other_releases=warning(others_of(engine, release)),
-        typical=typical_counts(engine, release),
+        typical=typical_counts(engine, release)
+        if engine.reads_in_place
+        else TypicalCounts(reason="the rows are on another engine, where MEASURE ... WITH WORKLOAD asks for it"),
     )
 
 

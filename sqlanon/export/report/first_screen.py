@@ -110,8 +110,8 @@ def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
         yield "Error of a typical count", text(NOT_DEFINED), text(typical.reason or "no count is compared")
     else:
         over = counted(typical.columns, "column")
-        about = f"the mean of {typical.compared} counts over {over}; half are off by less than "
-        yield "Error of a typical count", percent(typical.mean), Markup(f"{text(about)}{percent(typical.median)}")
+        about = f"the median of {typical.compared} counts over {over}; the mean is "
+        yield "Error of a typical count", percent(typical.median), Markup(f"{text(about)}{percent(typical.mean)}")
 
 
 def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
