@@ -242,3 +242,51 @@ def test_a_variable_that_is_no_connection_changes_nothing(run: Any, shell: Inter
         with pytest.raises(UsageError, match=r"connection|variable"):
             run(f"%sqlanon --connection {name} SELECT 1")
     assert run("%sqlanon FROM here").fetchall() == [(7,)]
+
+
+class Scripts(HTMLParser):
+    """The texts of the elements `pre`, as a browser copies them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._is_in = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag == "pre":
+            self._is_in = True
+            self.texts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_in = self._is_in and tag != "pre"
+
+    def handle_data(self, data: str) -> None:
+        if self._is_in:
+            self.texts[-1] += data
+
+
+@pytest.mark.parametrize("source", ["%sqlanon PROFILE people", "con.sql('PROFILE people')"])
+def test_the_script_that_profile_proposes_can_be_copied(run: Any, shell: InteractiveShell, source: str) -> None:
+    """What is copied runs, and makes the release that it proposes; the columns that matter come first."""
+    run("import sqlanon; con = sqlanon.connect()\n%sqlanon --connection con")
+    rows = "SELECT 20 + i % 50 AS age, ['<b>F', 'M'][1 + i % 2] AS sex FROM range(500) AS t(i)"
+    run(f'con.sql("CREATE TABLE people AS {rows}")')
+    run(f"answer = {source}")
+    page = shell.display_formatter.format(shell.user_ns["answer"])[0]["text/html"]
+    assert Cells(page).rows[0][:3] == ["subject", "proposal", "why"]
+    [script] = Scripts(page).texts
+    assert "\\n" not in script
+    run("%%sqlanon\n" + script)
+    [row] = run("%sqlanon SHOW RELEASES").df().to_dict("records")
+    assert row["policy"] == "people"
+    plain = shell.display_formatter.format(shell.user_ns["con"].sql("SELECT 1 AS one"))[0]
+    assert "<pre>" not in plain.get("text/html", "")
+
+
+def test_a_released_frame_is_displayed_with_its_summary(run: Any, shell: InteractiveShell) -> None:
+    run("import pandas, sqlanon; people = pandas.DataFrame({'age': list(range(20)) * 3, 'ill': ['flu', 'cold'] * 30})")
+    run("released = sqlanon.anonymize(people, known='age', secret='ill')")
+    page = shell.display_formatter.format(shell.user_ns["released"])[0]["text/html"]
+    assert any("60 in, 60 out" in cell for row in Cells(page).rows for cell in row)
+    assert "table" in Cells(page).elements

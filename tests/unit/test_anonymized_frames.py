@@ -54,6 +54,24 @@ def test_whoever_names_a_requirement_gets_no_other(named: dict[str, Any]) -> Non
         assert "l => 2" not in anonymize(people(), known=KNOWN, secret="hiv", **named).script
 
 
+@pytest.mark.parametrize(
+    ("arguments", "automatic", "labels"),
+    [
+        ({"method": "generalization(suppression => 0.1)"}, ["age", "sex"], r"\[\d+,\d+\)|\*"),
+        ({"method": sqlanon.Generalization(), "hierarchies": {"age": "auto"}}, ["age"], r"\[\d+,\d+\)|\*"),
+        ({"method": "generalization", "hierarchies": {}}, [], r"\*"),
+        ({"method": "mondrian", "hierarchies": "AUTO"}, ["age", "sex"], r"\[\d+, \d+\]|\d+"),
+        ({"method": "mondrian"}, [], r"\[\d+, \d+\]|\d+"),
+    ],
+)
+def test_hierarchies_that_fit_the_values(arguments: dict[str, Any], automatic: list[str], labels: str) -> None:
+    """They are made for a method that publishes levels, unless the caller says which there are."""
+    made = anonymize(people(), known=KNOWN, secret="hiv", **arguments)
+    assert [name for name in KNOWN if f'"{name}" QUASI IDENTIFIER USING AUTO' in made.script] == automatic
+    assert made["age"].str.fullmatch(labels).all()
+    assert least(made)[0] >= 5
+
+
 def test_both_names_of_an_argument(released: Any) -> None:
     assert anonymize(people(), quasi_identifiers=KNOWN, sensitive="hiv").script == released.script
     with pytest.raises(UserError, match="known and quasi_identifiers are one argument"):

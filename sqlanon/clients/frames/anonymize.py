@@ -15,13 +15,15 @@ from sqlanon.clients.api.requirements import Requirement
 from sqlanon.clients.api.text_arguments import method_argument, requirement_arguments
 from sqlanon.clients.frames.arguments import (
     NOTHING,
+    by_levels,
     either_of,
     listed,
     policy_of_object,
     policy_of_roles,
     refuse_further,
-    require_mapping,
+    require_hierarchies,
     role_of,
+    with_automatic,
 )
 from sqlanon.clients.frames.inputs import input_of
 from sqlanon.clients.frames.making import Wanted, anonymized, database
@@ -29,6 +31,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PrivacyRemark, UserError
 from sqlanon.methods.registry import DEFAULT_OF_FRAMES
+from sqlanon.statements.releases._short_release import completed
 
 if TYPE_CHECKING:
     import pandas
@@ -48,7 +51,7 @@ Frame = TypeVar("Frame")
 
 
 class _Making(TypedDict):
-    hierarchies: NotRequired[Mapping[str, str] | None]
+    hierarchies: NotRequired[Mapping[str, str] | str | None]
     method: NotRequired[str | Method]
 
 
@@ -113,7 +116,7 @@ def anonymize(
     l: float | None = _UNSAID_L,  # noqa: E741 - the name in the literature
     t: float | None = None,
     require: str | Requirement | Iterable[Requirement] | None = None,
-    hierarchies: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, str] | str | None = None,
     method: str | Method = DEFAULT_OF_FRAMES,
     policy: Policy | None = None,
     quasi_identifiers: Iterable[str] = NOTHING,
@@ -136,13 +139,14 @@ def anonymize(
     - `insensitive`: neither, and published as well.
     - `entity`: the column that says whom a row is about, where a person has several rows.
     - `k`: at least so many people are in each class; None for no such requirement.
-    - `l`: at least so many different values of each secret column are in each class. If `l`, `t` and `require` are
-      left out it is 2; None for k alone.
+    - `l`: at least so many different values of each secret column are in each class. If it is left out, it is 2 for
+      the secret columns of which nothing else is required; None for no such requirement.
     - `t`: each class has the distribution of the whole, up to this distance (0 to 1).
     - `require`: further models, as after REQUIRE: "beta_likeness(beta => 2)"; or objects: BetaLikeness(beta=2).
     - `hierarchies`: how values of a column become coarser, as after AS in CREATE
-      HIERARCHY: {"age": "INTERVALS (5, 10)", "zip": "PREFIXES (4, 3)"}. Without one a
-      column's values are in their own order.
+      HIERARCHY: {"age": "INTERVALS (5, 10)", "zip": "PREFIXES (4, 3)"}. "AUTO" in place of a text, or of
+      all, is one that fits the values; a `method` that publishes levels takes it where `hierarchies` is left out. Other
+      methods put the values in their own order without one.
     - `method`: as after METHOD: "generalization(suppression => 0.02)"; or an object: Generalization(suppression=0.02).
       The default leaves no row out and publishes ranges, each as narrow as the rows around it allow.
     - `policy`: a Policy, in place of the arguments up to `require`. The data take the place of its source, the
@@ -163,7 +167,7 @@ def anonymize(
     """
     refuse_further(further, others)
     rows = input_of(data)
-    require_mapping(hierarchies)
+    require_hierarchies(hierarchies)
     call = method_argument(method)
     with database() as connection:
         rows.open(DuckDBEngine(connection))
@@ -172,7 +176,7 @@ def anonymize(
             are_unsaid = k is _UNSAID_K and l is _UNSAID_L
             if not are_unsaid or any(part is not None and part is not NOTHING for part in parts):
                 raise UserError("a policy says what columns are and what is required", hint="give policy alone")
-            wanted = Wanted(*policy_of_object(policy, rows.names, hierarchies or {}), call)
+            wanted = Wanted(*policy_of_object(policy, rows.names, hierarchies), call)
         else:
             roles = {
                 Role.ENTITY: ("entity", [text_argument("entity", entity)] if entity is not None else []),
@@ -180,11 +184,13 @@ def anonymize(
                 Role.SENSITIVE: either_of("secret", secret, "sensitive", sensitive),
                 Role.INSENSITIVE: ("insensitive", listed("insensitive", insensitive)),
             }
-            meant, made = policy_of_roles(role_of(rows.names, roles, rows.index), hierarchies or {})
+            meant, made = policy_of_roles(role_of(rows.names, roles, rows.index), hierarchies)
+            if hierarchies is None and by_levels(call):
+                meant = with_automatic(meant)
             is_default_l = l is _UNSAID_L
-            if is_default_l and (k is None or t is not None or require or not roles[Role.SENSITIVE][1]):
-                l = None  # noqa: E741
-            meant = replace(meant, requirements=requirement_arguments(k, l, t, require))
+            meant = replace(meant, requirements=requirement_arguments(k, None if is_default_l else l, t, require))
+            if is_default_l:
+                meant, _ = completed(meant)
             wanted = Wanted(meant, made, call, k, l, is_default_l)
         wanted = replace(wanted, policy=replace(wanted.policy, source=rows.source))
         result, release = anonymized(connection, rows, wanted)

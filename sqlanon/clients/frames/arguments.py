@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlanon.clients.api.arguments import described
@@ -11,8 +11,11 @@ from sqlanon.clients.frames.inputs import NAME
 from sqlanon.domain import policy as domain
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import UserError
+from sqlanon.methods.limits import CAN
+from sqlanon.methods.registry import find_method
 
 Columns = Iterable[str] | None
 NOTHING: tuple[()] = ()
@@ -111,16 +114,41 @@ def role_of(names: list[str], roles: Mapping[Role, tuple[str, list[str]]], index
 
 
 def policy_of_roles(
-    role_of: Mapping[str, Role], hierarchies: Mapping[str, str]
+    role_of: Mapping[str, Role], hierarchies: Mapping[str, str] | str | None
 ) -> tuple[domain.Policy, dict[str, str]]:
     """A policy that requires nothing yet, of columns with their roles, and the hierarchies of some of them."""
-    made = {known_name(column, list(role_of), "hierarchies"): text for column, text in hierarchies.items()}
-    attributes = (Attribute(name, role, hierarchy=name if name in made else None) for name, role in role_of.items())
-    return domain.Policy(NAME, Source(name=QualifiedName((NAME,))), tuple(attributes), ()), made
+    attributes = tuple(Attribute(name, role) for name, role in role_of.items())
+    policy = domain.Policy(NAME, Source(name=QualifiedName((NAME,))), attributes, ())
+    if isinstance(hierarchies, str):
+        return with_automatic(policy), {}
+    texts = {known_name(column, list(role_of), "hierarchies"): text for column, text in (hierarchies or {}).items()}
+    made = {name: text for name, text in texts.items() if not _is_auto(text)}
+    policy = with_automatic(policy, [name for name in texts if name not in made])
+    named = (replace(a, hierarchy=a.name) if a.name in made else a for a in policy.attributes)
+    return replace(policy, attributes=tuple(named)), made
+
+
+def with_automatic(policy: domain.Policy, names: Collection[str] | None = None) -> domain.Policy:
+    """The policy with hierarchies that fit the values of these columns, by default of all quasi-identifiers."""
+    wanted = {a.name for a in policy.quasi_identifiers} if names is None else names
+    attributes = (replace(a, automatic=True) if a.name in wanted else a for a in policy.attributes)
+    return replace(policy, attributes=tuple(attributes))
+
+
+def by_levels(call: MethodCall) -> bool:
+    """Whether a method is named that publishes levels of hierarchies: a column without one is kept or a star."""
+    if not call.name:
+        return False
+    method = find_method(call.name)
+    return method.limits(method.options(call.arguments)).max_level is CAN
+
+
+def _is_auto(text: object) -> bool:
+    return isinstance(text, str) and text.strip().upper() == "AUTO"
 
 
 def policy_of_object(
-    policy: object, names: list[str], hierarchies: Mapping[str, str]
+    policy: object, names: list[str], hierarchies: Mapping[str, str] | str | None
 ) -> tuple[domain.Policy, dict[str, str]]:
     """The policy on the frame in place of its source, and the hierarchies that it names.
 
@@ -145,16 +173,22 @@ def policy_of_object(
         )
     attributes = tuple(replace(a, name=known_name(a.name, names, "policy")) for a in meant.attributes)
     wanted = {a.hierarchy for a in attributes if a.hierarchy is not None}
-    made = {known_name(name, sorted(wanted), "hierarchies", "hierarchy"): text for name, text in hierarchies.items()}
+    if isinstance(hierarchies, str):
+        raise UserError(
+            "a policy says which hierarchies there are", hint='write hierarchies={"bands": "INTERVALS (5, 10)"}'
+        )
+    texts = (hierarchies or {}).items()
+    made = {known_name(name, sorted(wanted), "hierarchies", "hierarchy"): text for name, text in texts}
     if missing := [name for name in wanted if fold(name) not in map(fold, made)]:
         hint = f'write hierarchies={{"{missing[0]}": "INTERVALS (5, 10)"}}, as after AS in CREATE HIERARCHY'
         raise UserError(f"{meant} names the hierarchy {missing[0]}, which hierarchies lacks", hint=hint)
     return replace(meant, attributes=attributes), made
 
 
-def require_mapping(hierarchies: object) -> None:
-    """Raises UserError for hierarchies that are no mapping."""
-    if hierarchies is not None and not isinstance(hierarchies, Mapping):
+def require_hierarchies(hierarchies: object) -> None:
+    """Raises UserError for hierarchies that are no mapping, and not AUTO."""
+    is_auto = isinstance(hierarchies, str) and _is_auto(hierarchies)
+    if hierarchies is not None and not isinstance(hierarchies, Mapping) and not is_auto:
         hint = 'write hierarchies={"age": "INTERVALS (5, 10)"}'
         raise UserError(f"hierarchies maps columns to hierarchies, and is a {type(hierarchies).__name__}", hint=hint)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.export.report.markup import InPlaceOfNumber, Markup, paragraph, table, text
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 # So many rows are displayed; the relation has all of them.
 _ROWS = 50
 _NULL = InPlaceOfNumber("NULL")
+# The columns of PROFILE's answer that are read first, and its parts about several columns.
+_OF_COLUMNS = ("subject", "proposal", "why")
+_SETS = ("columns", "key")
 _NOT_SATISFIED = Markup("<strong>no</strong>")
 
 
@@ -53,9 +56,49 @@ class Result:
         return "\n".join((*([] if self.relation is None else [str(self.relation)]), *self.remarks))
 
     def _repr_html_(self) -> str:
-        """The table, with the remarks below it."""
+        """The table, with the remarks below it; a proposal with its script, which can be copied."""
+        if self.relation is not None and is_proposal(self.relation):
+            return "\n".join((*_proposal(self.relation, self._title), *map(paragraph, self.remarks)))
         parts = [] if self.relation is None or self._head is None else [_table(self.relation, self._head, self._title)]
         return "\n".join((*parts, *map(paragraph, self.remarks)))
+
+
+def is_proposal(relation: DuckDBRelation) -> bool:
+    """Whether a relation is the answer of PROFILE: figures and roles of columns, and statements to edit."""
+    return set(_OF_COLUMNS) < set(relation.columns) and "part" in relation.columns
+
+
+def proposal_html(relation: DuckDBRelation) -> str | None:
+    """The answer of PROFILE as HTML, None for any other relation: IPython then displays it as it would without."""
+    return "\n".join(_proposal(relation, "PROFILE")) if is_proposal(relation) else None
+
+
+def _proposal(relation: DuckDBRelation, title: str) -> Iterator[Markup]:
+    """A table of the columns, one of sets of them, and the statements as a text that can be copied."""
+    names = list(relation.columns)
+    rows = [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
+    of_columns = [row for row in rows if row["part"] == "column"]
+    sets = [row for row in rows if row["part"] in _SETS]
+    others = [row for row in rows if row["part"] not in ("column", *_SETS)]
+    figures = [name for name in names if name not in ("part", *_OF_COLUMNS)]
+    yield _listed(title, of_columns, [*_OF_COLUMNS, *figures])
+    if sets:
+        of_sets = [name for name in figures if any(row[name] is not None for row in sets)]
+        yield _listed("Columns together", sets, ["subject", "why", *of_sets])
+    if script := [line for row in others for line in _lines(row)]:
+        yield paragraph("The proposed script: copy it, edit it, and run it.")
+        yield Markup(f"<pre>{chr(10).join(map(text, script))}</pre>")
+
+
+def _listed(title: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Markup:
+    return table(title, list(names), [[_cell(name, row[name]) for name in names] for row in rows])
+
+
+def _lines(row: Mapping[str, Any]) -> Iterator[str]:
+    """A statement behind what is to be known of it, as a comment."""
+    yield f"-- {row['subject']}: {row['why']}" if row["subject"] else f"-- {row['why']}"
+    if row["proposal"] is not None:
+        yield from f"{row['proposal']};".splitlines()
 
 
 def _table(relation: DuckDBRelation, head: Sequence[Sequence[Any]], title: str) -> Markup:

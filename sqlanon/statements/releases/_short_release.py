@@ -77,7 +77,7 @@ def store_policy(engine: Engine, statement: CreateShortRelease) -> tuple[str, ..
     source without rows.
     """
     _make_room(engine, statement)
-    policy, remarks = _complete(statement.definition)
+    policy, remarks = completed(statement.definition)
     unpublished = _require_rows(engine, policy)
     made = save_policy(engine, policy)
     described = f"DESCRIBE POLICY {typed_name(policy.name)} AS SQL writes it out, ALTER POLICY changes it"
@@ -109,7 +109,7 @@ def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
     drop_hierarchies(engine, former, policy)
 
 
-def _complete(policy: Policy) -> tuple[Policy, tuple[str, ...]]:
+def completed(policy: Policy) -> tuple[Policy, tuple[str, ...]]:
     """The policy with what it requires by default, and a remark that says so."""
     said = tuple(map(with_argument_names, policy.requirements))
     required = said or (ROWS_ALIKE,)
