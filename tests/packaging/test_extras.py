@@ -93,6 +93,9 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "IPython",
         "cryptography",
         "prometheus_client",
+        "faker",
+        "phonenumbers",
+        "stdnum",
         "dbt",
         "adbc_driver_manager",
         "adbc_driver_postgresql",
@@ -105,6 +108,8 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["IPython"] == {"sqlanon/clients/notebook/magics.py", "sqlanon/clients/notebook/progress.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
     assert imported["prometheus_client"] == {"sqlanon/clients/jobs/metrics.py"}
+    profiling = {"sqlanon/assess/profiling/checked_values.py"}
+    assert imported["faker"] == imported["phonenumbers"] == imported["stdnum"] == profiling
     assert imported["dbt"] == {"sqlanon/clients/dbt/model.py"}
     assert all(path.startswith(("sqlanon/export/", "sqlanon/catalog/")) for path in imported["msgspec"])
     results = "sqlanon/clients/frames/results.py"
@@ -142,7 +147,7 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    documented = "all arrow cli dbt jobs notebook postgres report sign spark sqlite tasks"
+    documented = "all arrow cli dbt jobs notebook postgres profile report sign spark sqlite tasks"
     assert set(rows) == set(documented.split())
     for extra in set(rows) - {"all"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}

@@ -1,23 +1,22 @@
 """What a column may be, by its name and by the form of its values: the identifiers of Safe Harbor, and sensitive ones.
 
 The categories of identifiers are those of the HIPAA Privacy Rule (45 CFR 164.514(b)(2)(i)), from which a table must be
-free before its rows are no longer said to be about anybody. Names are English, and recognized word by word.
+free before its rows are no longer said to be about anybody. The patterns of names here are English; words of other
+languages, and those of sensitive subjects, are lists in `sql/profile/`.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
+from sqlanon.assess.profiling.as_stored import date_formats
+from sqlanon.assess.profiling.checked_values import checked
+from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_text
 from sqlanon.assess.profiling.sizes import sizes
-from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, cast, is_not_null, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.assess.profiling.words import identifier_of, sensitive_subject, split, subject_of_value, words_of
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,22 @@ class Category:
     """
 
     name: str
-    words: str
+    words: str = r"(?!)"
     values: str | None = None
     identifies: bool = True
+
+
+@dataclass(frozen=True)
+class Recognized:
+    """A category of identifiers, or a sensitive subject, that a column's name or values tell, and why.
+
+    `direct` says that it identifies a person by itself, `sensitive` that people keep it to themselves; a place or a
+    date is neither.
+    """
+
+    why: str
+    direct: bool = False
+    sensitive: bool = False
 
 
 # Of two that fit, the first counts, so a more particular one stands before others.
@@ -48,9 +60,7 @@ _CATEGORIES = (
         r"imei|imsi|mac|mac_address|serial(_(no|number))?|device_(id|no|number)",
         r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}",
     ),
-    Category(
-        "IP address", r"ip|ip_?addr(ess)?|ipv[46]", r"(\d{1,3}\.){3}\d{1,3}|([0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{0,4}"
-    ),
+    Category("IP address", r"ip|ip_?addr(ess)?|ipv[46]", r"[0-9.]{7,15}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*"),
     Category("social security number", r"ssn|social_security(_.*)?|national_id|nino", r"\d{3}-\d{2}-\d{4}"),
     Category(
         "telephone number", r"phone|telephone|tel|mobile|cell|cellphone", r"\+?\(?\d{1,4}\)?([ .\-/]\(?\d{2,4}\)?){2,4}"
@@ -89,87 +99,118 @@ _CATEGORIES = (
     Category(
         "place",
         r"zip(_?code)?|post(al)?_?code|plz|city|town|county|district|region|municipality|lat(itude)?"
-        r"|lon(gitude)?|lng|geo(_.*)?|place|location|precinct|neighbou?rhood",
+        r"|lon(gitude)?|lng|geo(_.*)?|place|location|precinct|neighbou?rhood|village|vill_?num|(village|region|county)_.*",
+        r"[(]?[-+]?\d{1,3}\.\d{2,}[,; ] ?[-+]?\d{1,3}\.\d{2,}[)]?|POINT ?\(.*\)",
         identifies=False,
     ),
     Category("age", r"age|age_in_years", identifies=False),
 )
 
-# Of special categories of data (GDPR, Article 9), of money, and of offences.
-_SENSITIVE = (
-    # Health.
-    r"diagnos[ie]s|diagnosed|diseases?|illness(es)?|conditions?|icd\d*|symptoms?|treatments?|therap(y|ies)|procedures?",
-    r"medications?|drugs?|prescriptions?|hiv|cd4|viral_load|(lab|test)_results?|disabilit(y|ies)|disabled|mental_health",
-    r"health|health_(status|condition|score)|allerg(y|ies)|addictions?|pregnan(t|cy)|cancer|diabet(es|ic)|depression",
-    r"disorders?|syndrome|surger(y|ies)|vaccinat(ed|ion)s?|smok(er|ing)|alcohol|blood_(pressure|sugar|type)|bmi|genetic.*",
-    # Money. What people write as one word ends in these: grossincome, yearlybonus.
-    r"[a-z]*(income|salary|bonus)|incomes|salaries|bonuses|salary_class|wages?|earnings|compensation|remuneration|payroll",
-    r"pay|pay_?(check|cheque|grade|band)|pension|savings|wealth|net_worth|assets|debts?|loans?|mortgage|balance|bankrupt.*",
-    r"credit_(score|rating|limit|history)|overdraft",
-    # Belief, politics, sexual life.
-    r"religio(n|ns|us|sity)|faith|creed|denomination|beliefs?|politic(s|al).*|party|voted?|(trade_)?union|union_member.*",
-    r"sexual(ity)?|sexual_.*|orientation|gender_identity",
-    # Offences and marks.
-    r"convict(ed|ions?)|offen[cs]es?|offenders?|crimes?|criminal.*|felon(y|ies)|arrest(s|ed)?|grades?|gpa|scores?|ratings?",
-)
+# Categories that lists of words tell, and the patterns above do not.
+_OTHERS = (Category("household number"),)
+_BY_NAME = {category.name: category for category in (*_CATEGORIES, *_OTHERS)}
+# How a column is called that numbers the people who live together.
+_HOUSEHOLDS = {"household", "hh", "haushalt", "menage", "hogar", "huishouden", "dwelling"}
+# Values that are each in a category by their form alone.
+_IP_ADDRESS = "IP address"
+# A text whose values tell a subject has at least so many of them, half of which or more do.
+_FEW_OF_SUBJECT = 2
+_COMPARED = 500
+
+
+def is_household(name: str) -> bool:
+    """Whether a column is called like a household, and may have its number."""
+    return "_".join(split(name)) in _HOUSEHOLDS
+
+
+def recognized(sample: Sample) -> dict[str, Recognized]:
+    """The identifiers and sensitive subjects among the columns of a sample, by the name of the column.
+
+    The form of values counts more than a name, and a name more than words in the values.
+    """
+    columns = {column.name: _recognized(column) for column in sample.columns}
+    return {name: recognition for name, recognition in columns.items() if recognition is not None}
+
+
+def _recognized(column: SampledColumn) -> Recognized | None:
+    texts = column.texts[:_COMPARED] if is_text(column.type) else []
+    form, named = _by_form(column, texts), by_name(column.name)
+    if form and form.direct:
+        return form
+    if named and (named.direct or named.sensitive):
+        return named
+    return form or _subject_of_values(texts) or named
+
+
+def by_name(name: str) -> Recognized | None:
+    """The category or the subject that a column's name tells; None for neither."""
+    category = _category_of(name)
+    if category and category.identifies:
+        return _of(category, "name")
+    if subject := sensitive_subject(name):
+        says, word = subject
+        return Recognized(f"its name has a word of {says}: {word}", sensitive=True)
+    return _of(category, "name") if category else None
+
+
+def _category_of(name: str) -> Category | None:
+    """The category that a name tells in English, with or without its digits, or in another language."""
+    for words in dict.fromkeys((words_of(name), "_".join(split(name)))):
+        for category in _CATEGORIES:
+            if words and re.fullmatch(category.words, words):
+                return category
+    listed = identifier_of(name)
+    return _BY_NAME[listed] if listed else None
+
+
+def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
+    """The category that the form of a column's values tells, of which `texts` are some; None for no category."""
+    if date_formats(texts):
+        return _of(_BY_NAME["date"], "values")
+    for category in _CATEGORIES:
+        if texts and category.values and _share(texts, _fits(category)) >= sizes().pattern:
+            return _of(category, "values")
+    numbers = [value for value in column.distinct if isinstance(value, int)] if not texts else []
+    if check := checked(texts, numbers):
+        category, by_what = _BY_NAME[check[0]], check[1]
+        return Recognized(f"{_of(category, 'values').why}, {by_what}", direct=category.identifies)
+    return None
+
+
+def _fits(category: Category) -> Callable[[str], bool]:
+    form = re.compile(str(category.values))
+    if category.name != _IP_ADDRESS:
+        return lambda text: form.fullmatch(text) is not None
+    return lambda text: form.fullmatch(text) is not None and _is_ip_address(text)
+
+
+def _is_ip_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _share(texts: Sequence[str], fits: Callable[[str], bool]) -> float:
+    return sum(map(fits, texts)) / len(texts)
+
+
+def _subject_of_values(texts: Sequence[str]) -> Recognized | None:
+    """The sensitive subject that half of the different texts tell or more, such as the names of diseases."""
+    subjects = [subject for text in texts if (subject := subject_of_value(text))]
+    if len(subjects) < _FEW_OF_SUBJECT or len(subjects) * 2 < len(texts):
+        return None
+    most = max(dict.fromkeys(subjects), key=subjects.count)
+    return Recognized(f"its values have words of {most}", sensitive=True)
+
+
+def _of(category: Category, told_by: str) -> Recognized:
+    """The category in words, with what tells it: the column's name or its values."""
+    article = "an" if category.name[0] in "aeioI" else "a"
+    why = f"its {told_by} {'says' if told_by == 'name' else 'say'} {article} {category.name}"
+    return Recognized(why, direct=category.identifies)
+
+
 # What a panel has a row for, of each of its respondents.
 TIME_WORDS = re.compile(r"(.*_)?(year|yr|quarter|month|week|day|hour|wave|period|round|time)(_.*)?")
-SENSITIVE_WORDS = re.compile(rf"(.*_)?({'|'.join(_SENSITIVE)})(_.*)?")
-
-
-def words_of(name: str) -> str:
-    """The words of a column's name in lower case, an underscore between them: birthDate is birth_date."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[\W_]+", "_", apart).strip("_").lower()
-
-
-def categories(
-    engine: Engine, table: QualifiedName, columns: Sequence[tuple[str, str]]
-) -> dict[str, tuple[Category, str]]:
-    """The category of each column of (name, type) that is in one, and whether its 'name' or its 'values' tell so.
-
-    The form of values counts more than a name. It is looked for in the first rows, and in text alone.
-    """
-    recognized: dict[str, tuple[Category, str]] = {}
-    for name, _ in columns:
-        words = words_of(name)
-        for category in _CATEGORIES:
-            if re.fullmatch(category.words, words):
-                recognized[name] = (category, "name")
-                break
-    texts = [name for name, kind in columns if kind in ("VARCHAR", "UUID") or kind.startswith("ENUM(")]
-    if texts:
-        for number, *shares in engine.rows(_forms(table, texts)):
-            for category, share in zip(_with_form(), shares, strict=True):
-                if share is not None and share >= sizes().pattern:
-                    recognized[texts[int(number)]] = (category, "values")
-                    break
-    return recognized
-
-
-def _with_form() -> list[Category]:
-    return [category for category in _CATEGORIES if category.values is not None]
-
-
-def _forms(table: QualifiedName, texts: Sequence[str]) -> exp.Query:
-    """A row for each column: of its values that are not NULL, the share that has the form of each category."""
-    some = exp.select(*(alias(as_text(column(name)), f"text_{i}") for i, name in enumerate(texts)))
-    some = some.from_(relation(table)).limit(sizes().pattern_rows)
-    queries = [
-        exp.select(
-            alias(literal(i), "number"),
-            *(
-                alias(f.call("avg", cast(_fits(f"text_{i}", str(category.values)), "INTEGER")), f"share_{j}")
-                for j, category in enumerate(_with_form())
-            ),
-        )
-        .from_(relation("some"))
-        .where(is_not_null(column(f"text_{i}")))
-        for i in range(len(texts))
-    ]
-    query = union_all(queries)
-    return query.with_("some", as_=some, materialized=True)
-
-
-def _fits(name: str, form: str) -> exp.Expr:
-    return f.call("regexp_full_match", f.call("trim", column(name)), literal(form))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -26,8 +27,16 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Whole = NDArray[np.int64]
+
 # So many are counted by one query: DuckDB plans longer ones slowly.
 _TOGETHER = 32
+# Combinations are counted in an array with a number for each, where that is at most so many times as long as the rows.
+_SPARSE = 8
 
 
 @dataclass(frozen=True)
@@ -98,23 +107,99 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
     known = {key.columns for key in keys}
     parts = [column.columns[0] for column in alone if column.columns not in known]
     cells = _cells(scratch, table, parts)
+    codes = _collected(scratch, cells, parts)
     for size in range(2, sizes().set_columns + 1):
         if cells is None or len(parts) < size or comb(len(parts), size) * rows > sizes().set_cells:
             break
-        counted = _sets_of(scratch, cells, parts, size, {key.columns for key in keys})
+        sets = [names for names in combinations(parts, size) if not _has_part(names, {key.columns for key in keys})]
+        counted = codes.counted(sets) if codes else _sets_of(scratch, cells, parts, sets)
         by_size.append(tuple(counted))
         keys += [combination for combination in counted if _is_key(combination)]
     return Search(tuple(by_size), tuple(keys), len(by_size), len(columns) - len(alone))
 
 
-def _sets_of(
-    scratch: Scratch, cells: str, parts: Sequence[str], size: int, keys: set[tuple[str, ...]]
-) -> list[Combinations]:
-    """The sets of so many of the columns that have no key in them, counted in a table of `_encoded`."""
-    sets = [names for names in combinations(parts, size) if not _has_part(names, keys)]
+def _sets_of(scratch: Scratch, cells: str, parts: Sequence[str], sets: Sequence[tuple[str, ...]]) -> list[Combinations]:
+    """The sets of the columns `parts`, counted by queries on a table of `_encoded`."""
     rows_of = exp.select(alias(huge(f.sum(column("n"))), "n")).from_(relation(cells))
     keys_of = [[column(f"value_{parts.index(name)}") for name in names] for names in sets]
     return _counted(scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)])
+
+
+def _collected(scratch: Scratch, cells: str | None, parts: Sequence[str]) -> _Codes | None:
+    """A table of `_encoded` in memory; None where there is none, or where it has more than `collected_cells` cells."""
+    if cells is None:
+        return None
+    ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(cells)))
+    if not 0 < rows * len(parts) <= sizes().collected_cells:
+        return None
+    names = [*(f"value_{i}" for i in range(len(parts))), "n"]
+    return _Codes.of(parts, scratch.engine.rows(exp.select(*map(column, names)).from_(relation(cells))))
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """Columns of whole numbers from 0 on in place of values, by name; `heights` are how many each column has.
+
+    `weights` are the rows of the source that a row here represents; None where each represents one.
+    """
+
+    codes: dict[str, Whole]
+    heights: dict[str, int]
+    weights: Whole | None
+
+    @classmethod
+    def of(cls, names: Sequence[str], rows: Sequence[Sequence[int]]) -> _Codes:
+        """The rows of a table of `_encoded`: a number from 1 on for each column, then the number of source rows."""
+        import numpy as np
+
+        *columns, weights = np.array(rows, dtype=np.int64).T
+        codes = {name: np.ascontiguousarray(codes) - 1 for name, codes in zip(names, columns, strict=True)}
+        heights = {name: int(values.max()) + 1 for name, values in codes.items()}
+        return cls(codes, heights, None if weights.max() == 1 else np.ascontiguousarray(weights))
+
+    def counted(self, sets: Sequence[tuple[str, ...]]) -> list[Combinations]:
+        """The combinations of each set; sets with the same first columns follow each other, and share their codes."""
+        before: tuple[str, ...] = ()
+        first: tuple[Whole, int] | None = None
+        counted = []
+        for names in sets:
+            *head, last = names
+            if first is None or tuple(head) != before:
+                before, first = tuple(head), self._codes_of(head)
+            codes, height = first
+            together = codes * self.heights[last] + self.codes[last]
+            counted.append(self._figures(names, together, height * self.heights[last]))
+        return counted
+
+    def _codes_of(self, names: Sequence[str]) -> tuple[Whole, int]:
+        """A number for each combination of the columns, from 0 on without gaps, and how many there are."""
+        import numpy as np
+
+        if len(names) == 1:
+            return self.codes[names[0]], self.heights[names[0]]
+        codes, _ = self._codes_of(names[:-1])
+        values, codes = np.unique(codes * self.heights[names[-1]] + self.codes[names[-1]], return_inverse=True)
+        return codes.astype(np.int64), len(values)
+
+    def _figures(self, names: tuple[str, ...], codes: Whole, height: int) -> Combinations:
+        """The figures of a set by the code of each row, a number below `height`."""
+        import numpy as np
+
+        if height <= _SPARSE * len(codes):
+            # Sums of weights are exact: they are below 2**53.
+            counts = np.bincount(codes, self.weights, minlength=height)
+            counts = counts[counts > 0].astype(np.int64)
+        elif self.weights is None:
+            ordered = np.sort(codes)
+            starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+            counts = np.diff(np.append(starts, len(ordered)))
+        else:
+            order = np.argsort(codes)
+            ordered = codes[order]
+            starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+            counts = np.add.reduceat(self.weights[order], starts)
+        rows, alike = int(counts.sum()), int((counts * (counts - 1)).sum())
+        return Combinations(names, rows, len(counts), int((counts == 1).sum()), alike, int(counts.max()))
 
 
 def _is_key(counted: Combinations) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.categories import SENSITIVE_WORDS, TIME_WORDS, Category, words_of
+from sqlanon.assess.profiling.categories import TIME_WORDS, Recognized, is_household
 from sqlanon.assess.profiling.combinations import Combinations
+from sqlanon.assess.profiling.relations import Relation
+from sqlanon.assess.profiling.sample import is_nested
 from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.words import words_of
 from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
@@ -20,6 +23,10 @@ from sqlanon.sql.build.names import alias, column, relation
 
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
+OTHERS_MAY_KNOW = "others may know it"
+_NOT_RECOGNIZED = "not recognized"
+# Kinds of functions that tell something of their sources.
+_TELLING_KINDS = ("square", "logarithm", "sum", "product", "difference", "quotient", "repeats", "bands", "indicator")
 _MAKE_IT_ENTITY = "if it says whom a row is about, make it ENTITY"
 
 
@@ -98,14 +105,14 @@ def values_of(
     ]
 
 
-def proposed_role(values: Values, categories: Mapping[str, tuple[Category, str]]) -> ProposedRole:
+def proposed_role(values: Values, recognized: Recognized | None) -> ProposedRole:
     """The role, and why. What nothing is known of is a quasi-identifier: who publishes less has nothing to regret.
 
     An identifier that repeats, and a column each of whose values stands in as many rows, may be the number of the
     respondent, ENTITY; which of several is, is the user's to say.
     """
-    role, why = _role(values, categories)
-    is_identifier = values.name in categories and categories[values.name][0].identifies
+    role, why = _role(values, recognized)
+    is_identifier = recognized is not None and recognized.direct
     if values.is_panel:
         seen = f"each of its {values.distinct} values stands in {values.rows_of_each} rows"
         return ProposedRole(role, f"{why}; {seen}: {_MAKE_IT_ENTITY}", True)
@@ -115,34 +122,88 @@ def proposed_role(values: Values, categories: Mapping[str, tuple[Category, str]]
     return ProposedRole(role, why)
 
 
-def _role(values: Values, categories: Mapping[str, tuple[Category, str]]) -> tuple[Role, str]:
-    category, told_by = categories.get(values.name, (None, ""))
-    said = _said(category, told_by) if category else ""
-    if category and category.identifies:
-        return Role.IDENTIFIER, said
-    if _is_nested(values.type):
+def related_roles(
+    roles: Sequence[tuple[Values, ProposedRole]], relations: Sequence[Relation]
+) -> list[tuple[Values, ProposedRole]]:
+    """The roles of columns, of which some are functions of others.
+
+    A number that is made of sensitive ones is sensitive, and so is an indicator of one of their values. A
+    quasi-identifier that says the same as another one is left out, because a release would have to make both coarser.
+    """
+    proposed = {values.name: role for values, role in roles}
+    telling = [each for each in relations if each.kind in _TELLING_KINDS]
+    sensitive = {name for name, role in proposed.items() if role.role is Role.SENSITIVE}
+    for _ in telling:
+        for each in telling:
+            if not sensitive.isdisjoint(each.sources):
+                sensitive.add(each.name)
+            elif each.repeats and each.name in sensitive:
+                sensitive.update(each.sources)
+    explained = {each.name: each for each in relations}
+    return [(values, _related_role(role, values.name, explained, proposed, sensitive)) for values, role in roles]
+
+
+def unrecognized(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
+    """The roles of columns of which none is sensitive: nothing is said of columns that were not recognized.
+
+    One of them may well be something that people keep to themselves, so it is not said that others may know it.
+    """
+    if any(role.role is Role.SENSITIVE for _, role in roles):
+        return list(roles)
+    return [(values, replace(role, why=role.why.replace(OTHERS_MAY_KNOW, _NOT_RECOGNIZED))) for values, role in roles]
+
+
+def _related_role(
+    role: ProposedRole,
+    name: str,
+    explained: Mapping[str, Relation],
+    proposed: Mapping[str, ProposedRole],
+    sensitive: Collection[str],
+) -> ProposedRole:
+    """The role of a column, with its relation to others in words."""
+    of_others = explained.get(name)
+    if role.role is Role.QUASI_IDENTIFIER and name in sensitive:
+        words = of_others.words if of_others else f"{_repeating(name, explained).name} is a function of it"
+        return replace(role, role=Role.SENSITIVE, why=f"{words}, and is about something that people keep to themselves")
+    if of_others is None or role.role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        return role
+    of_quasi = proposed[of_others.sources[0]].role is Role.QUASI_IDENTIFIER and of_others.sources[0] not in sensitive
+    if role.role is Role.QUASI_IDENTIFIER and of_others.repeats and of_quasi and not role.may_be_entity:
+        return replace(role, role=Role.IDENTIFIER, why=f"{of_others.words}, so it is left out")
+    return replace(role, why=f"{role.why}; {of_others.words}")
+
+
+def _repeating(name: str, explained: Mapping[str, Relation]) -> Relation:
+    return next(each for each in explained.values() if each.repeats and name in each.sources)
+
+
+def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
+    if recognized and recognized.direct:
+        return Role.IDENTIFIER, recognized.why
+    if is_nested(values.type):
         return Role.IDENTIFIER, f"values of type {values.type.split('(')[0]} cannot be made coarser"
     if values.counted.values == 1 and values.counted.rows > 1:
         return Role.INSENSITIVE, "it says the same in all rows"
     # Also where it is called a diagnosis: sensitive values are published as they are.
     if values.type == "VARCHAR" and values.length > sizes().free_text:
         return Role.IDENTIFIER, "it is free text, which may name anybody"
-    if SENSITIVE_WORDS.fullmatch(words_of(values.name)):
-        return Role.SENSITIVE, f"its name is that of something people would keep to themselves{_telling(values)}"
-    if category:
-        return Role.QUASI_IDENTIFIER, said
+    if recognized and recognized.sensitive:
+        return Role.SENSITIVE, f"{recognized.why}{_telling(values)}"
+    if recognized:
+        return Role.QUASI_IDENTIFIER, recognized.why
+    return _by_repetition(values)
+
+
+def _by_repetition(values: Values) -> tuple[Role, str]:
+    """The role of a column of which only the numbers of its values are known."""
     if values.is_unique and not values.type.startswith(_MEASURED):
         alone = per_cent(values.counted.unique or 0)
         return Role.IDENTIFIER, f"{alone} of its rows have a value that no other row has"
     if values.is_panel:
         return Role.IDENTIFIER, "it repeats as the number of a person does"
-    return Role.QUASI_IDENTIFIER, "others may know it"
-
-
-def _said(category: Category, told_by: str) -> str:
-    """The category in words, with what tells it: the column's name or its values."""
-    article = "an" if category.name[0] in "aeioI" else "a"
-    return f"its {told_by} {'says' if told_by == 'name' else 'say'} {article} {category.name}"
+    if is_household(values.name) and values.distinct >= sizes().respondents:
+        return Role.IDENTIFIER, "its name says a household, and it has the values of a number"
+    return Role.QUASI_IDENTIFIER, OTHERS_MAY_KNOW
 
 
 def _telling(values: Values) -> str:
@@ -153,10 +214,4 @@ def _telling(values: Values) -> str:
     return (
         f"; {per_cent(alone)} of its rows have a value that no other row has, and sensitive values are published as "
         "they are, so who knows one finds the row: publish something coarser, or make it IDENTIFIER"
-    )
-
-
-def _is_nested(kind: str) -> bool:
-    return kind.endswith("]") or kind.startswith(
-        ("STRUCT", "MAP", "UNION", "BLOB", "JSON", "BIT", "VARIANT", "GEOMETRY")
     )

@@ -35,7 +35,7 @@ def _with_arguments(figure: str) -> str:
 # The first words of each of sqlanon's statements, with its form as `.help` shows it.
 STATEMENTS: dict[str, str] = {
     "PROFILE": (
-        "PROFILE table | (SELECT ...) | 'file' [(column, ...)];\n"
+        "PROFILE table | (SELECT ...) | 'file' [(column, ...)] [INTO 'script.sql' [(REPLACE true)]];\n"
         "    -- by which columns people could be found, and a policy to begin with"
     ),
     "CREATE HIERARCHY": (

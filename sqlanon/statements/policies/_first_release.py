@@ -42,8 +42,9 @@ def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
         )
     if all(column.attribute.role is not Role.SENSITIVE for column in columns):
         yield (
-            "no column looks SENSITIVE, so it promises k-anonymity alone: nobody's row is found, but what all rows of "
-            "a class have in common is known of each person in it"
+            "no column looks SENSITIVE: is any of these what people would keep to themselves? make it SENSITIVE, since "
+            "until then the policy promises k-anonymity alone: nobody's row is found, but what all rows of a class "
+            "have in common is known of each person in it"
         )
     if _is_large(columns):
         yield (

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.categories import Category, categories
+from sqlanon.assess.profiling.as_stored import notes
+from sqlanon.assess.profiling.categories import recognized
+from sqlanon.assess.profiling.checked_values import not_looked_for
 from sqlanon.assess.profiling.combinations import Combinations, Search, count_alone, search
-from sqlanon.assess.profiling.roles import Values, proposed_role, values_of
+from sqlanon.assess.profiling.relations import relations
+from sqlanon.assess.profiling.roles import ProposedRole, Values, proposed_role, related_roles, unrecognized, values_of
+from sqlanon.assess.profiling.sample import Sample, sampled
 from sqlanon.catalog import hierarchies, policies, releases
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted, per_cent
@@ -26,6 +31,7 @@ from sqlanon.sources.source import BoundSource, bind_source, source_column
 from sqlanon.sql.build import names
 from sqlanon.statements.policies._first_release import about_policy, about_release, first_release
 from sqlanon.statements.policies._proposal import ProposedColumn, numbered_name, proposed_columns, statements
+from sqlanon.statements.policies._script import write_script
 from sqlanon.statements.policies.profile import Profile
 from sqlanon.syntax.definitions import role_text
 
@@ -43,31 +49,63 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     """What the data of a table say of its columns and of who can be found by them, and statements to begin with.
 
     There is a row for each column, for the most telling sets of columns of each size, for the smallest sets that tell
-    nearly all rows apart, for each statement, and for the one that makes a first release.
-    Figures are of all rows; no value of the table is in them. Raises PolicyError for a source or a column that there is
-    not.
+    nearly all rows apart, for each statement, and for the one that makes a first release. Where the statements go into
+    a file, there is a row for each column and one for the file. Figures are of all rows; no value of the table is in
+    the answer, but codes for missing values. Raises PolicyError for a source or a column that there is not, and
+    UserError for a file that cannot be written.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         source = _bound(engine, statement.source, scratch)
         parts = list(_relations(engine, source, _columns(statement, source.columns), scratch))
-        values: list[Values] = []
-        recognized: dict[str, tuple[Category, str]] = {}
-        for part in parts:
-            alone = count_alone(engine, part.rows, [name for name, _ in part.columns])
-            values += values_of(engine, part.rows, part.columns, alone)
-            recognized |= categories(engine, part.values, part.columns)
-        roles = [(column_values, proposed_role(column_values, recognized)) for column_values in values]
+        roles = unrecognized([role for part in parts for role in _roles(engine, part)])
         taken = {fold(name) for name in hierarchies.listing(engine)}
         name = numbered_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
         tables = {column: part.rows for part in parts for column, _ in part.columns}
         proposed = proposed_columns(engine, tables, statement.source, roles, name, taken)
         quasi = [c.values.counted for c in proposed if c.attribute.role is Role.QUASI_IDENTIFIER]
         searched = search(scratch, source.relation, quasi) if quasi else None
-        return [
-            *(_of_column(column) for column in proposed),
-            *(_of_sets(searched) if searched else ()),
-            *(_to_run(engine, proposed, statement.source, name) if quasi else [_to_edit(name, None, _NO_POLICY)]),
-        ]
+        of_columns = [_of_column(column) for column in proposed]
+        of_sets = [*(_of_sets(searched) if searched else ()), *_of_lacking(engine)]
+        script = (
+            list(_to_run(engine, proposed, statement.source, name)) if quasi else [_to_edit(name, None, _NO_POLICY)]
+        )
+    if statement.into is None:
+        return [*of_columns, *of_sets, *script]
+    write_script(statement.into, script, replace=statement.replace)
+    return [*of_columns, ("script", statement.into, *[None] * 6, f"edit it, then run it: {_run_text(statement.into)}")]
+
+
+def _run_text(path: str) -> str:
+    return f"sqlanon run {shlex.quote(path)}"
+
+
+def _roles(engine: Engine, part: _Relation) -> list[tuple[Values, ProposedRole]]:
+    """The roles of the columns of a relation, by their names, their values and how they depend on each other."""
+    alone = count_alone(engine, part.rows, [name for name, _ in part.columns])
+    sample = sampled(engine, part.values, part.columns, alone[0].rows if alone else 0)
+    recognitions = recognized(sample)
+    notes_of = {column.name: "".join(f"; {note}" for note in notes(column)) for column in sample.columns}
+    roles = []
+    for values in values_of(engine, part.rows, part.columns, alone):
+        role = proposed_role(values, recognitions.get(values.name))
+        roles.append((values, replace(role, why=f"{role.why}{notes_of.get(values.name, '')}")))
+    if not engine.reads_in_place:
+        return roles
+    possible = {values.name for values, role in roles if role.role is not Role.IDENTIFIER}
+    compared = Sample(tuple(column for column in sample.columns if column.name in possible), sample.whole)
+    return related_roles(roles, relations(engine, part.rows, compared))
+
+
+def _of_lacking(engine: Engine) -> Iterator[Row]:
+    """Rows that say what was not looked for: without a package of the extra `profile`, and where rows are elsewhere."""
+    if lacking := not_looked_for():
+        yield _remark(lacking)
+    if not engine.reads_in_place:
+        yield _remark("not looked for: columns that are functions of others")
+
+
+def _remark(why: str) -> Row:
+    return "remark", None, None, None, None, None, None, None, why
 
 
 def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Self
 
 from sqlanon.domain.values import Source
 from sqlanon.statements.base import Answer, Catalog, Presentation, Statement
+from sqlanon.syntax import values
 from sqlanon.syntax.lexer import Kind
 from sqlanon.syntax.reader import Reader
 from sqlanon.syntax.source import source
-from sqlanon.syntax.texts import names_text, source_text
+from sqlanon.syntax.texts import names_text, source_text, string_text
 
 if TYPE_CHECKING:
     from sqlanon.domain.context import Watching
@@ -27,19 +28,22 @@ _BEHIND_NAMES = {(Kind.SYMBOL, symbol) for symbol in ("=>", ":", "=", "(")}
 class Profile(Statement):
     """Says who can be found in a table, view, file or query, and proposes a policy to begin with.
 
-    Without `columns` all columns are meant.
+    Without `columns` all columns are meant. The statements are written `into` a file where one is named, in the place
+    of an earlier script if `replace`.
     """
 
     source: Source
     columns: tuple[str, ...] = ()
+    into: str | None = None
+    replace: bool = False
 
     OPENINGS = ("PROFILE",)
-    EXAMPLES = ("PROFILE patients", "PROFILE patients (age, zip, disease)")
+    EXAMPLES = ("PROFILE patients", "PROFILE patients (age, zip, disease)", "PROFILE patients INTO 'patients.sql'")
     GRAMMAR = """
 profile = PROFILE
   ( qualified_name [columns] | table_function columns
   | identifier ["." identifier ["." identifier]] "(" values ")" [columns]
-  | ( file | "(" query ")" ) [columns] ) ;
+  | ( file | "(" query ")" ) [columns] ) [ INTO string [ "(" REPLACE [ TRUE | FALSE ] ")" ] ] ;
 values = ? arguments of a function of DuckDB's, the first of which is a value or has a name and a value ? ;
 """
     PRESENTATION = Presentation.PROFILE
@@ -66,12 +70,14 @@ values = ? arguments of a function of DuckDB's, the first of which is a value or
         columns: list[str] = []
         if reader.sees_symbol("("):
             reader.listed(lambda: columns.append(reader.column("columns")))
+        into, replace = _into(reader)
         reader.end()
-        return cls(profiled, tuple(columns))
+        return cls(profiled, tuple(columns), into, replace)
 
     def sql(self) -> str:
         columns = f" ({names_text(self.columns)})" if self.columns else ""
-        return f"PROFILE {source_text(self.source)}{columns}"
+        into = "" if self.into is None else f" INTO {string_text(self.into)}"
+        return f"PROFILE {source_text(self.source)}{columns}{into}{' (REPLACE true)' if self.replace else ''}"
 
     def title(self) -> str:
         return f"PROFILE {self.source}"
@@ -83,6 +89,21 @@ values = ? arguments of a function of DuckDB's, the first of which is a value or
         from sqlanon.statements.policies._profile import profile
 
         return Answer(self.COLUMNS, tuple(profile(engine, self)))
+
+
+def _into(reader: Reader) -> tuple[str | None, bool]:
+    """INTO 'file' [(REPLACE [TRUE | FALSE])]: the path and whether a script there may be replaced."""
+    if not reader.accept("INTO"):
+        return None, False
+    reader.mark("path")
+    path = values.string(reader, "the path in quotes, as in 'patients.sql'")
+    replace = False
+    if reader.sees_symbol("("):
+        reader.expect_symbol("(")
+        reader.expect("REPLACE")
+        replace = reader.accept("TRUE") or not reader.accept("FALSE")
+        reader.expect_symbol(")")
+    return path, replace
 
 
 def _source(reader: Reader) -> Source:

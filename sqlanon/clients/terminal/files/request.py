@@ -10,7 +10,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.categories import categories
+from sqlanon.assess.profiling.categories import recognized
+from sqlanon.assess.profiling.sample import sampled
 from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.numbers import counted
@@ -162,12 +163,12 @@ def require_no_identifiers(engine: Engine, columns: Columns, types: Sequence[tup
     allowed = {fold(name) for name in wanted.allowed}
     published = {fold(name) for name in (*columns.known, *columns.secret)} - allowed
     published_columns = [(name, kind) for name, kind in types if fold(name) in published]
-    for name, (category, told_by) in categories(engine, QualifiedName((SOURCE,)), published_columns).items():
-        if category.identifies:
-            says = "says" if told_by == "name" else "say"
-            article = "an" if category.name[0] in "aeioI" else "a"
+    ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(SOURCE)))
+    sample = sampled(engine, QualifiedName((SOURCE,)), published_columns, rows)
+    for name, recognition in recognized(sample).items():
+        if recognition.direct:
             raise UserError(
-                f"{name} identifies people: its {told_by} {says} {article} {category.name}",
+                f"{name} identifies people: {recognition.why}",
                 hint=f"leave {name} out, and it is not published; --allow {shell_name(name)} if it is no such thing",
             )
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.presentation.rows import Rows
+from sqlanon.statements.policies._script import script_lines
 
-# Lines of comments are as wide as a terminal is at least.
-_COMMENT_WIDTH = 76
-# What a statement's reason says of all of them.
-_EDIT = "edit it, then run it"
 # The most telling first: what a long name leaves no room for is the last.
 _FIGURES = ("unique_rows", "distinct", "missing", "distinction", "separation")
 
@@ -57,7 +53,9 @@ def show_profile(output: Output, rows: Rows) -> None:
     if sets.rows:
         fits = output.fits(sets)
         output.folded(sets if fits else sets.only("subject", "unique_rows", "distinct", "why"))
-    _print_script(output, [line for row in _with_parts(rows, "statement", "release").rows for line in _lines(row)])
+    _print_script(output, [*(f"-- {row[-1]}" for row in _with_parts(rows, "remark").rows), *script_lines(rows.rows)])
+    for _, path, *_, why in _with_parts(rows, "script").rows:
+        output.text(f"\n{path}: {why}")
 
 
 def _of(columns: Rows) -> Iterator[tuple[str, str, str]]:
@@ -66,16 +64,6 @@ def _of(columns: Rows) -> Iterator[tuple[str, str, str]]:
 
 def _with_parts(rows: Rows, *parts: str) -> Rows:
     return Rows(rows.columns, tuple(row for row in rows.rows if row[0] in parts))
-
-
-def _lines(row: Sequence[object]) -> Iterator[str]:
-    """A statement behind what is to be known of it, as comments, which may be run with it."""
-    *_, text, why = row
-    reasons = [reason for reason in str(why).split("; ") if reason != _EDIT]
-    for reason in reasons:
-        yield from textwrap.wrap(reason, _COMMENT_WIDTH, initial_indent="-- ", subsequent_indent="-- ")
-    if text is not None:
-        yield f"{text};"
 
 
 def _print_script(output: Output, lines: Sequence[str]) -> None:

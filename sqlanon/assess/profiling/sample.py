@@ -1,0 +1,99 @@
+"""Some rows of a table, spread over all of it, in memory: what the form of values and their relations are read from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Column, Engine
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, cast, infix, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+Cell = str | int | float | None
+
+_NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "JSON", "BIT", "VARIANT", "GEOMETRY")
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "BOOLEAN")
+_REAL = ("FLOAT", "DOUBLE", "DECIMAL", "HUGEINT", "UHUGEINT")
+# Longer text is free text, of which the beginning says enough.
+_LONGEST = 200
+
+
+def is_nested(kind: str) -> bool:
+    """Whether a type has values that are lists, structures or binary."""
+    return kind.endswith("]") or kind.startswith(_NESTED)
+
+
+def is_text(kind: str) -> bool:
+    return kind in ("VARCHAR", "UUID") or kind.startswith("ENUM(")
+
+
+def is_number(kind: str) -> bool:
+    return kind.startswith((*_WHOLE, *_REAL))
+
+
+@dataclass(frozen=True)
+class SampledColumn:
+    """A column and its values in the rows of a sample: numbers as numbers, any other type as text."""
+
+    name: str
+    type: str
+    values: tuple[Cell, ...]
+
+    @cached_property
+    def distinct(self) -> list[Cell]:
+        """Its values but NULL, each once, in the order in which they come."""
+        return [value for value in dict.fromkeys(self.values) if value is not None]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Its different texts without blanks around them, those that are empty left out."""
+        texts = (value.strip() for value in self.distinct if isinstance(value, str))
+        return [text for text in dict.fromkeys(texts) if text]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Columns of some rows of a table; `whole` where these are all of its rows."""
+
+    columns: tuple[SampledColumn, ...]
+    whole: bool
+
+    def __getitem__(self, name: str) -> SampledColumn:
+        return next(column for column in self.columns if column.name == name)
+
+
+def sampled(engine: Engine, table: QualifiedName, columns: Sequence[Column], rows: int) -> Sample:
+    """About `sample_rows` rows of a table of `rows` rows, spread over it; columns of nested types are left out."""
+    flat = [(name, kind) for name, kind in columns if not is_nested(kind)]
+    if not flat:
+        return Sample((), True)
+    step = -(-rows // sizes().sample_rows)
+    query = exp.select(*(alias(_cell(name, kind), f"c{i}") for i, (name, kind) in enumerate(flat)))
+    if step <= 1 or not engine.reads_in_place:
+        query = query.from_(relation(table)).limit(sizes().sample_rows)
+    else:
+        named = [alias(column(name), f"v{i}") for i, (name, _) in enumerate(flat)]
+        numbered = exp.select(*named, alias(window(f.row_number()), "n")).from_(relation(table)).subquery("numbered")
+        cells = [alias(_cell(f"v{i}", kind), f"c{i}") for i, (_, kind) in enumerate(flat)]
+        # By a hash of its number: at equal distances a panel would show one year alone.
+        query = exp.select(*cells).from_(numbered).where(infix(f.call("hash", column("n")), "%", literal(step)).eq(0))
+    lines = engine.rows(query)
+    cells_of = list(zip(*lines, strict=True)) if lines else [()] * len(flat)
+    taken = (SampledColumn(name, kind, tuple(cells)) for (name, kind), cells in zip(flat, cells_of, strict=True))
+    return Sample(tuple(taken), step <= 1)
+
+
+def _cell(name: str, kind: str) -> exp.Expr:
+    if kind == "BOOLEAN":
+        return cast(column(name), "INTEGER")
+    if kind.startswith(_WHOLE):
+        return column(name)
+    if kind.startswith(_REAL):
+        return cast(column(name), "DOUBLE")
+    return f.call("left", as_text(column(name)), literal(_LONGEST))
