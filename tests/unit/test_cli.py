@@ -497,9 +497,7 @@ def test_dataset_adult(tmp_path: Path, with_adult: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_demo_twice_and_its_three_commands(
-    tmp_path: Path, with_adult: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_demo_twice_and_its_commands(tmp_path: Path, with_adult: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([*SQLANON, "demo"], capture_output=True, text=True, env=environment())
@@ -540,9 +538,9 @@ def test_the_demo_twice_and_its_three_commands(
     [short], [guess] = summary["short"]["guesses"], summary["summary"]["guesses"]
     assert short["highest"] > 0.5
     assert (guess["column"], guess["highest"] <= 0.5) == ("occupation", True)
-    assert len(summary["next"]) == 3
-    # The second shows what the source does not satisfy.
-    assert [_pasted(command) for command in summary["next"]] == [0, 1, 0]
+    # The third shows what the source does not satisfy.
+    assert [_pasted(command) for command in summary["next"]] == [0, 0, 1, 0]
+    assert Path("sqlanon-demo/short/certificate.json").exists()
     assert Path("sqlanon-demo/release-csv").exists()
 
 

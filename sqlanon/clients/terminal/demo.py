@@ -165,12 +165,14 @@ def _statement(script: str, beginning: str) -> str:
 
 
 def _commands(directory: Path) -> list[str]:
-    """Three commands that work when pasted into the shell that ran the demonstration."""
+    """Commands that work when pasted into the shell that ran the demonstration."""
     program = _program()
     database = shlex.quote(str(directory / _DATABASE))
     raw = "CHECK adult_complete (age, sex, native_country) REQUIRE k_anonymity(k => 5);"
     target = shlex.quote(str(directory / "release-csv"))
+    file, short = (shlex.quote(str(directory / name)) for name in ("adult.csv", "short"))
     return [
+        f"{program} anonymize {file} --known age,education,sex --secret occupation -o {short}/ --replace",
         f"{program} shell {database}",
         f"echo '{raw}' | {program} run - --database {database}",
         f"{program} export adult_release {target} --format csv --replace --database {database}",
