@@ -232,6 +232,30 @@ def test_using_auto_says_what_it_has_made(con: Connection) -> None:
     assert automatic.partition(" AS ")[2] == same.partition(" AS ")[2]
 
 
+def test_a_value_that_a_hierarchy_of_groups_lacks_ends_the_refresh(con: Connection) -> None:
+    con.execute("CREATE TABLE towns AS SELECT 'town ' || (i % 40) AS town, i % 50 AS age FROM range(400) AS t(i)")
+    con.execute("CREATE ANONYMIZED TABLE r FROM towns (town, age) METHOD generalization(suppression => 0.02)")
+    before = con.sql("FROM r ORDER BY ALL").fetchall()
+    con.execute("INSERT INTO towns VALUES ('elsewhere', 300)")
+    with pytest.raises(DataError, match="lacks values of the column town"):
+        con.execute("REFRESH ANONYMIZED TABLE r")
+    assert con.sql("FROM r ORDER BY ALL").fetchall() == before
+    con.execute("ALTER POLICY r ALTER COLUMN town QUASI IDENTIFIER USING AUTO; REFRESH ANONYMIZED TABLE r")
+    assert listed(con, "HIERARCHIES") == ["r_age_auto", "r_town_auto"]
+    assert smallest(con, "r", 2, values=False) >= 5
+
+
+def test_a_quasi_identifier_of_many_values_without_using_is_remarked_upon(con: Connection) -> None:
+    said: list[tuple[str, ...]] = []
+    con.script(
+        "CREATE POLICY p ON patients (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER USING AUTO) "
+        "REQUIRE k_anonymity(5)",
+        on_statement=lambda event: said.append(event.remarks),
+    )
+    assert said[-1][-1] == "age has no hierarchy: it is kept or `*` where levels are published; write USING AUTO"
+    assert "zip has PREFIXES" in said[-1][0]
+
+
 def test_auto_in_quotes_is_a_hierarchy_of_that_name(con: Connection) -> None:
     con.execute('CREATE HIERARCHY "auto" AS INTERVALS (7)')
     con.execute('CREATE POLICY p ON patients (age QUASI IDENTIFIER USING "auto") REQUIRE k_anonymity(5)')
