@@ -280,8 +280,8 @@ def _guessed(guess: SurestGuess) -> str:
     before = f", {per_cent(guess.before)} without it" if guess.before is not None else ""
     people = f"{counted(guess.people, 'row')}{' or more' if guess.or_more else ''}"
     return (
-        f"who knows the other columns guesses {_printable(guess.column)} with at most {per_cent(guess.highest)}, of "
-        f"{people}; with {per_cent(guess.mean)} in the mean{before}"
+        f"a reader who knows the other columns guesses {_printable(guess.column)} with at most "
+        f"{per_cent(guess.highest)}, of {people}; with {per_cent(guess.mean)} in the mean{before}"
     )
 
 

@@ -344,6 +344,9 @@ _LABELS: Mapping[str, str] = {
     "parents": "a node of the tree that the publisher has made: any value below it; * is any value",
 }
 _ANY_LABEL = "what the publisher has put in the place of the values; * is any value"
+# The readings of ranges, and what one says of a text: its ends alone read as one or the other.
+_RANGES = (Reading.RANGE, Reading.BUCKET_RANGE)
+_ALPHABETICAL = "[a, c] is an alphabetical range: any text from a to c, such as b, and not one of the two alone"
 _NO_HIERARCHY = "the value, or * for any value"
 
 
@@ -396,6 +399,8 @@ def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
             named = attribute.hierarchy if attribute and is_label else None
             hierarchy = hierarchies.get(fold(named)) if named else None
             label = _LABELS.get(hierarchy.kind, _ANY_LABEL) if hierarchy else _NO_HIERARCHY if is_label else ""
+            if column.reading in _RANGES and attribute and attribute.type == "VARCHAR" and not attribute.hierarchy:
+                label = _ALPHABETICAL
             yield ColumnMeaning(
                 table=table.name,
                 column=column.name,

@@ -67,7 +67,10 @@ class TestHospital:
         # By month, sex and 941**: 1940-04 F 2, M 2; 1940-06 F 2, M 2; 1950-05 F 2, M 2; 1950-06 F 2, M 2; 1958-12 1.
         # By year, sex and four digits: 1940 F 9413* 2, 9414* 2; M 9413* 2, 9414* 2; 1950 the same; 1958 F 9414* 1.
         assert found["explain"] == [
-            ("binding requirement", "k_anonymity(k => 4): most rows violate it at all 2 less general nodes that fail"),
+            (
+                "binding requirement",
+                "k_anonymity(k => 4): most rows violate it at all 2 nodes one level finer that cannot be published",
+            ),
             (
                 "dob",
                 "not level 1: 17 of 17 rows would be suppressed, at most 1 allowed; classes that violate "
@@ -204,8 +207,7 @@ class TestTwoRequirements:
         assert found["explain"] == [
             (
                 "binding requirement",
-                "the suppression budget: at the only less general node that fails, no requirement by itself "
-                "suppresses too many rows",
+                "the suppression budget: one level finer, no requirement by itself suppresses too many rows",
             ),
             (
                 "a",
@@ -219,7 +221,7 @@ class TestTwoRequirements:
         found = explain(con, TWO, suppressing("0.37"))
         assert found["solve"][0] == ("a", "level 2 of 2 of g: suppressed ('*')")
         assert found["explain"][:2] == [
-            ("binding requirement", f"{DISTINCT}: most rows violate it at the only less general node that fails"),
+            ("binding requirement", f"{DISTINCT}: most rows violate it one level finer"),
             (
                 "a",
                 "not level 1: 5 of 11 rows would be suppressed, at most 4 allowed; classes that violate "
@@ -258,8 +260,7 @@ class TestRounds:
         assert found["explain"][:2] == [
             (
                 "binding requirement",
-                "the suppression budget: at the only less general node that fails, no requirement by itself "
-                "suppresses too many rows",
+                "the suppression budget: one level finer, no requirement by itself suppresses too many rows",
             ),
             (
                 "a",
@@ -305,7 +306,7 @@ def test_what_withholding_rows_cannot_cure(con: Connection) -> None:
     assert found["solve"][0] == ("zip", "level 2 of 2 of zips: suppressed ('*')")
     asked = next(detail for item, detail in found["resolve"] if item == "requirement")
     assert found["explain"][:2] == [
-        ("binding requirement", f"{asked}: most rows violate it at the only less general node that fails"),
+        ("binding requirement", f"{asked}: most rows violate it one level finer"),
         (
             "zip",
             "not level 1: whatever rows are suppressed, the rest violates; classes that violate "

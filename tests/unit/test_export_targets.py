@@ -209,6 +209,21 @@ def test_the_dictionary_says_what_each_column_is(con: sqlanon.Connection, tmp_pa
     assert "Flu" not in text
 
 
+def test_the_dictionary_says_that_a_range_of_texts_is_alphabetical(tmp_path: Path) -> None:
+    """[Neoplasms, Respiratory] reads as one or the other, and has Nervous in it, too."""
+    with sqlanon.connect() as con:
+        con.execute("""
+            CREATE TABLE t AS SELECT i AS age, ['Neoplasms', 'Nervous', 'Respiratory'][1 + i % 3] AS chapter
+            FROM range(12) AS t(i);
+            CREATE POLICY p ON t (age QUASI IDENTIFIER, chapter QUASI IDENTIFIER) REQUIRE k_anonymity(k => 12);
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian""")
+        con.execute(f"EXPORT r TO '{tmp_path}/out' (FORMAT csv, DICTIONARY true)")
+        assert con.execute("SELECT DISTINCT chapter FROM r").fetchall() == [("[Neoplasms, Respiratory]",)]
+    said = {row["column"]: row["a label means"] for row in read_dictionary(tmp_path / "out" / "dictionary.csv")}
+    assert said["age"] == ""
+    assert said["chapter"].startswith("[a, c] is an alphabetical range: any text from a to c, such as b")
+
+
 def test_a_dictionary_goes_with_its_export(con: sqlanon.Connection, tmp_path: Path) -> None:
     """It is replaced with it, removed where the new one has none, and nobody else's file is."""
     path, beside = tmp_path / "r.csv", tmp_path / "r.csv.dictionary.csv"

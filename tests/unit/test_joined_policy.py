@@ -217,7 +217,7 @@ def test_explain_says_what_the_join_comes_to(con: Connection) -> None:
     text = "xy_anonymity(x => (name), y => disease, k => 2)"
     assert explained(con, "joined with main.first") == [f"{text} comes to 2"]
     assert explained(con, "binding requirement") == [
-        f"{text}: the join with another release violates it at the only less general node that fails"
+        f"{text}: the join with another release violates it one level finer"
     ]
     assert f"not level 0: 0 of 5 rows would be suppressed; joined with main.first, {text} would come to 1" in explained(
         con, "job"

@@ -427,11 +427,11 @@ def _binding(explained: Explanation) -> str:
         most = f", most of which violate {explained.most_rows}" if explained.most_rows else ""
         return f"none: the less general nodes lose more by the rows that they leave out{most}"
     if binding.of == 1:
-        where = "at the only less general node that fails"
+        where = "one level finer"
     elif binding.at == binding.of:
-        where = f"at all {binding.of} less general nodes that fail"
+        where = f"at all {binding.of} nodes one level finer that cannot be published"
     else:
-        where = f"at {binding.at} of the {binding.of} less general nodes that fail"
+        where = f"at {binding.at} of the {binding.of} nodes one level finer that cannot be published"
     if binding.requirement is None:
         return f"the suppression budget: {where}, no requirement by itself suppresses too many rows"
     if binding.of_join:
