@@ -130,7 +130,7 @@ class Connection(ConnectionMethods):
         self._lock = RLock()
         self._frames = frames or DataFrames()
         # The remarks that were told, each with the release that it is about.
-        self._told: set[tuple[str, str]] = set()
+        self._told_remarks: set[tuple[str, str]] = set()
 
     @property
     def duckdb(self) -> DuckDBConnection:
@@ -221,8 +221,8 @@ class Connection(ConnectionMethods):
         """The remarks of an answer, without those about a release that an earlier statement told."""
         if answer.about is None:
             return answer.remarks
-        remarks = tuple(remark for remark in answer.remarks if (answer.about, remark) not in self._told)
-        self._told |= {(answer.about, remark) for remark in remarks}
+        remarks = tuple(remark for remark in answer.remarks if (answer.about, remark) not in self._told_remarks)
+        self._told_remarks |= {(answer.about, remark) for remark in remarks}
         return remarks
 
     def policy(self, name: str) -> Policy:
