@@ -199,7 +199,7 @@ def test_errors_say_where_what_and_how(text: str, offset: str | None, message: s
     ],
 )
 def test_a_name_that_needs_quotes_is_shown_with_them(text: str, name: str) -> None:
-    """All of it stands in the line that is shown, too, though numbers behind a fault are hidden there."""
+    """All of it stands in the line that is shown, too."""
     error = failure(text)
     assert f'needs quotes: "{name}"' in str(error.hint)
     assert name in str(error.excerpt)
