@@ -26,7 +26,7 @@ from sqlanon.clients.frames.arguments import (
     with_automatic,
 )
 from sqlanon.clients.frames.inputs import input_of
-from sqlanon.clients.frames.making import Wanted, anonymized, database
+from sqlanon.clients.frames.making import Wanted, anonymized, database, without_known
 from sqlanon.domain.policy import Role
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PrivacyRemark, UserError
@@ -184,6 +184,8 @@ def anonymize(
                 Role.SENSITIVE: either_of("secret", secret, "sensitive", sensitive),
                 Role.INSENSITIVE: ("insensitive", listed("insensitive", insensitive)),
             }
+            if not roles[Role.QUASI_IDENTIFIER][1]:
+                raise without_known(connection, rows, roles[Role.QUASI_IDENTIFIER][0])
             meant, made = policy_of_roles(role_of(rows.names, roles, rows.index), hierarchies)
             if hierarchies is None and by_levels(call):
                 meant = with_automatic(meant)

@@ -89,14 +89,8 @@ def role_of(names: list[str], roles: Mapping[Role, tuple[str, list[str]]], index
     """The role of each column that is listed, in the order of the data.
 
     Each role has the name of its argument and the columns. Raises UserError for a column that there is not, also where
-    the `index` of a frame has it, for one that is listed twice, and without a known one.
+    the `index` of a frame has it, and for one that is listed twice.
     """
-    if not roles[Role.QUASI_IDENTIFIER][1]:
-        argument = roles[Role.QUASI_IDENTIFIER][0]
-        raise UserError(
-            f"there are no {'known columns' if argument == 'known' else argument}",
-            hint=f'name the columns that others may know of a person, as in {argument}=["age", "zip"]',
-        )
     listed_as: dict[str, str] = {}
     roles_by_name: dict[str, Role] = {}
     for role, (argument, columns) in roles.items():

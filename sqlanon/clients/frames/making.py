@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import Any
@@ -21,7 +21,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database, rest
 from sqlanon.engines.python_variables import registered_frames
-from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.errors import PrivacyViolation, SqlanonError, UserError
 from sqlanon.release.pipeline.explain import printable
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import qualified
@@ -31,6 +31,7 @@ from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import query_tree
 from sqlanon.statements.base import Answer
 from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.policies.profile import Profile
 from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.run import run_statement
 
@@ -149,3 +150,22 @@ def _number(engine: Engine, data: Input, name: str | None) -> int:
         query = exp.select(column(name)).distinct().from_(rows)
     [(number,)] = engine.rows(exp.select(f.count()).from_(query.subquery("counted")))
     return int(number)
+
+
+def without_known(connection: Any, data: Input, argument: str) -> UserError:
+    """The error for a call that names no known columns; it shows the columns that PROFILE would propose."""
+    example = f'{argument}=["age", "zip"]'
+    proposed: dict[str, list[str]] = {}
+    with suppress(SqlanonError), registered_frames(connection, data.frames(data.names)):
+        answer = run_statement(DuckDBEngine(connection), Profile(data.source))
+        part, subject, proposal = (
+            [name for name, _ in answer.columns].index(n) for n in ("part", "subject", "proposal")
+        )
+        for row in answer.rows:
+            if row[part] == "column":
+                proposed.setdefault(str(row[proposal]).split(maxsplit=1)[0], []).append(row[subject])
+    hint = f"name the columns that others may know of a person, as in {example}"
+    if known := proposed.get("QUASI"):
+        secret = proposed.get("SENSITIVE", [])
+        hint = f"by their names and values it might be known={known}, secret={secret}: look at each of them first"
+    return UserError(f"there are no {'known columns' if argument == 'known' else argument}", hint=hint)

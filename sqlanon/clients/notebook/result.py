@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +18,7 @@ _NULL = InPlaceOfNumber("NULL")
 # The columns of PROFILE's answer that are read first, and its parts about several columns.
 _OF_COLUMNS = ("subject", "proposal", "why")
 _SETS = ("columns", "key")
+_COMMENT_WIDTH = 100
 _NOT_SATISFIED = Markup("<strong>no</strong>")
 
 
@@ -95,8 +97,9 @@ def _listed(title: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str])
 
 
 def _lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """A statement behind what is to be known of it, as a comment."""
-    yield f"-- {row['subject']}: {row['why']}" if row["subject"] else f"-- {row['why']}"
+    """A statement behind what is to be known of it, as comments."""
+    why = f"{row['subject']}: {row['why']}" if row["subject"] else str(row["why"])
+    yield from textwrap.wrap(why, _COMMENT_WIDTH, initial_indent="-- ", subsequent_indent="-- ")
     if row["proposal"] is not None:
         yield from f"{row['proposal']};".splitlines()
 
