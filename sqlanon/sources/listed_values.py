@@ -19,6 +19,7 @@ from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.cells.labels import generalized, listed_twice, listed_values, published_value
 from sqlanon.sql.cells.taxonomy import Taxonomy
 from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.syntax.texts import typed_name
 
 _MAX_VALUES_SHOWN = 10
 
@@ -34,7 +35,7 @@ def require_listed(
     text = alias(as_text(column("value")), "value")
     has_value = is_not_null(column("value"))
     unlisted = exp.select(text).from_(relation(tree_name)).where(exp.not_(column("listed")), has_value)
-    again = f"its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again"
+    again = f"its query and run CREATE OR REPLACE HIERARCHY {typed_name(bound.hierarchy.name)} again"
     if of_items and (number := _count(engine, unlisted)):
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lacks {counted(number, 'item')} of the lists of {bound.column}",

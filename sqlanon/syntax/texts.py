@@ -70,6 +70,11 @@ def typed_name(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in RESERVED else name_text(name)
 
 
+def typed_qualified(name: QualifiedName) -> str:
+    """A name with its schema as a hint has it, to be typed."""
+    return ".".join(map(typed_name, name.parts))
+
+
 def qualified_text(name: QualifiedName) -> str:
     return ".".join(map(name_text, name.parts))
 

@@ -34,6 +34,7 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.cells.labels import published_value, stored_labels
+from sqlanon.syntax.texts import typed_qualified
 
 _STATE = ("arrived", "digest", "rows")
 _KEYS = ("arrived", "digest")
@@ -223,7 +224,7 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
         if isinstance(stream.delay, int):
             raise PolicyError(
                 f"rows of the {stream} are due when others have arrived after them, not at a moment",
-                hint=f"ADVANCE {stream.name} TO END publishes what waits",
+                hint=f"ADVANCE {typed_qualified(stream.name)} TO END publishes what waits",
                 part=("until",),
             )
         moments.append(_moment(engine, stream, until))
@@ -250,13 +251,14 @@ def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
     if is_infinite is None or is_infinite:
         raise PolicyError(
             f"{stream.order_column} is {stream.order_type}, and {until!r} is no such moment",
-            hint=f"write ADVANCE {stream.name} TO '2024-12-31 23:59:00', all rows before which have arrived, or TO END",
+            hint=f"write ADVANCE {typed_qualified(stream.name)} TO '2024-12-31 23:59:00', all rows before which have "
+            "arrived, or TO END",
             part=("until",),
         )
     if not is_past:
         raise PolicyError(
             f"{until!r} is still to come, so that not all rows before it have arrived; nothing was done",
-            hint=f"ADVANCE {stream.name} TO END publishes what waits, and lets later rows come",
+            hint=f"ADVANCE {typed_qualified(stream.name)} TO END publishes what waits, and lets later rows come",
             part=("until",),
         )
     return moment

@@ -24,6 +24,7 @@ from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.cells.labels import listed_twice
+from sqlanon.syntax.texts import typed_name
 
 # What METHOD stream(k => ..., delay => ..., reuse => ...) takes.
 
@@ -239,7 +240,7 @@ def _require_readable(engine: Engine, bound: BoundAttribute) -> None:
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lists values of {bound.column}, of type {bound.published_type}, "
             "under several texts",
-            hint=f"keep one text of each, and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
+            hint=f"keep one text of each, and run CREATE OR REPLACE HIERARCHY {typed_name(bound.hierarchy.name)} again",
             part=("policy",),
         )
 

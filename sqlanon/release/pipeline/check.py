@@ -30,6 +30,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.recode import Placed
 from sqlanon.sql.release.release_query import ReleaseQuery
+from sqlanon.syntax.texts import typed_name
 
 
 def measured(
@@ -212,7 +213,7 @@ def _require(bound: Bound, index: int, reached: Measurement, query: exp.Query) -
 
 
 def _hint(resolved: Resolved) -> str:
-    less = f"ask for less: ALTER POLICY {resolved.policy.name} REQUIRE ..."
+    less = f"ask for less: ALTER POLICY {typed_name(resolved.policy.name)} REQUIRE ..."
     if resolved.series is None:
         return less
     return f"{less}; or begin another series, whose classes are new: then nothing is promised of both together"

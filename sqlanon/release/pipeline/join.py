@@ -14,6 +14,7 @@ from sqlanon.sources.column_types import ENUM, column_types
 from sqlanon.sources.joins import Join, Side, bind_joined, incomparable, of_join, owners
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build.names import relation
+from sqlanon.syntax.texts import typed_name, typed_qualified
 
 
 def other_release(requested: Requested, policy: Policy) -> Release | None:
@@ -28,7 +29,7 @@ def other_release(requested: Requested, policy: Policy) -> Release | None:
         raise PolicyError(
             f"{policy}: a live view cannot keep what is required of the join with {policy.joined.release}, which is "
             "measured when a release is made",
-            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {create.name}",
+            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {typed_qualified(create.name)}",
         )
     with about("policy"):
         names = [qualified(engine, name) for name in (create.name, policy.joined.release)]
@@ -101,6 +102,6 @@ def measured_join(made: Materialized) -> tuple[Measurement, ...]:
             raise PrivacyViolation(
                 f"{bound.create.name} joined with {join.name} would violate {requirement}: it reaches "
                 f"{reached.achieved}; nothing was published",
-                hint=f"ask for less: ALTER POLICY {policy.name} REQUIRE ...",
+                hint=f"ask for less: ALTER POLICY {typed_name(policy.name)} REQUIRE ...",
             )
     return measurements

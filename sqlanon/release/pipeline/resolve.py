@@ -24,6 +24,7 @@ from sqlanon.sources.catalog_entries import require_unhidden
 from sqlanon.sources.related_tables import related_sources, require_of_respondents, require_one_table
 from sqlanon.sources.requirements import bind_requirements, resolve_requirements
 from sqlanon.sources.source import passing
+from sqlanon.syntax.texts import typed_qualified
 
 
 def resolve_stage(requested: Requested) -> Resolved:
@@ -111,7 +112,7 @@ def bind_stage(resolved: Resolved) -> Bound:
 
 def _require_live(resolved: Resolved) -> None:
     """Raises PolicyError where a live view cannot be a query of its source, which is read again and again."""
-    policy, name = resolved.policy, resolved.create.name
+    policy, name = resolved.policy, typed_qualified(resolved.create.name)
     snapshot = f"make a snapshot, CREATE ANONYMIZED TABLE {name}"
     if policy.pivot:
         raise PolicyError(
@@ -130,7 +131,7 @@ def _require_live(resolved: Resolved) -> None:
 
 def _require_here(resolved: Resolved, named: Source, what: str) -> None:
     """Raises PolicyError where a live view could not read its source again and again, from this database."""
-    engine, name = resolved.requested.engine, resolved.create.name
+    engine, name = resolved.requested.engine, typed_qualified(resolved.create.name)
     if why := passing(engine, named):
         raise PolicyError(
             f"a live view cannot read {named}: {why}",

@@ -20,7 +20,7 @@ from sqlanon.sources.related_tables import related_sources, require_of_responden
 from sqlanon.sources.requirements import bind_requirements, resolve_requirements, with_bound_relations
 from sqlanon.statements.policies._automatic import with_hierarchies
 from sqlanon.statements.policies.alter_policy import AlterPolicy
-from sqlanon.syntax.texts import call_text
+from sqlanon.syntax.texts import call_text, typed_name
 
 
 def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
@@ -69,7 +69,8 @@ def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirem
             if known.subject == requirement.subject:
                 raise PolicyError(
                     f"{policy} requires {call_text(known)} already",
-                    hint=f"ALTER POLICY {policy.name} REQUIRE takes the place of all requirements: name all that stay",
+                    hint=f"ALTER POLICY {typed_name(policy.name)} REQUIRE takes the place of all requirements: name "
+                    "all that stay",
                     part=("requirement", requirement.model),
                 )
     return (*policy.requirements, *added)
@@ -82,7 +83,8 @@ def _attributes(policy: Policy, action: str, attribute: Attribute | None, column
         if any(same_name(known.name, name) for known in table.attributes):
             raise PolicyError(
                 f"{name} is a column of {table.name}, and ALTER POLICY changes those of the source of {policy} alone",
-                hint=f"DESCRIBE POLICY {policy.name} answers with its statement: change it, and CREATE OR REPLACE",
+                hint=f"DESCRIBE POLICY {typed_name(policy.name)} AS SQL writes its statement: change it, and CREATE OR "
+                "REPLACE",
                 part=("column", name),
             )
     is_there = any(same_name(known.name, name) for known in policy.attributes)

@@ -12,7 +12,7 @@ from sqlanon.syntax.definitions import attribute_text
 from sqlanon.syntax.head import object_name
 from sqlanon.syntax.lexer import Kind, Token, keyword_of
 from sqlanon.syntax.policy import requirements
-from sqlanon.syntax.texts import if_exists_text, name_text, requirements_text
+from sqlanon.syntax.texts import if_exists_text, name_text, requirements_text, typed_name
 
 if TYPE_CHECKING:
     from sqlanon.domain.context import Watching
@@ -61,7 +61,9 @@ policy_change = requirements | ADD requirements | RENAME TO name
         changed: dict[str, Any]
         if action in ("add", "drop") and reader.sees("REQUIRE") and _is_model(reader.peek(1)):
             if action == "drop":
-                raise reader.expected("a column", hint=f"ALTER POLICY {name} REQUIRE names all that is to be required")
+                raise reader.expected(
+                    "a column", hint=f"ALTER POLICY {typed_name(name)} REQUIRE names all that is to be required"
+                )
             changed = {"requirements": requirements(reader)}
         elif action == "rename":
             changed = {"new_name": object_name(reader, "policy")}
