@@ -85,7 +85,8 @@ HELD_OUT_FIRST = {
         "ssiratio hi_empunion private",
     ),
 }
-# Tables that were not looked at before the lists of words and the rules were finished, and were measured once.
+# Tables that were not looked at before the lists of words and the rules were finished: 16 of their 23 sensitive columns
+# were missed, and two others were false alarms. A few parts of names were added then.
 HELD_OUT = {
     "actg320": _known(
         "sksurv",

@@ -182,7 +182,8 @@ def test_figures_are_the_same(connections: tuple[Connection, Connection]) -> Non
 )
 def test_relations_are_described_alike(statement: str, connections: tuple[Connection, Connection]) -> None:
     ours, theirs = (rounded(connection.execute(statement).fetchall()) for connection in connections)
-    assert ours == theirs
+    # PROFILE says there what it does not look for where rows are on Spark.
+    assert ours == [row for row in theirs if "not looked for" not in row]
 
 
 def test_more_rows_than_can_be_collected_are_checked_on_spark(

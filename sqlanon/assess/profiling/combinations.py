@@ -172,13 +172,16 @@ class _Codes:
         return counted
 
     def _codes_of(self, names: Sequence[str]) -> tuple[Whole, int]:
-        """A number for each combination of the columns, from 0 on without gaps, and how many there are."""
+        """A number for each combination of the columns, and one above all of them, which is small where columns are."""
         import numpy as np
 
         if len(names) == 1:
             return self.codes[names[0]], self.heights[names[0]]
-        codes, _ = self._codes_of(names[:-1])
-        values, codes = np.unique(codes * self.heights[names[-1]] + self.codes[names[-1]], return_inverse=True)
+        codes, height = self._codes_of(names[:-1])
+        codes, height = codes * self.heights[names[-1]] + self.codes[names[-1]], height * self.heights[names[-1]]
+        if height <= len(codes):
+            return codes, height
+        values, codes = np.unique(codes, return_inverse=True)
         return codes.astype(np.int64), len(values)
 
     def _figures(self, names: tuple[str, ...], codes: Whole, height: int) -> Combinations:

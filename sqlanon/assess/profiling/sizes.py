@@ -51,7 +51,7 @@ class Sizes:
     columns: int = 24
     set_columns: int = 3
     set_cells: int = 300_000_000
-    collected_cells: int = 8_000_000
+    collected_cells: int = 1_000_000
     intervals: int = 16
     groups: int = 32
     crowded: float = 0.75
