@@ -189,7 +189,7 @@ def test_a_long_value_is_cut_off_and_stays_on_one_line(con: Connection) -> None:
     assert len(error.value.message) < 300
 
 
-def test_no_l_is_named_where_the_policy_asks_for_more_than_any(con: Connection) -> None:
+def test_the_policys_own_numbers_are_named_where_it_asks_for_more_than_any(con: Connection) -> None:
     """Whatever l the method has: the policy's own requirement says what stands in the way, and its value."""
     con.execute(f"CREATE POLICY far ON visits ({ROLES}) REQUIRE k_anonymity(k => 121), l_diversity(l => 5)")
     with pytest.raises(PrivacyViolation) as error:
@@ -198,7 +198,10 @@ def test_no_l_is_named_where_the_policy_asks_for_more_than_any(con: Connection) 
     assert "l_diversity(l => 5, variant => 'distinct') of disease" in error.value.message
     assert "probabilistic" not in error.value.message
     assert "the most frequent value of disease, 'flu', has 48 of 120 rows (40.0%)" in error.value.message
-    assert error.value.hint == "ask for less"
+    assert error.value.hint == (
+        "ask for less: k_anonymity(k => 120) is the most that the whole table meets; "
+        "disease has 4 values: l_diversity(l => 4) is the most that the whole table meets"
+    )
 
 
 def test_a_value_of_the_column_that_stands_in_the_way_is_named(con: Connection) -> None:
