@@ -267,6 +267,17 @@ def test_hostile_names_have_functions_and_codes() -> None:
         assert '"?" looks like a code' in reasons[f"{name} 3"]
 
 
+@pytest.mark.parametrize(
+    ("value", "role"),
+    [("i * 3 + 5", "IDENTIFIER"), ("i * 1.5", "QUASI IDENTIFIER"), ("i * i * 1000", "QUASI IDENTIFIER")],
+)
+def test_whole_numbers_of_a_frame_may_be_numbers_of_rows(value: str, role: str) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT ({value})::DOUBLE AS seqn, i % 5 AS n FROM range(300) AS r(i)")
+    (row,) = (row for row in con.execute("PROFILE t").fetchall() if row[1] == "seqn" and row[0] == "column")
+    assert row[7].partition(" USING")[0] == role
+
+
 @pytest.fixture
 def con(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Connection:
     monkeypatch.chdir(tmp_path)

@@ -32,13 +32,17 @@ _MAKE_IT_ENTITY = "if it says whom a row is about, make it ENTITY"
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a column: its type, how they repeat, how many rows have NULL, and the mean length of their text."""
+    """The values of a column: its type, how they repeat, how many rows have NULL, and the mean length of their text.
+
+    `counts` says that its numbers are whole and as dense as numbers that are given out one after the other.
+    """
 
     name: str
     type: str
     counted: Combinations
     nulls: int
     length: float
+    counts: bool = False
 
     @property
     def present(self) -> int:
@@ -196,7 +200,7 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
 
 def _by_repetition(values: Values) -> tuple[Role, str]:
     """The role of a column of which only the numbers of its values are known."""
-    if values.is_unique and not values.type.startswith(_MEASURED):
+    if values.is_unique and (values.counts or not values.type.startswith(_MEASURED)):
         alone = per_cent(values.counted.unique or 0)
         return Role.IDENTIFIER, f"{alone} of its rows have a value that no other row has"
     if values.is_panel:

@@ -56,6 +56,16 @@ class SampledColumn:
         texts = (value.strip() for value in self.distinct if isinstance(value, str))
         return [text for text in dict.fromkeys(texts) if text]
 
+    def counts(self, rows: int) -> bool:
+        """Whether its numbers are whole and dense, as numbers that a table of `rows` rows gives out are.
+
+        Frames and files often have such numbers as DOUBLE.
+        """
+        numbers = [value for value in self.distinct if isinstance(value, int | float)]
+        if not numbers or len(numbers) < len(self.distinct) or not all(value % 1 == 0 for value in numbers):
+            return False
+        return max(numbers) - min(numbers) <= sizes().dense * rows
+
 
 @dataclass(frozen=True)
 class Sample:

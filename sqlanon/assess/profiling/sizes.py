@@ -11,14 +11,16 @@ from sqlanon.domain.context import Adjustable
 class Sizes:
     """Thresholds of a profile.
 
-    A column identifies people if a share of `unique` of its values that are not NULL belong to one row each; from a
-    share of `telling` of all rows on, sensitive values that no other row has are worth a word. A value pattern is
-    recognized if a share of `pattern` of the first `pattern_rows` values have it; check digits, telephone
-    numbers and names need at least `checked_values` different values, and full names a given name in a share of `names`
-    of them. Text with more than `free_text`
-    characters in the mean is free text. A set of columns is a key if it tells a share of `key` of the rows from all
-    others. A column is like the number of a respondent of whom there are several rows if it has at least `respondents`
-    values, each in equally many rows.
+    A column identifies people if a share of `unique` of its values that are not NULL belong to one row each. Numbers
+    that may have a fraction do so only if they are whole and span at most `dense` times the rows. From a share of
+    `telling` of all rows on, sensitive values that no other row has are worth a word.
+
+    About `sample_rows` rows are read. A value pattern is recognized if a share of `pattern` of the different values in
+    them have it. Check digits, telephone numbers and names need at least `checked_values` different values, and full
+    names a given name in a share of `names` of them. Text with more than `free_text` characters in the mean is free
+    text. A set of columns is a key if it tells a share of `key` of the rows from all others. A column is like the
+    number of a respondent of whom there are several rows if it has at least `respondents` values, each in equally many
+    rows.
 
     A column is a sum or a product of others if at least `evidence` rows could have shown that it is not. It is a
     function of another one if independent columns would look so with a probability of at most `chance`, and if its
@@ -36,6 +38,7 @@ class Sizes:
     """
 
     unique: float = 0.9
+    dense: int = 20
     telling: float = 0.5
     pattern: float = 0.8
     sample_rows: int = 4_096
