@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shlex
 import signal
 import stat
@@ -236,9 +237,13 @@ def test_a_pipe_is_shown_the_command_that_profile_proposes(folder: Path) -> None
     assert done.exit_code == 2
     proposed = done.stderr.partition("sqlanon anonymize ")[2].strip()
     assert proposed == "people.csv --known age,sex,zip --secret diagnosis --drop name,email -o out/"
-    assert anonymize(*shlex.split(proposed)).exit_code == 0
+    assert anonymize(*shlex.split(proposed), "--dry-run").exit_code == 0
     partly = anonymize("people.csv", "--known", "zip,age", "-o", "there/")
     assert "--known age,zip --secret diagnosis --drop name,email,sex -o there/" in partly.stderr
+
+
+@pytest.mark.long
+def test_a_release_without_a_secret(folder: Path) -> None:
     # Nothing is left that could be secret.
     assert anonymize("people.csv", "--known", "zip,age", "--drop", "diagnosis", "-o", "there/").exit_code == 0
     assert anonymize("people.csv", "--known", "zip,age", "--secret", "", "-o", "others/").exit_code == 0
@@ -352,3 +357,51 @@ def test_help_says_how(folder: Path) -> None:
     for command in ("profile", "anonymize"):
         shown = invoke(command, "--help").stdout
         assert f"sqlanon {command} patients.csv" in shown
+
+
+def _on_terminal(folder: Path, answers: list[bytes]) -> tuple[int, str]:
+    """The exit code of `sqlanon anonymize people.csv` on a terminal of its own, and what it prints."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(folder)
+        os.execve(
+            SQLANON[0], [*SQLANON, "anonymize", "people.csv"], {**environment(), "COLUMNS": "200", "TERM": "dumb"}
+        )
+    seen = b""
+    while True:
+        try:
+            read = os.read(terminal, 65536)
+        except OSError:
+            break
+        seen += read
+        if not read:
+            break
+        if seen.rstrip().endswith(b"]:") and answers:
+            os.write(terminal, answers.pop(0))
+            seen += b" "
+    _, status = os.waitpid(process, 0)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(status), seen.decode()
+
+
+@pytest.mark.long
+def test_a_terminal_asks_column_by_column(folder: Path) -> None:
+    answers = [b"\n", b"\n", b"what\n", b"k\n", b"d\n", b"\n", b"\n", b"answered/\n"]
+    code, seen = _on_terminal(folder, answers)
+    assert (code, answers) == (0, []), seen
+    assert "Type k, s or d." in seen
+    repeated = "sqlanon anonymize people.csv --known age,zip --secret diagnosis --drop name,email,sex -o answered/"
+    assert repeated in " ".join(seen.split())
+    rows = pandas.read_csv("answered/people.csv")
+    assert list(rows.columns) == ["age", "zip", "diagnosis"]
+    assert recounted(rows, ["age", "zip"], "diagnosis")[0] >= 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", [b"\x03", b"\x04"])
+def test_a_question_without_an_answer_writes_nothing(folder: Path, key: bytes) -> None:
+    code, seen = _on_terminal(folder, [b"\n", key])
+    assert code == 130
+    # Ctrl-C is seen by the question or by what is around it.
+    assert "nothing was written" in seen or "interrupted" in seen
+    assert os.listdir(folder) == ["people.csv"]

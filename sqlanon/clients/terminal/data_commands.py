@@ -73,6 +73,7 @@ def export(
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
+        _require_release(name, path)
         statement = ExportRelease(
             release_name(name),
             path,
@@ -90,6 +91,17 @@ def export(
             runner = ScriptRun(connection, output)
             runner.run(statement, "sqlanon export", is_script=False)
         raise typer.Exit(runner.exit_code)
+
+
+def _require_release(name: str, path: str) -> None:
+    """Raises UserError where the path of an export is in the place of the release."""
+    from sqlanon.errors import UserError
+
+    if name.endswith("/") or "://" in name:
+        raise UserError(
+            f"{name} is a path, and stands where the release is named",
+            hint=f"the release comes first: sqlanon export {path} {name}",
+        )
 
 
 def import_table(

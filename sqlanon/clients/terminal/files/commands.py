@@ -10,6 +10,8 @@ import typer
 from sqlanon.clients.terminal.exit_codes import answering
 from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 
+# The exit code that a shell reports for a program that Ctrl-C ended.
+_INTERRUPTED = 130
 # The formats of an export to files, without those of plug-ins: neither help nor completion imports any.
 _FORMATS = ("csv", "parquet", "duckdb", "arrow", "sqlite")
 
@@ -150,5 +152,10 @@ def anonymize(
             replaces,
             with_report,
         )
-        with data_of(files, nulls or (), encoding) as data:
-            anonymized(files, data, wanted, output, script, is_dry=is_dry)
+        try:
+            with data_of(files, nulls or (), encoding) as data:
+                anonymized(files, data, wanted, output, script, is_dry=is_dry)
+        except typer.Abort:
+            # Ctrl-C or Ctrl-D in place of an answer.
+            typer.echo("\nno answer: nothing was written", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
