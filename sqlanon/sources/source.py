@@ -173,8 +173,8 @@ def _file_instead(engine: Engine, name: QualifiedName) -> str | None:
     except EngineError:
         files = []
     if is_file:
-        there = "the file is there" if path in files else "a path begins in the folder in which sqlanon runs"
-        return f"write '{path}', in quotes: {there}"
+        certain = "the file is there" if path in files else "a path begins in the folder in which sqlanon runs"
+        return f"write '{path}', in quotes: {certain}"
     readable = [file for file in files if FILE_NAME.fullmatch(file.removeprefix(path))]
     return f"write '{readable[0]}', in quotes, if you mean the file" if readable else None
 
