@@ -68,7 +68,6 @@ def published(con: Connection, name: str, release: Rows, columns: Sequence[str])
     return members, rows
 
 
-@pytest.mark.long
 @pytest.mark.one_in(102)
 @pytest.mark.parametrize("seed", range(100))
 def test_nobody_is_surer_than_the_promise(con: Connection, seed: int) -> None:

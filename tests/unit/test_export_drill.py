@@ -76,7 +76,6 @@ def test_a_killed_export_leaves_one_that_is_whole(database: Path, exporter: Expo
     assert seen == set(NAMES)
 
 
-@pytest.mark.long
 def test_no_room_leaves_what_was_there(database: Path, tmp_path: Path) -> None:
     """CSV is not asked: there DuckDB now and then waits for ever."""
     targets = [tmp_path / name for name in TARGETS if name != "out.csv"]
