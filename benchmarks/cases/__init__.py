@@ -9,6 +9,7 @@ from benchmarks.cases import (
     attack,
     attack_dealt,
     check_peers,
+    default_method,
     distinct,
     figures,
     frontier,
@@ -70,6 +71,7 @@ CASES: dict[str, Case] = {
 }
 # They take long or much space, or need other packages, so they only run when they are asked for.
 ON_DEMAND: dict[str, Case] = {
+    "default_method": default_method.run,
     "large": large.run,
     "spark": spark.run,
     "mondrian_peers": mondrian_peers.run,

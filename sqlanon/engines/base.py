@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import UserError
 from sqlanon.sql.build.render import create_temporary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Query = str | exp.Expr
 Column = tuple[str, str]
@@ -54,6 +57,10 @@ class Engine(Protocol):
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query; for counts, names and settings, never for the user's rows."""
+        ...
+
+    def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
+        """The columns of a query of numbers, none of which is NULL, by their names: of counts, as `rows` is."""
         ...
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
@@ -175,6 +182,10 @@ class SingleEngine:
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
         """Runs a statement and drops its result."""
+        raise NotImplementedError
+
+    def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
+        """The columns of a query of numbers."""
         raise NotImplementedError
 
     def copy_rows(self, name: str, query: exp.Query) -> str:

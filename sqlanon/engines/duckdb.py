@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import sleep
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
 from sqlglot import exp
@@ -119,6 +119,9 @@ class MacroWatch:
         with closing(self._connection.cursor()) as connection:
             return self._ask(connection)
 
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Observer = Callable[[str], None]
 
@@ -252,6 +255,13 @@ class DuckDBEngine(SingleEngine):
         result = self._execute(query, parameters)
         try:
             return list(result.fetchall())
+        except duckdb.Error as error:
+            raise translated(error) from None
+
+    def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
+        result = self._execute(query, ())
+        try:
+            return dict(result.fetchnumpy())
         except duckdb.Error as error:
             raise translated(error) from None
 

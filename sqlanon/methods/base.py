@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from sqlglot import exp
 
@@ -153,6 +153,10 @@ class Method(ABC, Generic[_Options, _Choice]):
 
     OPTIONS: type[_Options]
 
+    # The calls by which the method competes where a statement names none, each as its arguments; none by default.
+    # Their encodings are the same, and `choices` and `spans` answer for them.
+    COMPETES: ClassVar[tuple[tuple[tuple[str, Value], ...], ...]] = ()
+
     def __init__(self, name: str) -> None:
         self.name = name
 
@@ -179,6 +183,17 @@ class Method(ABC, Generic[_Options, _Choice]):
     @abstractmethod
     def choose(self, task: Task, options: _Options) -> _Choice:
         """Chooses what is published in place of the source. Raises PrivacyViolation where nothing may be."""
+
+    def choices(self, task: Task, options: Sequence[_Options]) -> Sequence[_Choice]:
+        """The choices by several options, to be compared: a method may search once for all. Raises as `choose` does."""
+        return [self.choose(task, each) for each in options]
+
+    def spans(self, task: Task, choice: _Choice, ranks: Sequence[str]) -> exp.Query:
+        """The `shared.spans` of a choice, whatever method competes with it.
+
+        `ranks` are the tables of each quasi-identifier's values with their ranks.
+        """
+        raise InternalError(f"the method {self.name} does not say what its labels stand for")
 
     def why(self, task: Task, choice: _Choice) -> Explanation | None:
         """The nodes beside the choice, looked at again for EXPLAIN; None for a method that compares none."""

@@ -5,7 +5,7 @@ A folder may have several. Each is a module with one subclass of `base.Method`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from sqlanon.domain.policy import Policy, Requirement, Role
@@ -19,10 +19,11 @@ from sqlanon.methods.shared.arguments import given_or_default
 from sqlanon.methods.shared.task import Task
 from sqlanon.plugins import incomplete, named_module
 
-# The methods of a statement that names none: the first that takes as many tables as the policy has.
+# The methods of a statement that names none, where methods are not compared: the first that takes as many tables as the
+# policy has.
 DEFAULTS = ("generalization", "multirelational")
-# The method of anonymize(): columns need no hierarchy, and no row is left out.
-DEFAULT_OF_FRAMES = "mondrian"
+# The methods that are compared for a statement that names none, by their COMPETES. Of equal ones the first is taken.
+COMPETITORS = ("generalization", "mondrian")
 
 # What every other release is compared with, as a method and its arguments: nobody learns of a person from it.
 BASELINES: Sequence[tuple[str, tuple[tuple[str, Value], ...]]] = (
@@ -70,6 +71,13 @@ def _is_method(member: object) -> TypeGuard[type[Method[Any, Any]]]:
 def default_method(policy: Policy) -> str:
     """The method of a statement that names none, which depends on whether the policy has related tables."""
     return next(name for name in DEFAULTS if _takes(find_method(name).limits(find_method(name).options(())), policy))
+
+
+def competing() -> Iterator[tuple[Method[Any, Any], Sequence[tuple[tuple[str, Value], ...]]]]:
+    """The methods that are compared for a statement that names none, each with the arguments by which it competes."""
+    for name in COMPETITORS:
+        method = find_method(name)
+        yield method, method.COMPETES
 
 
 def _takes(limits: Limits, policy: Policy) -> bool:

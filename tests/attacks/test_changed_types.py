@@ -231,7 +231,7 @@ def test_a_public_table_is_looked_at_too() -> None:
     con = sqlanon.connect()
     con.execute(SOURCE)
     con.execute(f"CREATE POLICY p ON people ({_AGE}) AGAINST voters REQUIRE k_map(k => 5)")
-    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
     con.duckdb.execute(f"ALTER TABLE voters ALTER age TYPE VARCHAR; INSERT INTO voters VALUES ('{SECRET}', NULL)")
     require_refusal(read(con.duckdb, "FROM v"), "age")
 
@@ -242,7 +242,7 @@ def test_a_dirty_value_of_a_reload() -> None:
         CREATE TABLE p AS SELECT 30 + i % 4 AS age FROM range(40) AS r(i);
         CREATE HIERARCHY a AS INTERVALS (2);
         CREATE POLICY pol ON p (age QUASI IDENTIFIER USING a MIN LEVEL 1) REQUIRE k_anonymity(k => 5);
-        CREATE ANONYMIZED VIEW v AS POLICY pol;
+        CREATE ANONYMIZED VIEW v AS POLICY pol METHOD generalization;
     """)
     con.duckdb.execute(f"ALTER TABLE p ALTER age TYPE VARCHAR; INSERT INTO p VALUES ('{SECRET}')")
     require_refusal(read(con.duckdb, "SELECT count(*) FROM v"), "age")

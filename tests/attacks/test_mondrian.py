@@ -496,7 +496,10 @@ def test_what_was_refused_leaves_no_regions() -> None:
             con.sql(f"CREATE ANONYMIZED {kind} r AS POLICY never METHOD mondrian")
         assert kept(con) == []
     con.sql("CREATE ANONYMIZED VIEW v AS POLICY p METHOD mondrian")
-    for failing in ("ANONYMIZED VIEW v AS POLICY p", "OR REPLACE ANONYMIZED VIEW v AS POLICY never"):
+    for failing in (
+        "ANONYMIZED VIEW v AS POLICY p",
+        "OR REPLACE ANONYMIZED VIEW v AS POLICY never",
+    ):
         with pytest.raises((UserError, PrivacyViolation)):
             con.sql(f"CREATE {failing} METHOD mondrian")
         assert kept(con) == ["place", "rank_1", "region"]

@@ -31,11 +31,11 @@ def test_frames_of_polars_by_name(shell: InteractiveShell, kind: Any) -> None:
     assert con.sql("SELECT count(*) FROM frame").fetchall() == [(4,)]
     assert con.sql("CHECK frame (age) REQUIRE k_anonymity(k => 2)").fetchall()[0][-1] is True
     con.sql("CREATE POLICY p ON frame (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
-    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert con.sql("SELECT count(*) FROM r").fetchall() == [(4,)]
     frame = kind({"age": [3]})
     with pytest.raises(Exception, match="another one"):
-        con.sql("CREATE ANONYMIZED TABLE s AS POLICY p")
+        con.sql("CREATE ANONYMIZED TABLE s AS POLICY p METHOD generalization")
 
 
 def test_jupysql(shell: InteractiveShell) -> None:

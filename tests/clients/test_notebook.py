@@ -108,7 +108,7 @@ def test_the_first_rows_of_many(run: Any, rows: int, more: bool) -> None:
 
 def test_each_statement_is_answered(run: Any, displayed: list[dict[str, Any]]) -> None:
     run("import pandas; people = pandas.DataFrame({'age': [1, 1], 'illness': ['Flu', 'Cold']})")
-    last = run(f"%%sqlanon\n{POLICY};\nCREATE ANONYMIZED TABLE r AS POLICY p;\nCHECK r")
+    last = run(f"%%sqlanon\n{POLICY};\nCREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;\nCHECK r")
     assert last.fetchall() == [("main.r", "k_anonymity", None, 2.0, 2.0, True)]
     assert [output["data"]["text/html"].partition('aria-label="')[2].partition('"')[0] for output in displayed] == [
         "CREATE POLICY p",
@@ -216,7 +216,9 @@ def test_a_line_says_how_far_a_statement_has_come(
     assert lines[-1] == ""
     # The observer of the connection's owner was not called meanwhile, and is again.
     assert stages == []
-    connection.execute("ALTER POLICY p REQUIRE k_anonymity(k => 2); EXPLAIN ANONYMIZED TABLE s AS POLICY p")
+    connection.execute(
+        "ALTER POLICY p REQUIRE k_anonymity(k => 2); EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD generalization"
+    )
     assert stages
 
 
@@ -224,7 +226,7 @@ def test_a_line_says_how_far_a_statement_has_come(
 def test_a_terminal_has_no_such_line(run: Any, displayed: list[dict[str, Any]]) -> None:
     run(f"%%sqlanon\nCREATE TABLE people AS SELECT range % 9 AS age, 'x' AS illness FROM range(90);\n{POLICY}")
     displayed.clear()
-    run("%sqlanon CREATE ANONYMIZED TABLE r AS POLICY p")
+    run("%sqlanon CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert displayed == []
 
 

@@ -28,7 +28,7 @@ MADE = f"""
     CREATE HIERARCHY tens AS INTERVALS (20, 40);
     CREATE POLICY p ON people (id IDENTIFIER, age QUASI IDENTIFIER USING tens MIN LEVEL 1,
         {COLUMN} QUASI IDENTIFIER MAX LEVEL 0, ill SENSITIVE) REQUIRE k_anonymity(k => 5);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     CREATE POLICY q ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE l_diversity(l => 2);
     CREATE ANONYMIZED TABLE a AS POLICY q METHOD anatomy(l => 2);
 """
@@ -164,7 +164,7 @@ def test_what_a_schema_cannot_be_asked(con: sqlanon.Connection, postgres: str) -
             con.sql(f"EXPORT r TO '{url(postgres)}' ({options})")
     with pytest.raises(UserError, match="FORMAT postgres writes to a database"):
         con.sql("EXPORT r TO 'out/' (FORMAT postgres)")
-    con.sql("CREATE ANONYMIZED TABLE certificate AS POLICY p")
+    con.sql("CREATE ANONYMIZED TABLE certificate AS POLICY p METHOD generalization")
     with pytest.raises(UserError, match="cannot hold a release named certificate"):
         con.sql(f"EXPORT certificate TO '{url(postgres)}'")
     assert schemas(postgres) == set()
@@ -200,7 +200,7 @@ def test_a_server_that_is_gone(con: sqlanon.Connection, postgres: str) -> None:
         con.sql("EXPORT r TO 'postgresql://localhost:1/db?schema=x'")
     con.sql("CREATE TABLE many AS SELECT i % 9 AS a, i AS b FROM range(1_500_000) AS t(i)")
     con.sql("CREATE POLICY m ON many (a QUASI IDENTIFIER, b INSENSITIVE) REQUIRE k_anonymity(k => 2)")
-    con.sql("CREATE ANONYMIZED TABLE large AS POLICY m")
+    con.sql("CREATE ANONYMIZED TABLE large AS POLICY m METHOD generalization")
 
     def end() -> None:
         with psycopg.connect(postgres, autocommit=True) as killer:
@@ -226,7 +226,9 @@ def test_every_type(con: sqlanon.Connection, postgres: str) -> None:
     roles = ", ".join(f'"{kind}" INSENSITIVE' for kind in TYPES)
     con.sql(f"CREATE TABLE typed AS SELECT 1 AS a, {columns} FROM range(5) AS r(i)")
     con.sql(f"CREATE POLICY t ON typed (a QUASI IDENTIFIER, {roles}) REQUIRE k_anonymity(k => 4)")
-    con.sql(f"CREATE ANONYMIZED TABLE all_types AS POLICY t; EXPORT all_types TO '{url(postgres)}'")
+    con.sql(
+        f"CREATE ANONYMIZED TABLE all_types AS POLICY t METHOD generalization; EXPORT all_types TO '{url(postgres)}'"
+    )
     assert con.sql(f"CHECK '{url(postgres)}'").fetchall()
     for kind in ("BOOLEAN", "SMALLINT", "VARCHAR", "UBIGINT", "UUID"):
         found = asked(postgres, f'SELECT "{kind}"::text FROM published.all_types')
@@ -246,7 +248,7 @@ def test_every_type(con: sqlanon.Connection, postgres: str) -> None:
 def test_what_postgres_has_no_value_for(con: sqlanon.Connection, postgres: str, value: str) -> None:
     con.sql(f"CREATE TABLE odd AS SELECT 1 AS a, {value} AS b FROM range(4)")
     con.sql("CREATE POLICY o ON odd (a QUASI IDENTIFIER, b INSENSITIVE) REQUIRE k_anonymity(k => 4)")
-    con.sql("CREATE ANONYMIZED TABLE odd_r AS POLICY o")
+    con.sql("CREATE ANONYMIZED TABLE odd_r AS POLICY o METHOD generalization")
     with pytest.raises(sqlanon.DataError, match="no such value"):
         con.sql(f"EXPORT odd_r TO '{url(postgres)}'")
     assert schemas(postgres) == set()
@@ -256,7 +258,7 @@ def test_a_jobs_archive_leaves_it_out(postgres: str, tmp_path: Path) -> None:
     script = tmp_path / "release.sql"
     script.write_text(
         "CREATE OR REPLACE POLICY p ON (SELECT i % 3 AS a FROM range(60) AS t(i)) (a QUASI IDENTIFIER)\n"
-        "REQUIRE k_anonymity(k => 5); CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;\n"
+        "REQUIRE k_anonymity(k => 5); CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization;\n"
         f"EXPORT r TO '{url(postgres)}' (REPLACE true);\n",
         encoding="utf-8",
     )

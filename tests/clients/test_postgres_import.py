@@ -48,7 +48,7 @@ def test_a_table_is_imported(postgres: str, tmp_path: Path, monkeypatch: pytest.
         ]
         connection.sql('''
             CREATE POLICY p ON patients (age QUASI IDENTIFIER, "the ""sex""" QUASI IDENTIFIER, bill SENSITIVE)
-            REQUIRE k_anonymity(k => 5); CREATE ANONYMIZED TABLE r AS POLICY p
+            REQUIRE k_anonymity(k => 5); CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization
         ''')
         connection.sql(f"EXPORT r TO '{postgres}&schema=published'; CHECK '{postgres}&schema=published'")
     assert "there is a table main.patients" in imported(postgres, "published.r", "--into", "patients")

@@ -21,7 +21,7 @@ MADE = """
     CREATE TABLE people AS SELECT 20 + i % 4 AS age, ['Flu', 'Cold', NULL][1 + i // 4 % 3] AS ill
     FROM range(48) AS t(i);
     CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 5);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     CREATE POLICY q ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE l_diversity(l => 2);
     CREATE ANONYMIZED TABLE a AS POLICY q METHOD anatomy(l => 2);
 """
@@ -102,7 +102,7 @@ TYPED = """
         [1, 2] AS n, TIMESTAMPTZ '2026-01-01 00:00:00+00' AS moment FROM range(6);
     CREATE POLICY v ON visits (a QUASI IDENTIFIER, d INSENSITIVE, age INSENSITIVE, paid INSENSITIVE, n INSENSITIVE,
         moment INSENSITIVE) REQUIRE k_anonymity(k => 5);
-    CREATE ANONYMIZED TABLE typed AS POLICY v;
+    CREATE ANONYMIZED TABLE typed AS POLICY v METHOD generalization;
 """
 
 

@@ -33,7 +33,7 @@ CREATE TABLE voters AS SELECT age, zip FROM visits;
 CREATE HIERARCHY diseases AS LEVELS (SELECT DISTINCT disease FROM visits);
 CREATE TABLE guests AS SELECT i % 6 AS age, 'n' || i AS note FROM range(60) AS t(i);
 CREATE POLICY notes ON guests (age QUASI IDENTIFIER, note SENSITIVE) REQUIRE k_anonymity(k => 2);
-CREATE ANONYMIZED TABLE other AS POLICY notes;
+CREATE ANONYMIZED TABLE other AS POLICY notes METHOD generalization;
 """
 
 

@@ -193,7 +193,7 @@ def older(tmp_path, monkeypatch):
         session.execute(
             "CREATE TABLE patients AS SELECT i // 4 AS zip FROM range(8) AS t(i);"
             "CREATE POLICY hospital ON patients (zip QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);"
-            "CREATE ANONYMIZED TABLE released AS POLICY hospital"
+            "CREATE ANONYMIZED TABLE released AS POLICY hospital METHOD generalization"
         )
     last = len(migrations.known_migrations()) + 1
     steps = (*migrations.known_migrations(), Migration(last, "extra", THIRD.text))

@@ -144,7 +144,8 @@ con.execute("CREATE TABLE patients AS SELECT i // 4 AS age, 'd' || i % 3 AS dise
 con.execute("CREATE HIERARCHY bands AS INTERVALS (5)")
 con.execute("CREATE POLICY p ON patients (age QUASI IDENTIFIER USING bands, disease SENSITIVE) "
             "REQUIRE k_anonymity(k => 4), l_diversity(l => 2)")
-con.execute("CREATE ANONYMIZED VIEW live AS POLICY p; CREATE ANONYMIZED TABLE released AS POLICY p")
+con.execute("CREATE ANONYMIZED VIEW live AS POLICY p "
+            "METHOD generalization; CREATE ANONYMIZED TABLE released AS POLICY p")
 print(sqlanon.__version__, con.execute("SELECT count(*) FROM released").fetchone()[0])
 print([row[5] for statement in ("CHECK live", "CHECK released") for row in con.execute(statement).fetchall()])
 con.execute(f"EXPORT released TO '{sys.argv[2]}'")

@@ -26,7 +26,7 @@ con = sqlanon.connect()
 con.sql('''
     CREATE POLICY p ON patients (name IDENTIFIER PSEUDONYM, age QUASI IDENTIFIER, sex QUASI IDENTIFIER, ill SENSITIVE)
     REQUIRE k_anonymity(k => 2);
-    CREATE ANONYMIZED TABLE g AS POLICY p;
+    CREATE ANONYMIZED TABLE g AS POLICY p METHOD generalization;
     CREATE ANONYMIZED TABLE m AS POLICY p METHOD mondrian(publish => 'none');
     CREATE ANONYMIZED TABLE a AS POLICY p METHOD anatomy(l => 2);
     CHECK g; CHECK m; CHECK a;

@@ -38,7 +38,7 @@ def microdata() -> Connection:
         CREATE POLICY bucketized ON microdata (
             age QUASI IDENTIFIER, sex QUASI IDENTIFIER, zipcode QUASI IDENTIFIER, disease SENSITIVE
         ) REQUIRE k_anonymity(k => 4), l_diversity(l => 2);
-        CREATE ANONYMIZED TABLE table_2 AS POLICY generalized;
+        CREATE ANONYMIZED TABLE table_2 AS POLICY generalized METHOD generalization;
         CREATE ANONYMIZED TABLE table_3 AS POLICY bucketized METHOD mondrian(publish => 'none');
         """
     )

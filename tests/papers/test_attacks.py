@@ -62,8 +62,8 @@ def hospital() -> Iterator[Connection]:
                 f"CREATE POLICY {name} ON patients ({attributes}, disease SENSITIVE USING families) "
                 "REQUIRE k_anonymity(k => 4)"
             )
-            con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name}")
-            con.execute(f"CREATE ANONYMIZED VIEW live_{name} AS POLICY {name}")
+            con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name} METHOD generalization")
+            con.execute(f"CREATE ANONYMIZED VIEW live_{name} AS POLICY {name} METHOD generalization")
         yield con
 
 
@@ -260,7 +260,7 @@ def published_twice() -> Connection:
             f"CREATE POLICY {table} ON {table} (name ENTITY, year QUASI IDENTIFIER, other QUASI IDENTIFIER, "
             "disease SENSITIVE) REQUIRE k_anonymity(k => 4)"
         )
-        con.execute(f"CREATE ANONYMIZED TABLE {table}_release AS POLICY {table}")
+        con.execute(f"CREATE ANONYMIZED TABLE {table}_release AS POLICY {table} METHOD generalization")
     return con
 
 

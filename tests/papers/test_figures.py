@@ -34,7 +34,7 @@ def con() -> Connection:
             f"CREATE POLICY {name} ON patients (dob QUASI IDENTIFIER USING birth {dob}, sex QUASI IDENTIFIER {sex}, "
             f"zip QUASI IDENTIFIER USING digits {digits}, disease SENSITIVE) REQUIRE k_anonymity(k => 1)"
         )
-        connection.execute(f"CREATE ANONYMIZED TABLE {name}_release AS POLICY {name}")
+        connection.execute(f"CREATE ANONYMIZED TABLE {name}_release AS POLICY {name} METHOD generalization")
     return connection
 
 
@@ -67,7 +67,7 @@ def test_uniqueness_in_the_population(fraction: str, expected: float) -> None:
     with sqlanon.connect() as con:
         con.execute("CREATE TABLE t AS SELECT range // 2 AS month FROM range(17)")
         con.execute("CREATE POLICY p ON t (month QUASI IDENTIFIER) REQUIRE k_anonymity(k => 1)")
-        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
         statement = f"MEASURE r WITH FIGURES (uniqueness(sampling_fraction => {fraction}))"
         found = {figure: value for _, figure, _, value in con.execute(statement).fetchall()}
     assert (found["unique_rows"], found["classes_of_two"]) == (1, 8)

@@ -27,7 +27,7 @@ def con() -> Iterator[Connection]:
                 f"a2 QUASI IDENTIFIER MIN LEVEL {level} MAX LEVEL {level}, a3 SENSITIVE, "
                 "a4 INSENSITIVE, a5 INSENSITIVE) REQUIRE k_anonymity(k => 2)"
             )
-            connection.execute(f"CREATE ANONYMIZED TABLE {name}_release AS POLICY {name}")
+            connection.execute(f"CREATE ANONYMIZED TABLE {name}_release AS POLICY {name} METHOD generalization")
         yield connection
 
 

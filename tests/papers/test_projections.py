@@ -48,9 +48,9 @@ def test_it_is_published_as_it_is_and_explained() -> None:
     with with_rows(ROWS) as con:
         con.execute(f"CREATE POLICY sets ON people ({columns}) REQUIRE {REQUIRED}")
         con.execute(f"CREATE POLICY together ON people ({columns}) REQUIRE k_anonymity(k => 2)")
-        explained = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE made AS POLICY sets").fetchall()
-        con.execute("CREATE ANONYMIZED TABLE made AS POLICY sets")
-        con.execute("CREATE ANONYMIZED TABLE coarse AS POLICY together")
+        explained = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE made AS POLICY sets METHOD generalization").fetchall()
+        con.execute("CREATE ANONYMIZED TABLE made AS POLICY sets METHOD generalization")
+        con.execute("CREATE ANONYMIZED TABLE coarse AS POLICY together METHOD generalization")
         made, coarse = (con.duckdb.execute(f"FROM {name}").fetchall() for name in ("made", "coarse"))
     assert ("solve", "all columns together", "k is 1 for readers who know all quasi-identifiers") in explained
     assert Counter(made) == Counter(ROWS)

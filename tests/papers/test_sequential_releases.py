@@ -20,7 +20,7 @@ def test_a_join_of_two_releases(level: int, anonymity: int, linkability: float) 
             "CREATE POLICY second ON two (name INSENSITIVE, job QUASI IDENTIFIER USING jobs "
             f"MIN LEVEL {level} MAX LEVEL {level}, class INSENSITIVE) REQUIRE k_anonymity(k => 1)"
         )
-        con.execute("CREATE ANONYMIZED TABLE second AS POLICY second")
+        con.execute("CREATE ANONYMIZED TABLE second AS POLICY second METHOD generalization")
         required = (
             "xy_anonymity(x => name, y => disease, k => 2), xy_linkability(x => (name), y => disease, max => 0.7)"
         )
@@ -56,7 +56,7 @@ def test_the_search_takes_what_is_required_of_a_join(required: str, level: int |
             "CREATE POLICY second ON two (name INSENSITIVE, job QUASI IDENTIFIER USING jobs, class INSENSITIVE) "
             f"JOINED WITH RELEASE first ON (job) REQUIRE k_anonymity(k => 1), {required}"
         )
-        create = "CREATE ANONYMIZED TABLE second AS POLICY second"
+        create = "CREATE ANONYMIZED TABLE second AS POLICY second METHOD generalization"
         if level is None:
             with pytest.raises(PrivacyViolation):
                 con.execute(create)

@@ -29,7 +29,7 @@ def con() -> Connection:
             f"CREATE POLICY {name} ON people (age QUASI IDENTIFIER USING decade {age}, sex QUASI IDENTIFIER {sex}, "
             "disease SENSITIVE) REQUIRE k_anonymity(k => 1)"
         )
-        connection.execute(f"CREATE ANONYMIZED TABLE {name}_release AS POLICY {name}")
+        connection.execute(f"CREATE ANONYMIZED TABLE {name}_release AS POLICY {name} METHOD generalization")
     return connection
 
 

@@ -103,7 +103,7 @@ def test_leaves_weigh_what_the_marginals_say(release: str) -> None:
 CLASSES = """
 CREATE TABLE visits AS SELECT i AS age, ['Flu', 'Cold'][1 + i % 2] AS disease FROM range(8) AS t(i);
 CREATE POLICY visits ON visits (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 4);
-CREATE ANONYMIZED TABLE released AS POLICY visits;
+CREATE ANONYMIZED TABLE released AS POLICY visits METHOD generalization;
 CREATE TABLE ages AS SELECT i AS age, 8 - i AS n FROM range(8) AS t(i);
 """
 

@@ -94,7 +94,7 @@ def later(case: Drawn, node: Node) -> int:
 
 def looked_at(con: Connection) -> list[ExaminedNode]:
     """Every node as EXPLAIN looks at those that it names, where nothing may be suppressed."""
-    (statement,) = parse_script("EXPLAIN ANONYMIZED TABLE t AS POLICY p")
+    (statement,) = parse_script("EXPLAIN ANONYMIZED TABLE t AS POLICY p METHOD generalization")
     assert isinstance(statement, ExplainRelease)
     engine = DuckDBEngine(con.duckdb)
     with engine.transaction(), Scratch(engine) as scratch:

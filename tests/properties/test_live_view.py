@@ -53,7 +53,7 @@ def _levels_view(con: Connection) -> None:
     con.execute(
         "CREATE POLICY p ON source (q0 QUASI IDENTIFIER USING h MIN LEVEL 1, s SENSITIVE) REQUIRE k_anonymity(k => 3)"
     )
-    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
     assert _labels(con) == {"x": 6, "y": 3, None: 3}
 
 
@@ -111,7 +111,7 @@ def test_many_new_labels_never_run_into_each_other() -> None:
     con.execute(
         "CREATE POLICY p ON source (a QUASI IDENTIFIER, b QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)"
     )
-    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
     con.execute("INSERT INTO source SELECT i // 2, i // 4, i FROM range(8, 8000) r(i)")
     source = Counter(con.execute("SELECT a, b FROM source").fetchall())
     assert Counter(con.execute("SELECT a, b FROM v").fetchall()) == source

@@ -150,7 +150,7 @@ def test_figures_are_the_same(connections: tuple[Connection, Connection]) -> Non
         # At the top nothing groups the rows.
         connection.execute("""
             CREATE POLICY top ON asked_of ("order" QUASI IDENTIFIER MIN LEVEL 1) REQUIRE k_anonymity(k => 3);
-            CREATE ANONYMIZED TABLE top AS POLICY top
+            CREATE ANONYMIZED TABLE top AS POLICY top METHOD generalization
         """)
     ours, theirs = (
         rounded(
@@ -208,7 +208,7 @@ def test_what_cannot_be_collected_is_an_error(
     with connect(engine="spark", session=spark.connection, releases=tmp_path, summary_rows=5) as bounded:
         bounded.execute(
             """CREATE POLICY p ON asked_of ("order" QUASI IDENTIFIER, price INSENSITIVE) REQUIRE k_anonymity(k => 3);
-            CREATE ANONYMIZED TABLE r AS POLICY p;
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
             INSERT INTO anon.workload (workload, query_id, sql) VALUES
                 ('w', 1, 'SELECT count(*) AS rows FROM asked_of WHERE n > 3'),
                 ('w', 2, 'SELECT count(*) AS rows FROM asked_of WHERE "order" = ''F''')"""

@@ -80,7 +80,7 @@ def test_a_candidate_is_read_by_its_owner_alone(
 
     monkeypatch.setattr(check, "measured", look)
     with connect(engine="spark", session=spark.connection, releases=tmp_path / "out") as connection:
-        connection.execute(f"{POLICY}; CREATE ANONYMIZED TABLE r AS POLICY p")
+        connection.execute(f"{POLICY}; CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert seen
     assert os.listdir(tmp_path / "out") == ["main"]
 
@@ -178,7 +178,7 @@ def test_moments_without_a_time_zone_stay_so_in_any_session(spark: SparkEngine, 
     try:
         with connect(engine="spark", session=spark.connection, releases=tmp_path) as connection:
             connection.execute(MOMENTS)
-            connection.execute("CREATE ANONYMIZED TABLE r AS POLICY p; CHECK r")
+            connection.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization; CHECK r")
     finally:
         for name, value in before.items():
             spark.connection.conf.set(name, value)

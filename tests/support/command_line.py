@@ -28,7 +28,7 @@ CREATE TABLE patients AS SELECT (20 + i % 3) AS age, 'd' || i % 5 AS disease FRO
 CREATE HIERARCHY ages AS INTERVALS (5, 10);
 CREATE POLICY p ON patients (age QUASI IDENTIFIER USING ages, disease SENSITIVE) REQUIRE k_anonymity(k => 10);
 """
-RELEASE = PATIENTS + "CREATE ANONYMIZED TABLE released AS POLICY p;\n"
+RELEASE = PATIENTS + "CREATE ANONYMIZED TABLE released AS POLICY p METHOD generalization;\n"
 
 
 def invoke(

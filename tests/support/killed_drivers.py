@@ -87,7 +87,7 @@ def _make(folder: Path) -> None:
         while True:
             for name in NAMES:
                 print(BEGIN, name, flush=True)
-                connection.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY {name}")
+                connection.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY {name} METHOD generalization")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ _MADE = f"""
     CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 5);
     CREATE POLICY q ON (SELECT * FROM people WHERE age < 40) (age QUASI IDENTIFIER, ill SENSITIVE)
     REQUIRE k_anonymity(k => 5);
-    CREATE ANONYMIZED TABLE first AS POLICY p;
+    CREATE ANONYMIZED TABLE first AS POLICY p METHOD generalization;
     CREATE ANONYMIZED TABLE second AS POLICY q;
 """
 

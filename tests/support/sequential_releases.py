@@ -12,5 +12,5 @@ CREATE TABLE two AS FROM (VALUES ('Alice', 'Banker', 'c1'), ('Alice', 'Banker', 
 CREATE HIERARCHY jobs AS LEVELS (SELECT * FROM (VALUES ('Banker', 'Admin'), ('Clerk', 'Admin'), ('Driver', 'Technical'),
     ('Engineer', 'Technical')) AS t(value, level_1));
 CREATE POLICY first ON one (job QUASI IDENTIFIER USING jobs MAX LEVEL 0, disease SENSITIVE) REQUIRE k_anonymity(k => 1);
-CREATE ANONYMIZED TABLE first AS POLICY first;
+CREATE ANONYMIZED TABLE first AS POLICY first METHOD generalization;
 """

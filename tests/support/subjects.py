@@ -72,7 +72,7 @@ _FILES = {
         "side_channels source_gone"
     ),
     "explain": (
-        "advice assumptions determined_columns explain explain_brief explanation explanation_limits "
+        "advice assumptions default_method determined_columns explain explain_brief explanation explanation_limits "
         "explanation_models remarks"
     ),
     "estimates": (

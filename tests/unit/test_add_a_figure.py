@@ -84,6 +84,6 @@ def test_a_release_is_measured_by_its_name() -> None:
     with sqlanon.connect() as con:
         con.execute("CREATE TABLE t AS SELECT i // 4 AS age, i % 2 AS s FROM range(8) AS n(i)")
         con.execute("CREATE POLICY p ON t (age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
-        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
         answer = con.execute("MEASURE r WITH FIGURES (belief)").fetchall()
     assert answer == [("main.r", "belief", "s", 0.5), ("main.r", "belief_mean", "s", 0.5)]

@@ -45,7 +45,7 @@ def con(added: str) -> Connection:
     made.execute("CREATE TABLE people AS SELECT 20 + range % 4 AS age FROM range(8)")
     made.execute("CREATE HIERARCHY decades AS INTERVALS (10)")
     made.execute("CREATE POLICY p ON people (age QUASI IDENTIFIER USING decades) REQUIRE k_anonymity(k => 4)")
-    made.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    made.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     return made
 
 

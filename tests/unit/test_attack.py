@@ -27,8 +27,8 @@ def con() -> Iterator[Connection]:
             "CREATE POLICY p ON people (age QUASI IDENTIFIER USING decades, ward QUASI IDENTIFIER, disease SENSITIVE, "
             "degree SENSITIVE) REQUIRE k_anonymity(k => 3)"
         )
-        connection.execute("CREATE ANONYMIZED TABLE made AS POLICY p")
-        connection.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+        connection.execute("CREATE ANONYMIZED TABLE made AS POLICY p METHOD generalization")
+        connection.execute("CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization")
         connection.execute(
             "CREATE POLICY q ON people (age QUASI IDENTIFIER, ward QUASI IDENTIFIER, disease SENSITIVE) "
             "REQUIRE k_anonymity(k => 2)"
@@ -136,7 +136,7 @@ def test_the_order_of_rows(con: Connection) -> None:
         "CREATE POLICY r ON register (age QUASI IDENTIFIER USING decades MIN LEVEL 1, disease SENSITIVE) "
         "REQUIRE k_anonymity(k => 3)"
     )
-    con.execute("CREATE ANONYMIZED TABLE ordered AS POLICY r")
+    con.execute("CREATE ANONYMIZED TABLE ordered AS POLICY r METHOD generalization")
     right, chance = attacked(con, "ordered", "order")
     # Some 400 of 2,000, with a deviation of 18.
     assert abs(right[3] - chance[3]) < 6 * 20
@@ -208,7 +208,7 @@ def test_tables_without_buckets_are_in_no_classes(con: Connection) -> None:
 
 
 def test_a_release_whose_rows_were_changed_is_attacked_as_it_is(con: Connection) -> None:
-    con.execute("CREATE ANONYMIZED TABLE changed AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE changed AS POLICY p METHOD generalization")
     con.duckdb.execute("UPDATE changed SET disease = 'flu'")
     assert attacked(con, "changed SENSITIVE disease", "homogeneity")[0][3] == len(ROWS)
 

@@ -31,7 +31,7 @@ CREATE POLICY named ON people (name IDENTIFIER, age QUASI IDENTIFIER, disease SE
 CREATE POLICY asked ON (SELECT age, disease FROM people) (age QUASI IDENTIFIER, disease SENSITIVE)
     REQUIRE k_anonymity(k => 5);
 CREATE POLICY viewed ON adults (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5);
-CREATE ANONYMIZED TABLE released AS POLICY named;
+CREATE ANONYMIZED TABLE released AS POLICY named METHOD generalization;
 """
 # Sixty rows of which each is one of a kind, by the diseases' column.
 DRAFT = "SELECT age, name AS disease FROM memory.main.people"
@@ -85,7 +85,7 @@ def test_an_export_has_the_rows_of_the_release(con: Connection, kind: str, forma
 
 def test_a_temporary_table_takes_no_source_s_place(con: Connection) -> None:
     con.execute("CREATE TEMP TABLE people AS SELECT 'x' AS name, 20 AS age, 'HIV' AS disease FROM range(60)")
-    con.execute("CREATE ANONYMIZED TABLE again AS POLICY named")
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY named METHOD generalization")
     assert rows(con, "FROM again") == rows(con, "FROM released")
     con.execute("REFRESH ANONYMIZED TABLE again")
     assert rows(con, "FROM again") == rows(con, "FROM released")
@@ -99,22 +99,22 @@ def test_a_query_or_view_that_would_read_another_table_is_refused(con: Connectio
         match=r"read main\.people when the policy was made, and would read the temporary "
         r"table temp\.main\.People now",
     ) as refused:
-        con.execute(f"CREATE ANONYMIZED TABLE again AS POLICY {policy}")
+        con.execute(f"CREATE ANONYMIZED TABLE again AS POLICY {policy} METHOD generalization")
     assert "drop or rename that People" in str(refused.value.hint)
     con.execute("DROP TABLE temp.main.People")
-    con.execute(f"CREATE ANONYMIZED TABLE again AS POLICY {policy}")
+    con.execute(f"CREATE ANONYMIZED TABLE again AS POLICY {policy} METHOD generalization")
 
 
 def test_a_view_may_read_a_table_of_a_new_name(con: Connection) -> None:
     con.execute("CREATE TABLE others AS FROM people; CREATE OR REPLACE VIEW adults AS FROM others")
-    con.execute("CREATE ANONYMIZED TABLE again AS POLICY viewed")
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY viewed METHOD generalization")
     assert rows(con, "FROM again") == rows(con, "FROM released")
 
 
 def test_the_search_path_changes_no_source(con: Connection) -> None:
     con.execute("CREATE SCHEMA drafts; CREATE TABLE drafts.people AS SELECT * REPLACE ('HIV' AS disease) FROM people")
     con.execute("SET search_path = 'memory.drafts,memory.main'")
-    con.execute("CREATE ANONYMIZED TABLE main.again AS POLICY named")
+    con.execute("CREATE ANONYMIZED TABLE main.again AS POLICY named METHOD generalization")
     assert rows(con, "FROM memory.main.again") == rows(con, "FROM memory.main.released")
 
 
@@ -122,7 +122,7 @@ def test_the_search_path_changes_no_source(con: Connection) -> None:
 @pytest.mark.parametrize("path", ["memory.clinic,memory.main", "other.main,memory.main", "other.main", "memory.clinic"])
 @pytest.mark.parametrize("policy", ["named", "asked", "viewed"])
 def test_the_search_path_changes_no_live_view(con: Connection, policy: str, path: str) -> None:
-    con.execute(f"CREATE ANONYMIZED VIEW live AS POLICY {policy}")
+    con.execute(f"CREATE ANONYMIZED VIEW live AS POLICY {policy} METHOD generalization")
     shown = rows(con, "FROM memory.main.live")
     con.execute("ATTACH ':memory:' AS other; CREATE SCHEMA clinic")
     for place in ("memory.clinic", "other.main"):
@@ -139,11 +139,11 @@ def test_a_live_view_reads_no_name_that_the_search_path_decides(con: Connection)
     )
     role = "(age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)"
     con.execute(f"CREATE VIEW clinic.again AS FROM stays; CREATE POLICY whole ON clinic.again {role}")
-    con.execute("CREATE ANONYMIZED VIEW main.live AS POLICY whole")
+    con.execute("CREATE ANONYMIZED VIEW main.live AS POLICY whole METHOD generalization")
     for source in ("(SELECT age, disease FROM stays)", "clinic.all_people"):
         con.execute(f"CREATE OR REPLACE POLICY bare ON {source} {role}")
         with pytest.raises(PolicyError, match=r"without its schema, (clinic|main), and with another search path"):
-            con.execute("CREATE ANONYMIZED VIEW main.bare AS POLICY bare")
+            con.execute("CREATE ANONYMIZED VIEW main.bare AS POLICY bare METHOD generalization")
 
 
 def test_a_name_is_looked_up_along_the_search_path(con: Connection) -> None:
@@ -166,7 +166,7 @@ def test_a_name_may_have_its_database_or_its_schema(con: Connection, name: str) 
         "ATTACH ':memory:' AS other; CREATE TABLE other.people AS FROM people; CREATE TEMP TABLE drafts AS FROM people"
     )
     con.execute(f"CREATE POLICY p ON {name} (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)")
-    con.execute("CREATE ANONYMIZED TABLE again AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY p METHOD generalization")
     assert rows(con, "FROM again") == rows(con, "FROM released")
 
 
@@ -181,12 +181,15 @@ def test_a_macro_goes_on_meaning_what_it_meant(con: Connection, source: str) -> 
         "CREATE VIEW by_macro AS FROM of_people(); "
         f"CREATE POLICY p ON {source} (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)"
     )
-    con.execute("CREATE ANONYMIZED TABLE again AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY p METHOD generalization")
     with pytest.raises(PolicyError, match="a session may have another one of that name"):
-        con.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+        con.execute("CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization")
     con.execute("CREATE TEMP MACRO of_people() AS TABLE SELECT 20 AS age, 'HIV' AS disease FROM range(60)")
     con.execute("CREATE TEMP MACRO youngest() AS 21")
-    for statement in ("CREATE OR REPLACE ANONYMIZED TABLE again AS POLICY p", "REFRESH ANONYMIZED TABLE again"):
+    for statement in (
+        "CREATE OR REPLACE ANONYMIZED TABLE again AS POLICY p",
+        "REFRESH ANONYMIZED TABLE again",
+    ):
         with pytest.raises(
             PolicyError, match=r"read main\.\w+\(\) when .* would read the temporary macro temp\.main\."
         ):
@@ -202,12 +205,14 @@ def test_a_live_view_reads_nothing_that_a_session_answers_for_itself(con: Connec
         "(age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)"
     )
     with pytest.raises(PolicyError, match="which each session answers for itself"):
-        con.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+        con.execute("CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization")
 
 
 def test_a_hidden_source_of_other_columns_is_said_to_be_hidden(con: Connection) -> None:
-    con.execute("CREATE ANONYMIZED VIEW live AS POLICY named; CREATE TEMP TABLE people AS SELECT 1 AS x")
-    for statement in ("CHECK live", "CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY named"):
+    con.execute(
+        "CREATE ANONYMIZED VIEW live AS POLICY named METHOD generalization; CREATE TEMP TABLE people AS SELECT 1 AS x"
+    )
+    for statement in ("CHECK live", "CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY named METHOD generalization"):
         with pytest.raises(UserError, match="is called people, as what this view reads") as refused:
             con.execute(statement)
         assert 'DROP TABLE "temp"."people"' in str(refused.value.hint)
@@ -220,11 +225,11 @@ def test_a_table_that_is_gone_is_not_another_one_of_its_name(con: Connection) ->
         match=r"people was main\.people when the policy was made, which is gone; the name "
         r"means the table temp\.main\.people now",
     ):
-        con.execute("CREATE ANONYMIZED TABLE again AS POLICY named")
+        con.execute("CREATE ANONYMIZED TABLE again AS POLICY named METHOD generalization")
     con.execute(
         "CREATE OR REPLACE POLICY named ON people (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)"
     )
-    con.execute("CREATE ANONYMIZED TABLE again AS POLICY named")
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY named METHOD generalization")
 
 
 def test_a_policy_keeps_what_its_names_mean(con: Connection) -> None:
@@ -240,7 +245,7 @@ def test_a_policy_keeps_what_its_names_mean(con: Connection) -> None:
 
 def test_a_policy_of_a_user_s_own_rows_means_what_is_found(con: Connection) -> None:
     con.duckdb.execute("UPDATE anon.policy SET bound = NULL")
-    con.execute("CREATE ANONYMIZED TABLE again AS POLICY asked")
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY asked METHOD generalization")
     assert rows(con, "FROM again") == rows(con, "FROM released")
 
 
@@ -254,7 +259,7 @@ def test_a_policy_of_a_user_s_own_rows_means_what_is_found(con: Connection) -> N
 def test_entries_that_were_changed_by_hand_are_refused(con: Connection, change: str, message: str) -> None:
     con.duckdb.execute(f"UPDATE anon.policy SET {change} WHERE policy = 'named'")
     with pytest.raises(PolicyError, match=message) as refused:
-        con.execute("CREATE ANONYMIZED TABLE again AS POLICY named")
+        con.execute("CREATE ANONYMIZED TABLE again AS POLICY named METHOD generalization")
     assert "NULL" in str(refused.value.hint)
 
 
@@ -267,11 +272,11 @@ def test_a_temporary_table_takes_no_place_of_ranges(con: Connection) -> None:
     )
     con.execute("CREATE TEMP TABLE shares AS SELECT 'flu' AS value, 0.0 AS low, 1.0 AS high")
     with pytest.raises(sqlanon.PrivacyViolation, match="value_ranges"):
-        con.execute("CREATE ANONYMIZED TABLE again AS POLICY bounded")
+        con.execute("CREATE ANONYMIZED TABLE again AS POLICY bounded METHOD generalization")
 
 
 def test_a_live_view_shows_nothing_beside_a_temporary_table_of_its_source_s_name(con: Connection) -> None:
-    con.execute("CREATE ANONYMIZED VIEW live AS POLICY named")
+    con.execute("CREATE ANONYMIZED VIEW live AS POLICY named METHOD generalization")
     shown = rows(con, "FROM live")
     con.duckdb.register("people", pd.DataFrame({"name": ["x"] * 60, "age": [20] * 60, "disease": ["HIV"] * 60}))
     with pytest.raises(duckdb.Error, match="a temporary table or view is called people, as what this view reads"):
@@ -306,7 +311,10 @@ def test_a_macro_hides_no_other_macro(con: Connection, macro: str) -> None:
         "REQUIRE l_diversity(l => 3, variant => 'entropy')"
     )
     con.execute(f"CREATE TEMP MACRO {macro}; CREATE TEMP MACRO ln(a) AS -5 + 0 * a")
-    for statement in ("CREATE ANONYMIZED TABLE again AS POLICY p", "CHECK alike (age) SENSITIVE ill"):
+    for statement in (
+        "CREATE ANONYMIZED TABLE again AS POLICY p",
+        "CHECK alike (age) SENSITIVE ill",
+    ):
         with pytest.raises(UserError, match=r"macros of this database have the names of built-in functions: .*\bln\b"):
             con.execute(statement)
 
@@ -318,7 +326,7 @@ def test_another_database_s_schema_anon_is_not_the_catalog(con: Connection, path
     )
     con.execute(f"SET search_path = '{path}'")
     with pytest.raises((CatalogError, UserError)):
-        con.execute("CREATE ANONYMIZED TABLE again AS POLICY named")
+        con.execute("CREATE ANONYMIZED TABLE again AS POLICY named METHOD generalization")
 
 
 @pytest.mark.parametrize(

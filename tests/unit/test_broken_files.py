@@ -73,7 +73,7 @@ def test_a_broken_file_breaks_what_names_it(folder: Path, file: str, how: str) -
             CREATE TABLE t AS SELECT i % 4 AS age, 'd' || i % 3 AS ill FROM range(60) AS r(i);
             CREATE HIERARCHY tens AS INTERVALS (10);
             CREATE POLICY p ON t (age QUASI IDENTIFIER USING tens, ill SENSITIVE) REQUIRE k_anonymity(k => 2);
-            CREATE ANONYMIZED TABLE r AS POLICY p;
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
         """)
         for statement in (names_another, "CHECK r", "MEASURE r", "CHECK t (age) SENSITIVE ill"):
             assert con.sql(statement).fetchall()
@@ -90,7 +90,7 @@ def test_a_file_of_ones_own_is_named_by_its_own_name(folder: Path, kind: str) ->
     (folder / kind / "mine.sql").write_text("-- title: mine\n", encoding="utf-8")
     statement = {
         "attacks": "ATTACK t (age) SENSITIVE ill WITH mine",
-        "figures": "CREATE ANONYMIZED TABLE r AS POLICY p; MEASURE r WITH FIGURES (mine)",
+        "figures": "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization; MEASURE r WITH FIGURES (mine)",
         "models": "CHECK t (age) REQUIRE mine(k => 2)",
     }[kind]
     with sqlanon.connect() as con:
@@ -118,7 +118,7 @@ def test_what_measure_leaves_out_is_said(folder: Path) -> None:
         con.execute("""
             CREATE TABLE t AS SELECT i % 4 AS age, 'd' || i % 3 AS ill FROM range(60) AS r(i);
             CREATE POLICY p ON t (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2);
-            CREATE ANONYMIZED TABLE r AS POLICY p;
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
         """)
         events: list[StatementEvent] = []
         con.script("MEASURE r", events.append)

@@ -33,7 +33,7 @@ CREATE POLICY close ON patients (
 CREATE POLICY cut ON patients (age QUASI IDENTIFIER, zip QUASI IDENTIFIER USING zips, disease SENSITIVE)
 REQUIRE k_anonymity(k => 4);
 CREATE WORKLOAD w ON POLICY cut (queries => 2, dimensions => 1);
-CREATE ANONYMIZED TABLE snapshot AS POLICY counted;
+CREATE ANONYMIZED TABLE snapshot AS POLICY counted METHOD generalization;
 CREATE ANONYMIZED VIEW live AS POLICY close METHOD generalization(recoding => 'local', suppression => 0.5);
 CREATE ANONYMIZED VIEW labelled AS POLICY close METHOD generalization(suppression => 0.5);
 CREATE ANONYMIZED VIEW regions AS POLICY cut METHOD mondrian;
@@ -92,8 +92,8 @@ def statements(name: str) -> list[str]:
         f"MEASURE {name} WITH WORKLOAD w",
         f"DROP ANONYMIZED {KINDS[name]} {name}",
         f"DROP ANONYMIZED {KINDS[name]} IF EXISTS {name}",
-        f"CREATE ANONYMIZED TABLE IF NOT EXISTS {name} AS POLICY {policy}",
-        f"CREATE OR REPLACE ANONYMIZED TABLE {name} AS POLICY {policy}",
+        f"CREATE ANONYMIZED TABLE IF NOT EXISTS {name} AS POLICY {policy} METHOD generalization",
+        f"CREATE OR REPLACE ANONYMIZED TABLE {name} AS POLICY {policy} METHOD generalization",
         f"CREATE ANONYMIZED TABLE {name} AS POLICY {policy}",
     ]
 
@@ -206,7 +206,8 @@ OBJECT = "INSERT INTO anon.release_object (release_id, kind, schema_name, object
     ],
 )
 @pytest.mark.parametrize(
-    "statement", ["DROP ANONYMIZED TABLE {}", "CREATE OR REPLACE ANONYMIZED TABLE {} AS POLICY counted"]
+    "statement",
+    ["DROP ANONYMIZED TABLE {}", "CREATE OR REPLACE ANONYMIZED TABLE {} AS POLICY counted METHOD generalization"],
 )
 def test_no_table_of_the_user_s_is_dropped(con: Any, change: str, statement: str) -> None:
     for name in ("snapshot", "precious"):
@@ -251,7 +252,9 @@ def test_what_is_kept_beside_a_live_view_counts(house: Any) -> None:
 def test_other_releases_do_not_suffer(con: Any) -> None:
     con.execute("UPDATE anon.release SET loss = 0.123 WHERE object_name = 'snapshot'")
     assert con.sql("CHECK buckets").fetchall()
-    [(warning,)] = {(row[-2],) for row in con.sql("CREATE ANONYMIZED TABLE fresh AS POLICY cut").fetchall()}
+    [(warning,)] = {
+        (row[-2],) for row in con.sql("CREATE ANONYMIZED TABLE fresh AS POLICY cut METHOD generalization").fetchall()
+    }
     assert "main.snapshot (its source is not known)" in warning
     with pytest.raises(UserError, match=r"there is no release main\.snapshop"):
         con.sql("CHECK snapshop")
@@ -260,7 +263,7 @@ def test_other_releases_do_not_suffer(con: Any) -> None:
 def test_the_way_out_by_hand(con: Any) -> None:
     con.execute("UPDATE anon.release SET loss = 0.123 WHERE object_name = 'snapshot'")
     con.execute("DROP TABLE snapshot; DELETE FROM anon.release WHERE schema_name = 'main' AND object_name = 'snapshot'")
-    con.sql("CREATE ANONYMIZED TABLE snapshot AS POLICY counted")
+    con.sql("CREATE ANONYMIZED TABLE snapshot AS POLICY counted METHOD generalization")
     assert con.sql("CHECK snapshot").fetchall()[0][-1]
 
 

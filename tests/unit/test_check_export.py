@@ -97,7 +97,7 @@ def test_what_files_cannot_show_is_the_word_of_the_certificate(tmp_path: Path) -
         "CREATE POLICY of_people ON visits (id ENTITY, age QUASI IDENTIFIER USING tens, disease SENSITIVE) "
         "REQUIRE k_anonymity(3), l_diversity(2)"
     )
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY of_people")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY of_people METHOD generalization")
     con.execute(f"EXPORT r TO '{tmp_path}/out/'")
     answer = checked(tmp_path / "out")
     assert answer["k_anonymity"][-1] == STATED
@@ -225,7 +225,7 @@ def _exact(folder: Path, kind: str = "parquet") -> Path:
     con = template("""
         CREATE TABLE v AS SELECT i % 6 AS age, 's' || i AS ssn, i % 5 AS disease FROM range(60) AS t(i);
         CREATE POLICY p ON v (ssn IDENTIFIER, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(4);
-        CREATE ANONYMIZED TABLE r AS POLICY p;
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     """)
     con.execute(f"EXPORT r TO '{folder}/out/' (FORMAT {kind})")
     return folder / "out"
@@ -306,7 +306,7 @@ def test_every_type_is_read_as_it_was_written(tmp_path: Path, column_type: str, 
     value = f"CAST({TYPES[column_type]} AS {column_type})"
     con.execute(f"CREATE TABLE v AS SELECT {value} AS a, {value} AS s FROM (SELECT j % 5 AS i FROM range(40) AS t(j))")
     con.execute("CREATE POLICY p ON v (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(2), l_diversity(1)")
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.execute(f"EXPORT r TO '{tmp_path}/out/' (FORMAT {kind})")
     assert {known_by for *_, known_by in checked(tmp_path / "out").values()} == {FROM_FILES}
 
@@ -383,7 +383,7 @@ def test_texts_that_a_forged_type_would_merge_are_told_apart(tmp_path: Path) -> 
     con = connect()
     con.execute("CREATE TABLE v AS SELECT i % 2 AS age, (i % 5)::DECIMAL(4, 2) / 4 AS pay FROM range(60) AS t(i)")
     con.execute("CREATE POLICY p ON v (age QUASI IDENTIFIER, pay SENSITIVE) REQUIRE k_anonymity(4)")
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.execute(f"EXPORT r TO '{tmp_path}/out/' (FORMAT csv)")
     policy = _edited(tmp_path / "out")["policy"]
     policy["attributes"][1]["type"] = "INTEGER"

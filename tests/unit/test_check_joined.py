@@ -34,7 +34,7 @@ def release(con: Connection, name: str, levels: Sequence[int], last: str) -> Non
         f"CREATE OR REPLACE POLICY p_{name} ON {name} (age QUASI IDENTIFIER USING bands {age}, "
         f"ward QUASI IDENTIFIER {ward}, {last} INSENSITIVE) REQUIRE k_anonymity(k => 1)"
     )
-    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r_{name} AS POLICY p_{name}")
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r_{name} AS POLICY p_{name} METHOD generalization")
 
 
 def age_at(value: int | None, level: int) -> object:

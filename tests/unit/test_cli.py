@@ -34,7 +34,7 @@ def test_remarks_are_printed_one_below_the_other_and_in_json_are_a_column() -> N
         "CREATE TABLE visits AS SELECT i // 10 AS name, i // 10 AS age, 'Flu' AS disease FROM range(200) AS t(i);\n"
         "CREATE POLICY p ON visits (name IDENTIFIER, age QUASI IDENTIFIER, disease SENSITIVE)\n"
         "REQUIRE k_anonymity(k => 5);\n"
-        "CREATE ANONYMIZED TABLE r AS POLICY p;"
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;"
     )
     done = run_script(script)
     lines = [line for line in done.stderr.splitlines() if ": remark: " in line]
@@ -302,7 +302,7 @@ def test_verbose_shows_the_sql_of_each_stage() -> None:
 
 @pytest.mark.long
 def test_explain_keeps_its_sql_for_those_who_ask() -> None:
-    explain = PATIENTS + "EXPLAIN VERBOSE ANONYMIZED TABLE released AS POLICY p;"
+    explain = PATIENTS + "EXPLAIN VERBOSE ANONYMIZED TABLE released AS POLICY p METHOD generalization;"
     assert "-v shows them" in run_script(explain).stdout
     assert "WITH" not in run_script(explain).stdout
     assert "\nWITH" in run_script(explain, "-v").stdout
@@ -594,7 +594,9 @@ def test_read_only(tmp_path: Path) -> None:
     run_script(RELEASE, "-d", database)
     done = run_script("CHECK released; SHOW RELEASES;", "-d", database, "--read-only")
     assert done.exit_code == 0
-    refused = run_script("CREATE ANONYMIZED TABLE other AS POLICY p;", "-d", database, "--read-only")
+    refused = run_script(
+        "CREATE ANONYMIZED TABLE other AS POLICY p METHOD generalization;", "-d", database, "--read-only"
+    )
     assert refused.exit_code == 2
     assert "read" in refused.stderr
     assert run_script("SELECT 1", "-d", tmp_path / "y.duckdb", "--read-only").exit_code == 2

@@ -125,7 +125,7 @@ CREATE TABLE visits AS SELECT DATE '2020-01-01' + (i % 3)::INTEGER AS day, 'd' |
 CREATE HIERARCHY weeks AS CALENDAR (WEEK);
 CREATE POLICY w ON visits (day QUASI IDENTIFIER USING weeks MIN LEVEL 1 MAX LEVEL 1, disease SENSITIVE)
 REQUIRE k_anonymity(k => 3);
-CREATE ANONYMIZED TABLE weekly AS POLICY w;
+CREATE ANONYMIZED TABLE weekly AS POLICY w METHOD generalization;
 """
 
 
@@ -190,7 +190,7 @@ def test_what_no_script_can_make_is_refused_with_the_reason() -> None:
     con.execute(OTHERS)
     for name, reason in REFUSED.items():
         if not name.startswith("of_"):
-            con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name}")
+            con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name} METHOD generalization")
         with pytest.raises(SqlanonError, match=reason):
             _compiled(con, name, "postgres")
     assert 'FROM "there"."t"' in _compiled(con, "query", "postgres", source=QualifiedName(("there", "t")))
@@ -254,7 +254,7 @@ def test_a_nul_is_in_no_script() -> None:
         CREATE TABLE t AS SELECT unnest(['A' || chr(0), 'B', 'C']) AS v FROM range(3);
         CREATE HIERARCHY kinds AS LEVELS (SELECT DISTINCT v, 'R' FROM t);
         CREATE POLICY p ON t (v QUASI IDENTIFIER USING kinds MIN LEVEL 1 MAX LEVEL 1) REQUIRE k_anonymity(k => 3);
-        CREATE ANONYMIZED TABLE nul AS POLICY p
+        CREATE ANONYMIZED TABLE nul AS POLICY p METHOD generalization
     """)
     for dialect in DIALECTS:
         with pytest.raises(UserError, match="NUL"):
@@ -319,7 +319,8 @@ def test_bigquery_keeps_the_digits_of_a_decimal() -> None:
             "CREATE TABLE fees AS SELECT i % 2 AS ward, (i % 4)::DECIMAL(9, 2) AS fee, "
             "(i % 3)::DECIMAL(5, 0) AS whole, (i % 5)::DECIMAL(38, 3) AS wide FROM range(80) AS t(i);"
             "CREATE POLICY fees ON fees (ward QUASI IDENTIFIER, fee SENSITIVE, whole INSENSITIVE, "
-            "wide QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5); CREATE ANONYMIZED TABLE paid AS POLICY fees"
+            "wide QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5); CREATE ANONYMIZED TABLE paid AS POLICY fees "
+            "METHOD generalization"
         )
         engine, paid = DuckDBEngine(con.duckdb), QualifiedName(("paid",))
         text = compiled(engine, paid, "bigquery")

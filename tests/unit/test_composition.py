@@ -210,7 +210,7 @@ def test_if_not_exists_says_it_too(con: Any) -> None:
     make(con, "first", "patients")
     make(con, "second", "patients")
     for name, other in (("first", "second"), ("second", "first")):
-        said = warned(con, f"CREATE ANONYMIZED TABLE IF NOT EXISTS {name} AS POLICY of_{name}")
+        said = warned(con, f"CREATE ANONYMIZED TABLE IF NOT EXISTS {name} AS POLICY of_{name} METHOD generalization")
         assert f"main.{other} is" in str(said)
 
 
@@ -228,14 +228,14 @@ def explained(con: Any, statement: str) -> list[str]:
 @pytest.mark.long
 def test_explain_says_it(con: Any, tmp_path: Path) -> None:
     declare(con, "of_first", "patients")
-    statement = "EXPLAIN VERBOSE CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY of_first"
+    statement = "EXPLAIN VERBOSE CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY of_first METHOD generalization"
     assert explained(con, statement) == []
     make(con, "first", "patients")
     # It would replace it.
     assert explained(con, statement) == explained(con, statement.replace("first AS", "MAIN.First AS")) == []
     [said] = explained(con, "EXPLAIN VERBOSE ANONYMIZED TABLE second AS POLICY of_first METHOD anatomy(l => 2)")
     assert "main.first is made from the same source" in said
-    [said] = explained(con, "EXPLAIN VERBOSE ANONYMIZED TABLE no_schema.first AS POLICY of_first")
+    [said] = explained(con, "EXPLAIN VERBOSE ANONYMIZED TABLE no_schema.first AS POLICY of_first METHOD generalization")
     con.sql(f"EXPORT first TO '{tmp_path}/out'")
     [said] = explained(con, statement)
     assert "main.first (exported" in said
@@ -317,13 +317,15 @@ def run(con: Any, text: str, **options: Any) -> tuple[int, str, str]:
 @pytest.mark.long
 def test_the_command_line_shows_it_and_goes_on(con: Any, tmp_path: Path) -> None:
     declare(con, "p", "patients")
-    code, out, err = run(con, "CREATE ANONYMIZED TABLE first AS POLICY p")
+    code, out, err = run(con, "CREATE ANONYMIZED TABLE first AS POLICY p METHOD generalization")
     assert (code, "warning" in out, "warning" in err) == (0, False, False)
-    code, out, err = run(con, "SELECT 1;\nCREATE ANONYMIZED TABLE second AS POLICY p;")
+    code, out, err = run(con, "SELECT 1;\nCREATE ANONYMIZED TABLE second AS POLICY p METHOD generalization;")
     assert code == 0
     assert re.search(r"\| warning +\| not the only release about these people: main.first is", out)
     assert "script.sql:2:1: warning: not the only release about these people: main.first is made from" in err
-    code, out, err = run(con, "SELECT 1;\nCREATE OR REPLACE ANONYMIZED TABLE second AS POLICY p;", json=True)
+    code, out, err = run(
+        con, "SELECT 1;\nCREATE OR REPLACE ANONYMIZED TABLE second AS POLICY p METHOD generalization;", json=True
+    )
     assert (code, err) == (0, "")
     assert "main.first is" in json.loads(out.splitlines()[1])["rows"][0]["warning"]
     code, out, err = run(con, f"EXPORT second TO '{tmp_path}/out'", quiet=True)

@@ -97,7 +97,7 @@ def release() -> Any:
         FROM range(8) AS t(i);
         CREATE POLICY p ON t (w QUASI IDENTIFIER, l INSENSITIVE, s INSENSITIVE, v INSENSITIVE, d SENSITIVE)
         REQUIRE k_anonymity(k => 2);
-        CREATE ANONYMIZED TABLE r AS POLICY p;
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     """)
 
 
@@ -124,7 +124,7 @@ def test_a_changed_release_is_not_checked(change: str) -> None:
         CREATE TABLE everybody AS SELECT i % 2 AS w FROM range(20) AS t(i);
         CREATE POLICY p ON t (w QUASI IDENTIFIER, l INSENSITIVE, s INSENSITIVE, v INSENSITIVE, d SENSITIVE)
         AGAINST everybody REQUIRE k_map(k => 2);
-        CREATE ANONYMIZED TABLE r AS POLICY p;
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     """)
     con.execute("CHECK r")
     con.duckdb.execute(f"UPDATE r SET {change} WHERE d < 4")
@@ -143,7 +143,7 @@ def test_a_release_keeps_the_fingerprint_of_its_columns(nested: str) -> None:
             CREATE HIERARCHY tens AS INTERVALS (10);
             CREATE POLICY p ON t (q QUASI IDENTIFIER USING tens, v INSENSITIVE, s SENSITIVE)
             REQUIRE k_anonymity(k => 2);
-            CREATE ANONYMIZED TABLE r AS POLICY p;
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
         """)
         engine = DuckDBEngine(con.duckdb)
         [(stored,)] = engine.rows("SELECT content_fingerprint FROM anon.release")

@@ -87,10 +87,10 @@ def test_a_hierarchy_from_a_data_frame(con: Connection) -> None:
 def test_what_is_made_of_a_policy_on_a_data_frame(con: Connection) -> None:
     frame = people(5)
     con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
-    explained = con.sql("EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p").fetchall()
+    explained = con.sql("EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p METHOD generalization").fetchall()
     [source] = [detail for _, item, detail in explained if item == "source"]
     assert source == "data frame frame, 20 rows"
-    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert released(con) == len(frame)
     assert con.sql("CHECK r").fetchall()[0][-1] is True
     [(answer, *_)] = con.sql("ESTIMATE SELECT count(*) FROM frame WHERE age = 31 FROM RELEASE r").fetchall()
@@ -98,7 +98,7 @@ def test_what_is_made_of_a_policy_on_a_data_frame(con: Connection) -> None:
     con.sql("CREATE WORKLOAD w ON POLICY p (queries => 5, dimensions => 1)")
     assert con.sql("MEASURE r WITH WORKLOAD w").fetchall()
     with pytest.raises(PolicyError, match="it is temporary"):
-        con.sql("CREATE ANONYMIZED VIEW v AS POLICY p")
+        con.sql("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
 
 
 @pytest.mark.one_in(3)
@@ -114,11 +114,11 @@ def test_a_policy_on_a_query_over_a_data_frame(con: Connection, source: str) -> 
     frame = people(3)
     expected = len(con.sql(source[1:-1]).fetchall())
     con.sql(f"CREATE POLICY p ON {source} {COLUMNS}")
-    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert released(con) == expected
     frame = people(2)
     with pytest.raises(PolicyError, match=r"data frame frame .* another one"):
-        con.sql("CREATE ANONYMIZED TABLE s AS POLICY p")
+        con.sql("CREATE ANONYMIZED TABLE s AS POLICY p METHOD generalization")
 
 
 def test_a_with_query_of_the_name_is_no_data_frame(con: Connection) -> None:
@@ -126,7 +126,7 @@ def test_a_with_query_of_the_name_is_no_data_frame(con: Connection) -> None:
     con.sql(
         "CREATE POLICY p ON (WITH frame AS (SELECT 1 AS age, 'Flu' AS disease FROM range(3)) FROM frame) " + COLUMNS
     )
-    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert released(con) == 3
 
 
@@ -136,16 +136,16 @@ def test_a_policy_is_on_the_data_frame_that_it_was_created_on(con: Connection) -
     con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
     frame = people(2)
     with pytest.raises(PolicyError, match=r"data frame frame .* another one") as refused:
-        con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
+        con.sql("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert "create the policy again" in str(refused.value.hint)
     # A second policy on the variable, as it is now, leaves the first where it was.
     con.sql(f"CREATE POLICY q ON frame {COLUMNS}")
-    con.sql("CREATE ANONYMIZED TABLE r AS POLICY q")
+    con.sql("CREATE ANONYMIZED TABLE r AS POLICY q METHOD generalization")
     assert released(con) == 8
     with pytest.raises(PolicyError, match="another one"):
-        con.sql("EXPLAIN VERBOSE ANONYMIZED TABLE s AS POLICY p")
+        con.sql("EXPLAIN VERBOSE ANONYMIZED TABLE s AS POLICY p METHOD generalization")
     con.sql(f"CREATE OR REPLACE POLICY p ON frame {COLUMNS}")
-    con.cursor().sql("CREATE ANONYMIZED TABLE s AS POLICY p")
+    con.cursor().sql("CREATE ANONYMIZED TABLE s AS POLICY p METHOD generalization")
     assert released(con, "s") == 8
 
 
@@ -156,7 +156,7 @@ def test_the_same_data_frame_out_of_sight(con: Connection) -> None:
         con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
 
     def release(name: str) -> None:
-        con.sql(f"CREATE ANONYMIZED TABLE {name} AS POLICY p")
+        con.sql(f"CREATE ANONYMIZED TABLE {name} AS POLICY p METHOD generalization")
 
     original = people()
     create(original)
@@ -173,13 +173,13 @@ def test_a_later_session_has_no_data_frame(tmp_path: Path) -> None:
     frame = people()
     with connect(tmp_path / "x.duckdb") as con:
         con.sql(f"CREATE POLICY p ON frame {COLUMNS}; CREATE POLICY q ON (FROM frame) {COLUMNS}")
-        con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
+        con.sql("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     for preparation in ("SELECT 1", "CREATE TABLE frame AS SELECT 1 AS age, 'Flu' AS disease FROM range(4)"):
         with connect(tmp_path / "x.duckdb") as con:
             con.sql(preparation)
             for policy in ("p", "q"):
                 with pytest.raises(PolicyError, match=r"data frame frame .* gone"):
-                    con.sql(f"CREATE ANONYMIZED TABLE s AS POLICY {policy}")
+                    con.sql(f"CREATE ANONYMIZED TABLE s AS POLICY {policy} METHOD generalization")
             assert con.sql("CHECK r").fetchall()[0][-1] is True
 
 
@@ -200,14 +200,16 @@ def test_a_table_of_the_database_comes_first(con: Connection, made: str) -> None
     assert con.sql("SELECT count(*) FROM frame").fetchall() == [(7,)]
     [(*_, achieved, _)] = con.sql("CHECK frame (age) REQUIRE k_anonymity(k => 2)").fetchall()
     con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
-    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert achieved == released(con) == 7
 
 
 def test_inside_a_transaction(con: Connection) -> None:
     frame = people()
     con.begin()
-    con.sql(f"CREATE POLICY p ON frame {COLUMNS}; CREATE ANONYMIZED TABLE r AS POLICY p").fetchall()
+    con.sql(
+        f"CREATE POLICY p ON frame {COLUMNS}; CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization"
+    ).fetchall()
     con.commit()
     con.begin()
     with pytest.raises(PolicyError):
@@ -243,9 +245,13 @@ def test_all_callers_where_duckdb_is_told_to_look_at_them() -> None:
         with pytest.raises((duckdb.CatalogException, PolicyError)):
             magic(connect(), statement)
     con = connect(config={"python_scan_all_frames": True})
-    for statement in (*statements, f"CREATE POLICY p ON frame {COLUMNS}", "CREATE ANONYMIZED TABLE r AS POLICY p"):
+    for statement in (
+        *statements,
+        f"CREATE POLICY p ON frame {COLUMNS}",
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization",
+    ):
         magic(con, statement)
     assert released(con) == 4
     frame = people(2)
     with pytest.raises(PolicyError, match="another one"):
-        magic(con, "CREATE ANONYMIZED TABLE s AS POLICY p")
+        magic(con, "CREATE ANONYMIZED TABLE s AS POLICY p METHOD generalization")

@@ -28,7 +28,7 @@ CREATE POLICY clinic ON patients (
     name IDENTIFIER, age QUASI IDENTIFIER USING decades, sex QUASI IDENTIFIER,
     ward QUASI IDENTIFIER USING wards MIN LEVEL 1, disease SENSITIVE, days INSENSITIVE
 ) REQUIRE k_anonymity(k => 3);
-CREATE ANONYMIZED TABLE released AS POLICY clinic;
+CREATE ANONYMIZED TABLE released AS POLICY clinic METHOD generalization;
 DROP TABLE patients;
 """
 
@@ -172,7 +172,7 @@ def test_shares_of_labels(kind: str, hierarchy: str, values: tuple[str, str], wh
     con.execute(
         f"CREATE HIERARCHY h AS {hierarchy}; CREATE POLICY p ON t (x QUASI IDENTIFIER USING h "
         f"MIN LEVEL {level} MAX LEVEL {level}) REQUIRE k_anonymity(k => 2); "
-        "CREATE ANONYMIZED TABLE r AS POLICY p; DROP TABLE t"
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization; DROP TABLE t"
     )
     assert one(con, f"SELECT count(*) AS n FROM t WHERE {where}", "r") == (
         pytest.approx(2 * share),
@@ -206,7 +206,8 @@ def test_a_suppressed_column_says_nothing_and_is_not_guessed() -> None:
     con = connect()
     con.execute(
         "CREATE TABLE t AS SELECT i AS q FROM range(4) AS t(i); "
-        "CREATE POLICY p ON t (q QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); CREATE ANONYMIZED TABLE r AS POLICY p"
+        "CREATE POLICY p ON t (q QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); CREATE ANONYMIZED TABLE r AS POLICY p "
+        "METHOD generalization"
     )
     assert one(con, "SELECT count(*) AS n, sum(q) AS s FROM t WHERE q < 2", "r") == (
         *(None, None, 0, 4),
@@ -299,7 +300,8 @@ def test_the_order_of_an_enum_is_not_guessed() -> None:
     con = connect()
     con.execute(
         "CREATE TYPE size AS ENUM ('small', 'big'); CREATE TABLE t AS SELECT 'big'::size AS s FROM range(3); "
-        "CREATE POLICY p ON t (s QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); CREATE ANONYMIZED TABLE r AS POLICY p"
+        "CREATE POLICY p ON t (s QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); CREATE ANONYMIZED TABLE r AS POLICY p "
+        "METHOD generalization"
     )
     assert "ENUM" in refused(con, "SELECT count(*) FROM t WHERE s > 'small'", "r")
     assert one(con, "SELECT count(*) AS n FROM t WHERE s = 'big'", "r") == (3.0, 0.0, 3, 3)
@@ -453,7 +455,7 @@ def test_comparisons_that_lose_the_order(asking: Connection) -> None:
     con.execute(
         "CREATE TABLE t AS SELECT '0' || i AS z FROM range(3) AS t(i); CREATE HIERARCHY h AS PREFIXES (1); "
         "CREATE POLICY p ON t (z QUASI IDENTIFIER USING h) REQUIRE k_anonymity(k => 3); "
-        "CREATE ANONYMIZED TABLE r AS POLICY p"
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization"
     )
     assert "is text" in refused(con, "SELECT count(*) FROM t WHERE z = 1", "r")
     con.execute("SET default_collation = 'nocase'")
@@ -472,7 +474,7 @@ def test_an_export_of_a_query(tmp_path: Path) -> None:
     con.execute(
         "CREATE POLICY p ON (SELECT i AS x, 0 AS y FROM range(6) AS t(i)) (x INSENSITIVE, y QUASI IDENTIFIER) "
         "REQUIRE k_anonymity(k => 3); "
-        f"CREATE ANONYMIZED TABLE r AS POLICY p; EXPORT r TO '{tmp_path}/r.parquet'"
+        f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization; EXPORT r TO '{tmp_path}/r.parquet'"
     )
     for release in ("r", f"'{tmp_path}/r.parquet'"):
         assert one(connect() if release != "r" else con, "SELECT sum(x) AS n FROM p", release) == (
@@ -517,7 +519,7 @@ def test_a_single_real_number_is_not_certain(where: str, estimate: float, high: 
         CREATE TABLE t AS SELECT (i % 4)::DOUBLE * 5 AS a, i % 3 AS s FROM range(40) AS r(i);
         CREATE HIERARCHY tens AS INTERVALS (10);
         CREATE POLICY p ON t (a QUASI IDENTIFIER USING tens MIN LEVEL 1, s SENSITIVE) REQUIRE k_anonymity(k => 2);
-        CREATE ANONYMIZED TABLE r AS POLICY p;
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     """)
     answer = con.sql(f"ESTIMATE SELECT count(*) AS n FROM t WHERE {where} FROM RELEASE r").fetchall()
     assert [(n, most, columns) for n, _, _, most, columns in answer] == [(estimate, high, uniform)]

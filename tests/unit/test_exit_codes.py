@@ -25,7 +25,7 @@ RUN = ["run", "-"]
 MADE = """
 CREATE TABLE t AS SELECT i % 3 AS a, md5(i::VARCHAR) AS s FROM range({rows}) r(i);
 CREATE POLICY p ON t (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2);
-CREATE ANONYMIZED TABLE released AS POLICY p;
+CREATE ANONYMIZED TABLE released AS POLICY p METHOD generalization;
 """
 # One query, within which Python does not look at signals.
 SLOW = "SELECT count(DISTINCT md5(i::VARCHAR)) FROM range(60_000_000) r(i);\nSELECT 'never' AS x;\n"
@@ -198,8 +198,8 @@ def limited(*arguments: str | Path, text: str = "") -> tuple[int, str]:
         "CREATE TABLE t(s VARCHAR); INSERT INTO t SELECT md5(i::VARCHAR) FROM range(300_000) r(i);",
         "BEGIN; CREATE TABLE t AS SELECT md5(i::VARCHAR) AS s FROM range(300_000) r(i); COMMIT;",
         MADE.format(rows=12_000)
-        + "CREATE ANONYMIZED TABLE again AS POLICY p; CREATE ANONYMIZED TABLE more AS POLICY p;"
-        "CREATE ANONYMIZED TABLE yet_more AS POLICY p; CREATE ANONYMIZED TABLE last AS POLICY p;",
+        + "CREATE ANONYMIZED TABLE again AS POLICY p METHOD generalization; CREATE ANONYMIZED TABLE more AS POLICY p;"
+        "CREATE ANONYMIZED TABLE yet_more AS POLICY p METHOD generalization; CREATE ANONYMIZED TABLE last AS POLICY p;",
     ],
     ids=["create", "insert", "commit", "release"],
 )
@@ -277,7 +277,7 @@ def test_a_session_whose_encoding_is_ascii_says_so(tmp_path: Path) -> None:
     script = """
         CREATE TABLE "tüble" AS SELECT i % 2 AS "äge" FROM range(20) AS t(i);
         CREATE POLICY p ON "tüble" ("äge" QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5);
-        CREATE ANONYMIZED TABLE "rélease" AS POLICY p;
+        CREATE ANONYMIZED TABLE "rélease" AS POLICY p METHOD generalization;
         CHECK "rélease";
     """
     (tmp_path / "script.sql").write_text(script, encoding="utf-8")

@@ -428,7 +428,7 @@ def test_respondents_are_counted_in_the_snapshot(tmp_path: Path) -> None:
         SELECT i % 12 AS patient, ['a', 'b'][1 + i % 2] AS ward, i AS bill FROM range(36) AS t(i);
         CREATE POLICY v ON visits (patient ENTITY PSEUDONYM, ward QUASI IDENTIFIER, bill SENSITIVE)
             REQUIRE k_anonymity(k => 6);
-        CREATE ANONYMIZED TABLE release AS POLICY v;
+        CREATE ANONYMIZED TABLE release AS POLICY v METHOD generalization;
     """)
     export(connection, tmp_path / "out", "csv")
     [requirement] = stated(tmp_path / "out")["requirements"]
@@ -457,7 +457,7 @@ def test_hostile_names(tmp_path: Path) -> None:
     connection.sql(f"""
         CREATE TABLE t AS SELECT i % 2 AS {quoted}, 'v' || i % 3 AS "order by,1" FROM range(20) AS t(i);
         CREATE POLICY {quoted} ON t ({quoted} QUASI IDENTIFIER, "order by,1" SENSITIVE) REQUIRE k_anonymity(k => 5);
-        CREATE ANONYMIZED TABLE {quoted} AS POLICY {quoted};
+        CREATE ANONYMIZED TABLE {quoted} AS POLICY {quoted} METHOD generalization;
     """)
     for format_ in FORMATS:
         [row] = connection.sql(f"EXPORT {quoted} TO '{tmp_path / format_}' (FORMAT {format_})").fetchall()

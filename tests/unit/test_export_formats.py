@@ -78,7 +78,7 @@ def test_every_type(tmp_path: Path, format_: str) -> None:
     connection.sql(f"""
         CREATE TABLE t AS SELECT i % 2 AS age, {columns} FROM range(8) AS r(i);
         CREATE POLICY p ON t (age QUASI IDENTIFIER, {roles}) REQUIRE k_anonymity(k => 4);
-        CREATE ANONYMIZED TABLE release AS POLICY p;
+        CREATE ANONYMIZED TABLE release AS POLICY p METHOD generalization;
         EXPORT release TO '{tmp_path / "out"}' (FORMAT {format_});
     """)
     [path] = (tmp_path / "out").glob(f"release.{format_}")

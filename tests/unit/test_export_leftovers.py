@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there a folder 
 MADE = """
     CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) r(i);
     CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
-    CREATE ANONYMIZED TABLE released AS POLICY p;
+    CREATE ANONYMIZED TABLE released AS POLICY p METHOD generalization;
 """
 # An export that is killed, or not, while its rows lie in its working folder.
 WORKER = """

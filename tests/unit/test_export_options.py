@@ -31,7 +31,7 @@ def con() -> Connection:
 @pytest.fixture
 def released() -> Connection:
     """The database with a release of the policy."""
-    return template(SETUP, "CREATE ANONYMIZED TABLE r AS POLICY p")
+    return template(SETUP, "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
 
 
 def types_in(path: Path) -> dict[str, str]:
@@ -131,7 +131,7 @@ def test_types_that_change_are_told(released: Connection, tmp_path: Path) -> Non
     released.execute(f"EXPORT r TO '{tmp_path}/csv/'")
     as_csv = released.execute(f"EXPORT r TO '{tmp_path}/csv/' (FORMAT csv, REPLACE)").fetchall()
     assert "other types" not in as_csv[0][-1]
-    again = released.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p").fetchall()
+    again = released.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization").fetchall()
     assert "other types" not in (again[0][-1] or "")
     assert "other types" not in released.execute(f"EXPORT r TO '{tmp_path}/out/' (REPLACE true)").fetchall()[0][-1]
 
@@ -183,7 +183,10 @@ def test_characters_that_no_csv_file_can_have_are_refused(
 
 @pytest.mark.long
 def test_a_certificate_with_other_characters_is_not_believed(con: Connection, tmp_path: Path) -> None:
-    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p; EXPORT r TO '{tmp_path}/out' (FORMAT csv, DELIMITER ';')")
+    con.execute(
+        f"CREATE ANONYMIZED TABLE r AS POLICY p "
+        f"METHOD generalization; EXPORT r TO '{tmp_path}/out' (FORMAT csv, DELIMITER ';')"
+    )
     certificate = tmp_path / "out" / "certificate.json"
     stated = json.loads(certificate.read_text(encoding="utf-8"))
     for fields in ({"delimiter": "a", "quote": '"'}, {"delimiter": ";;", "quote": '"'}, {"delimiter": ";"}, 1):

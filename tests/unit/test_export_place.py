@@ -162,7 +162,7 @@ def test_a_killed_process_leaves_a_whole_export(tmp_path: Path, format_: str) ->
         connection.sql("""
             CREATE TABLE t AS SELECT i % 3 AS age, i AS bill FROM range(30) AS r(i);
             CREATE POLICY p ON t (age QUASI IDENTIFIER, bill SENSITIVE) REQUIRE k_anonymity(k => 10);
-            CREATE ANONYMIZED TABLE release AS POLICY p;
+            CREATE ANONYMIZED TABLE release AS POLICY p METHOD generalization;
         """)
         connection.sql(f"EXPORT release TO '{target}' (FORMAT {format_})")
     command = [sys.executable, "-c", SCRIPT, str(database), str(target), format_]
@@ -187,7 +187,7 @@ def test_the_root_of_the_file_system_is_no_place(path: str, options: str) -> Non
     con = template("""
         CREATE TABLE t AS SELECT 1 AS a FROM range(4);
         CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
-        CREATE ANONYMIZED TABLE r AS POLICY p;
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     """)
     with pytest.raises(sqlanon.UserError, match="is the root of the file system"):
         con.execute(f"EXPORT r TO '{path}'{options}")

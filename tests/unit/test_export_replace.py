@@ -23,7 +23,7 @@ FORMATS = ("parquet", "csv", "duckdb")
 SETUP = """
 CREATE TABLE people AS SELECT i % 3 AS age, i AS bill FROM range(30) AS r(i);
 CREATE POLICY p ON people (age QUASI IDENTIFIER, bill SENSITIVE) REQUIRE k_anonymity(k => 10);
-CREATE ANONYMIZED TABLE release AS POLICY p;
+CREATE ANONYMIZED TABLE release AS POLICY p METHOD generalization;
 """
 
 

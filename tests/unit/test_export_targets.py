@@ -44,7 +44,7 @@ MADE = f"""
         {WARD} QUASI IDENTIFIER MAX LEVEL 0,
         ill SENSITIVE, dose INSENSITIVE, smokes INSENSITIVE)
     REQUIRE k_anonymity(k => 5), l_diversity(l => 2);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     CREATE POLICY q ON people (age QUASI IDENTIFIER, {WARD} QUASI IDENTIFIER, ill SENSITIVE)
     REQUIRE l_diversity(l => 2);
     CREATE ANONYMIZED TABLE a AS POLICY q METHOD anatomy(l => 2);
@@ -99,7 +99,10 @@ def test_sqlite_has_the_release_and_its_certificate(con: sqlanon.Connection, tmp
         found = sorted(map(repr, file.execute("SELECT * FROM r")))
     wanted = con.sql(f"SELECT age, {WARD}, ill, dose::VARCHAR, smokes::VARCHAR FROM r").fetchall()
     assert found == sorted(map(repr, wanted))
-    con.sql("CREATE ANONYMIZED TABLE sqlite_r AS POLICY p; CREATE ANONYMIZED TABLE Certificate AS POLICY p")
+    con.sql(
+        "CREATE ANONYMIZED TABLE sqlite_r AS POLICY p "
+        "METHOD generalization; CREATE ANONYMIZED TABLE Certificate AS POLICY p"
+    )
     for name in ("sqlite_r", "Certificate"):
         with pytest.raises(UserError, match="cannot hold a release named"):
             con.sql(f"EXPORT {name} TO '{tmp_path}/other.sqlite'")

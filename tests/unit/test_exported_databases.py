@@ -24,11 +24,11 @@ from sqlanon import DataError, PrivacyViolation, UserError
 MADE = """
     CREATE TABLE people AS SELECT i % 3 AS age, ['Flu', 'Cold'][1 + i % 2] AS ill, i / 2 AS dose FROM range(60) AS r(i);
     CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE, dose INSENSITIVE) REQUIRE k_anonymity(k => 5);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
 """
 MADE_OF_PEOPLE = """
     CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 5);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
 """
 CHANGE = "UPDATE r SET ill = 'Mumps' WHERE ill = 'Flu'"
 LOGS = ("-wal", "-journal", "-shm", ".wal")
@@ -239,11 +239,13 @@ def test_sqlite_has_no_nan(con: sqlanon.Connection, tmp_path: Path) -> None:
     """What is infinite stays, and -0.0 becomes 0.0."""
     con.sql("CREATE TABLE odd AS SELECT 1 AS a, unnest(['nan', '-0.0', 'inf', '-inf'])::DOUBLE AS b, 'x' AS c")
     con.sql("CREATE POLICY o ON odd (a QUASI IDENTIFIER, b INSENSITIVE) REQUIRE k_anonymity(k => 3)")
-    con.sql("CREATE ANONYMIZED TABLE odd_r AS POLICY o")
+    con.sql("CREATE ANONYMIZED TABLE odd_r AS POLICY o METHOD generalization")
     with pytest.raises(DataError, match="the column b has NaN"):
         con.sql(f"EXPORT odd_r TO '{tmp_path}/odd.sqlite'")
     assert list(tmp_path.iterdir()) == []
-    con.sql("DELETE FROM odd WHERE isnan(b); CREATE OR REPLACE ANONYMIZED TABLE odd_r AS POLICY o")
+    con.sql(
+        "DELETE FROM odd WHERE isnan(b); CREATE OR REPLACE ANONYMIZED TABLE odd_r AS POLICY o METHOD generalization"
+    )
     con.sql(f"EXPORT odd_r TO '{tmp_path}/odd.sqlite'; CHECK '{tmp_path}/odd.sqlite'")
     with closing(sqlite3.connect(tmp_path / "odd.sqlite")) as database:
         values = sorted(value for (value,) in database.execute("SELECT b FROM odd_r"))
@@ -264,7 +266,7 @@ def test_moments_are_in_utc(con: sqlanon.Connection, tmp_path: Path, format_: st
     """Nothing in the files says in which time zone they were written, and the session keeps its own."""
     con.sql("CREATE OR REPLACE TABLE zoned AS SELECT i % 2 AS a, to_timestamp(i % 2 * 86400) AS ts FROM range(20) r(i)")
     con.sql("CREATE OR REPLACE POLICY z ON zoned (a QUASI IDENTIFIER, ts INSENSITIVE) REQUIRE k_anonymity(k => 3)")
-    con.sql("CREATE OR REPLACE ANONYMIZED TABLE zoned_r AS POLICY z")
+    con.sql("CREATE OR REPLACE ANONYMIZED TABLE zoned_r AS POLICY z METHOD generalization")
     former = con.sql("SELECT current_setting('TimeZone')").fetchall()[0][0]
     con.sql("SET TimeZone = 'Asia/Tokyo'")
     try:

@@ -476,7 +476,7 @@ def test_an_error_meanwhile_leaves_no_table() -> None:
 def _u_loss(connection: Connection, k: int) -> float:
     columns = 'age QUASI IDENTIFIER USING bands, ward QUASI IDENTIFIER, "the ill""ness" SENSITIVE'
     connection.execute(f"CREATE OR REPLACE POLICY same ON people ({columns}) REQUIRE k_anonymity(k => {k})")
-    connection.execute("CREATE OR REPLACE ANONYMIZED TABLE alone AS POLICY same")
+    connection.execute("CREATE OR REPLACE ANONYMIZED TABLE alone AS POLICY same METHOD generalization")
     measured = connection.sql("MEASURE alone WITH FIGURES (u_loss)").filter("figure = 'u_loss'")
     ((value,),) = measured.select("value").fetchall()
     connection.execute("DROP ANONYMIZED TABLE alone")

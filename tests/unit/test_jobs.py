@@ -23,7 +23,7 @@ CREATE OR REPLACE HIERARCHY tens AS INTERVALS (10);
 CREATE OR REPLACE HIERARCHY wards AS LEVELS (SELECT ward, area FROM areas);
 CREATE OR REPLACE POLICY p ON visits (age QUASI IDENTIFIER USING tens, ward QUASI IDENTIFIER USING wards, ill SENSITIVE)
 REQUIRE k_anonymity(k => 5);
-CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;
+CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
 COMMIT;
 CHECK r;
 EXPORT r TO 'out/' (REPLACE true);
@@ -114,7 +114,7 @@ CHANGES = {
     "a column more": "ALTER TABLE visits ADD COLUMN more INTEGER",
     "the release is gone": "DROP ANONYMIZED TABLE r",
     "the release was changed": "UPDATE r SET ill = 'Flu'",
-    "the release was made again": "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p",
+    "the release was made again": "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization",
     "it is another release": "DROP ANONYMIZED TABLE r; CREATE TABLE r AS SELECT 1 AS a",
     "nobody knows of the last run": "DELETE FROM anon.job",
     "two last runs": "INSERT INTO anon.job FROM anon.job",
@@ -191,7 +191,8 @@ def test_the_key_of_a_pseudonym_is_part_of_it(
     change("ALTER TABLE visits ADD COLUMN who VARCHAR; UPDATE visits SET who = 'p' || rowid;")
     made = (
         f"CREATE OR REPLACE POLICY p ON visits (who {role} PSEUDONYM KEY 'TOKEN_KEY', age QUASI IDENTIFIER, "
-        "ill SENSITIVE) REQUIRE k_anonymity(k => 2); CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;"
+        "ill SENSITIVE) REQUIRE k_anonymity(k => 2); CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p "
+        "METHOD generalization;"
     )
     monkeypatch.setenv("TOKEN_KEY", "the first key, 0123456789")
     if not of_script:
@@ -257,7 +258,9 @@ def test_the_script_is_part_of_it(done: Path) -> None:
 
 @pytest.mark.long
 def test_a_policy_of_another_script_is_part_of_it(done: Path) -> None:
-    (done / "night.sql").write_text("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;", encoding="utf-8")
+    (done / "night.sql").write_text(
+        "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization;", encoding="utf-8"
+    )
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("ALTER POLICY p REQUIRE k_anonymity(k => 7)")
     assert [outcome(), outcome()] == ["done", "unchanged"]

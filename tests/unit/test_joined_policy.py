@@ -20,7 +20,8 @@ from tests.support.sequential_releases import SETUP
 XY = "xy_anonymity(x => name, y => disease, k => 2)"
 COLUMNS = "name INSENSITIVE, job QUASI IDENTIFIER USING jobs, class INSENSITIVE"
 JOINED = "JOINED WITH RELEASE first ON (job)"
-MADE = "CREATE ANONYMIZED TABLE made AS POLICY second"
+UNNAMED = "CREATE ANONYMIZED TABLE made AS POLICY second"
+MADE = f"{UNNAMED} METHOD generalization"
 
 
 def policy(columns: str = COLUMNS, joined: str = JOINED, required: str = f"k_anonymity(k => 1), {XY}") -> str:
@@ -106,9 +107,9 @@ def test_releases_that_cannot_be_joined(con: Connection, statement: str, words: 
     ("statement", "words"),
     [
         ("CREATE ANONYMIZED VIEW made AS POLICY second", "a live view cannot keep"),
-        (f"{MADE} METHOD mondrian", "does not look at the join with first"),
-        (f"{MADE} METHOD anatomy(l => 2)", "the join|sensitive"),
-        (f"{MADE} METHOD generalization(recoding => 'local')", "labels of several levels"),
+        (f"{UNNAMED} METHOD mondrian", "does not look at the join with first"),
+        (f"{UNNAMED} METHOD anatomy(l => 2)", "the join|sensitive"),
+        (f"{UNNAMED} METHOD generalization(recoding => 'local')", "labels of several levels"),
         ("CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY second", "cannot be replaced"),
         ("CREATE ANONYMIZED STREAM s AS POLICY second ORDER BY class METHOD stream(k => 2, delay => 3)", "says JOINED"),
     ],
@@ -124,12 +125,12 @@ def test_types_that_differ_are_refused(con: Connection) -> None:
         CREATE TABLE numbers AS SELECT 1 AS age, 'p' AS ill;
         CREATE TABLE people AS SELECT 1.0 AS age, 'x' AS who;
         CREATE POLICY numbers ON numbers (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 1);
-        CREATE ANONYMIZED TABLE numbers_2026 AS POLICY numbers;
+        CREATE ANONYMIZED TABLE numbers_2026 AS POLICY numbers METHOD generalization;
         CREATE POLICY people ON people (age QUASI IDENTIFIER, who INSENSITIVE) JOINED WITH RELEASE numbers_2026 ON (age)
         REQUIRE k_anonymity(k => 1), xy_anonymity(x => who, y => ill, k => 1);
     """)
     with pytest.raises(PolicyError, match=r"age cannot be compared: it is of type DECIMAL.* of type INTEGER"):
-        con.execute("CREATE ANONYMIZED TABLE people_2026 AS POLICY people")
+        con.execute("CREATE ANONYMIZED TABLE people_2026 AS POLICY people METHOD generalization")
 
 
 def test_alter_keeps_what_is_joined(con: Connection) -> None:
@@ -180,7 +181,7 @@ def test_check_tells_that_too_few_values_join(con: Connection) -> None:
 @pytest.mark.long
 def test_another_release_of_the_name_is_not_the_one(con: Connection) -> None:
     con.execute(MADE)
-    con.execute("CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY first")
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY first METHOD generalization")
     with pytest.raises(PrivacyViolation, match=r"main\.first is not the release any more with which main\.made"):
         con.execute("CHECK made")
     with pytest.raises(PrivacyViolation, match="is not the release any more"):
@@ -258,7 +259,7 @@ def test_values_of_x_may_join_at_higher_levels(con: Connection) -> None:
         CREATE TABLE staff AS FROM (VALUES ('Alice', 'Banker'), ('Bob', 'Engineer')) AS t(name, job);
         CREATE POLICY few ON few (job QUASI IDENTIFIER USING jobs MAX LEVEL 0, disease SENSITIVE)
         REQUIRE k_anonymity(k => 1);
-        CREATE ANONYMIZED TABLE few_2026 AS POLICY few;
+        CREATE ANONYMIZED TABLE few_2026 AS POLICY few METHOD generalization;
     """)
     reached = []
     for level in range(3):
@@ -267,6 +268,6 @@ def test_values_of_x_may_join_at_higher_levels(con: Connection) -> None:
             f"MIN LEVEL {level} MAX LEVEL {level}) JOINED WITH RELEASE few_2026 ON (job) REQUIRE k_anonymity(k => 1), "
             "xy_anonymity(x => name, y => disease, k => 1)"
         )
-        con.execute("CREATE OR REPLACE ANONYMIZED TABLE staff_2026 AS POLICY staff")
+        con.execute("CREATE OR REPLACE ANONYMIZED TABLE staff_2026 AS POLICY staff METHOD generalization")
         reached.append(con.execute("CHECK staff_2026").fetchall()[1][4])
     assert reached == [2, 1, 3]

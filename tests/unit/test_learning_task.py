@@ -25,7 +25,7 @@ def con() -> Connection:
         f'CREATE POLICY p ON people (id IDENTIFIER, {AGE} QUASI IDENTIFIER MIN LEVEL 1, "select" QUASI IDENTIFIER MAX '
         "LEVEL 0, disease SENSITIVE, ward INSENSITIVE, town INSENSITIVE) REQUIRE k_anonymity(k => 2)"
     )
-    connection.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    connection.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     return connection
 
 
@@ -106,7 +106,7 @@ def test_an_empty_source_teaches_nothing() -> None:
     con = sqlanon.connect()
     con.execute("CREATE TABLE nobody (age INTEGER, disease VARCHAR)")
     con.execute("CREATE POLICY p ON nobody (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2)")
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     with pytest.raises(PolicyError, match="one value"):
         measured(con, "target => disease")
 
@@ -124,7 +124,7 @@ def test_a_source_that_has_changed_is_refused(change: str, words: str) -> None:
     con = sqlanon.connect()
     con.execute("CREATE TABLE t AS SELECT i % 4 AS a, i % 3 AS b FROM range(40) AS n(i)")
     con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, b SENSITIVE) REQUIRE k_anonymity(k => 1)")
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.execute(change)
     with pytest.raises(PolicyError, match=words):
         measured(con, "target => b")
@@ -137,7 +137,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
         "import sqlanon; con = sqlanon.connect()\n"
         "con.execute('CREATE TABLE t AS SELECT 1 AS a, 2 AS b')\n"
         "con.execute('CREATE POLICY p ON t (a QUASI IDENTIFIER, b SENSITIVE) REQUIRE k_anonymity(k => 1)')\n"
-        "con.execute('CREATE ANONYMIZED TABLE r AS POLICY p')\n"
+        "con.execute('CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization')\n"
         "con.execute('MEASURE r WITH TASK (target => b)')\n"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)

@@ -19,7 +19,7 @@ CREATE TABLE people AS SELECT 'p' || i AS name, i // 2 AS age, 'd' || i % 2 AS d
 CREATE POLICY p ON people (name ENTITY, age QUASI IDENTIFIER MAX LEVEL 0, disease SENSITIVE)
     REQUIRE k_anonymity(k => 2);
 """
-MADE = "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p IN SERIES monthly"
+MADE = "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization IN SERIES monthly"
 BEGUN = "CREATE SERIES monthly ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)"
 
 
@@ -203,7 +203,7 @@ def test_classes_are_numbered_whatever_columns_are_called(con: Connection, kind:
     )
     con.execute("CREATE SERIES s ON POLICY odd KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
     for _ in range(2):
-        con.execute("CREATE OR REPLACE ANONYMIZED TABLE o AS POLICY odd IN SERIES s")
+        con.execute("CREATE OR REPLACE ANONYMIZED TABLE o AS POLICY odd METHOD generalization IN SERIES s")
     assert [row[4] for row in con.execute("CHECK o IN SERIES s").fetchall()] == [0.5, 2.0]
     rows = con.duckdb.execute("SELECT class_no, count(*) FROM anon.series_member GROUP BY 1 ORDER BY 1").fetchall()
     assert rows == [(number, 4) for number in range(6)]

@@ -31,7 +31,7 @@ def test_a_database_without_a_catalog_has_none_and_gets_none(kind: str) -> None:
 def test_what_was_made_is_listed(con: Connection) -> None:
     con.execute("CREATE WORKLOAD w ON POLICY p (queries => 7)")
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 0.1)")
-    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
     assert con.execute("SHOW POLICIES").fetchall() == [("p", "t", "a", "s", "k_anonymity(k => 3)")]
     assert con.execute("SHOW HIERARCHIES").fetchall() == [
         ("tens", "intervals", 2, 'CREATE HIERARCHY "tens" AS INTERVALS (10)')
@@ -111,7 +111,7 @@ def test_what_cannot_be_changed_leaves_the_policy_alone(con: Connection, action:
 
 
 def test_releases_keep_the_policy_they_were_made_with(con: Connection) -> None:
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     before = con.execute("CHECK r").fetchall()
     con.execute("ALTER POLICY p REQUIRE k_anonymity(1000)")
     assert con.execute("CHECK r").fetchall() == before
@@ -133,7 +133,7 @@ def test_if_exists(con: Connection) -> None:
     ],
 )
 def test_a_release_with_a_damaged_entry_hides_no_other(con: Connection, damage: str) -> None:
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
     con.duckdb.execute(damage)
     damaged, whole = con.execute("SHOW RELEASES").fetchall()

@@ -302,7 +302,10 @@ def test_what_a_certificate_says_of_several_levels(con: Connection, tmp_path: Pa
 def test_levels_that_rows_do_not_share_are_not_kept(con: Connection) -> None:
     people(con, 1)
     con.execute(f"CREATE ANONYMIZED TABLE out AS POLICY p {LOCAL.format(0, 'granularity_loss')}")
-    for statement in ("CREATE ANONYMIZED TABLE other AS POLICY p", "REFRESH ANONYMIZED TABLE out"):
+    for statement in (
+        "CREATE ANONYMIZED TABLE other AS POLICY p",
+        "REFRESH ANONYMIZED TABLE out",
+    ):
         with pytest.raises(PolicyError, match="its rows are at several levels of age, 1-4 of 4") as caught:
             con.execute(f"{statement} LEVELS FROM RELEASE out")
         assert caught.value.hint

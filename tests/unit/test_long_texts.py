@@ -54,13 +54,13 @@ STATEMENTS = [
     "CREATE HIERARCHY h AS INTERVALS ({L})",
     "CREATE HIERARCHY h AUTO ON t.{N}",
     "DROP HIERARCHY {N}",
-    "CREATE ANONYMIZED TABLE x AS POLICY {N}",
+    "CREATE ANONYMIZED TABLE x AS POLICY {N} METHOD generalization",
     "CREATE ANONYMIZED VIEW x AS POLICY {N}",
     "CREATE ANONYMIZED TABLE x AS POLICY p METHOD {N}",
     "CREATE ANONYMIZED TABLE x AS POLICY p METHOD generalization({N} => 1)",
     "CREATE ANONYMIZED TABLE x AS POLICY p METHOD generalization(recoding => {L})",
     "CREATE ANONYMIZED TABLE x AS POLICY p LEVELS FROM RELEASE {N}",
-    "EXPLAIN ANONYMIZED TABLE x AS POLICY {N}",
+    "EXPLAIN ANONYMIZED TABLE x AS POLICY {N} METHOD generalization",
     "EXPLAIN ANONYMIZED VIEW x AS POLICY {N}",
     "REFRESH ANONYMIZED TABLE {N}",
     "DROP ANONYMIZED TABLE {N}",
@@ -184,7 +184,7 @@ def con(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlanon.Connection
         connection.execute("""
             CREATE TABLE t AS SELECT i % 8 AS age, 'd' || i % 3 AS ill FROM range(64) AS r(i);
             CREATE POLICY p ON t (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2);
-            CREATE ANONYMIZED TABLE r AS POLICY p;
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
         """)
         yield connection
 

@@ -86,7 +86,7 @@ def test_keys_that_are_no_number_are_named() -> None:
         assert "s.ward = k.k" in refusal(con, "SELECT count(*) AS n FROM s JOIN k ON s.ward = k.k")
     with installed("generalization", "VARCHAR") as con:
         con.execute("CREATE TABLE k AS SELECT 1 AS k; UPDATE s SET ward = 'x' WHERE ward = '0'")
-        con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p")
+        con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
         assert UNCAST in refusal(con, "SELECT count(*) AS n FROM s JOIN k ON s.ward = k.k")
 
 

@@ -21,7 +21,7 @@ from sqlanon.errors import EngineError, UserError
 
 TABLE = "CREATE TABLE people AS SELECT i % 3 AS age FROM range(30) AS t(i)"
 POLICY = "CREATE POLICY p ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)"
-CREATE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY p"
+CREATE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY p METHOD generalization"
 CHECK = "CHECK people (age) REQUIRE k_anonymity(k => 2)"
 MACRO = "CREATE MACRO lower(x) AS x"
 LISTED = "FROM system.main.duckdb_functions()"
@@ -290,8 +290,8 @@ def test_a_function_of_python_s_may_take_the_name_of_a_macro(con: Connection) ->
         CREATE,
         CHECK,
         "CHECK released",
-        "EXPLAIN ANONYMIZED TABLE another AS POLICY p",
-        "CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY p",
+        "EXPLAIN ANONYMIZED TABLE another AS POLICY p METHOD generalization",
+        "CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY p METHOD generalization",
         "ESTIMATE SELECT count(*) FROM people WHERE age < 2 FROM RELEASE released",
         "CREATE OR REPLACE HIERARCHY h AS INTERVALS (5)",
     ],

@@ -336,7 +336,7 @@ def test_what_is_done_is_told(con: Connection) -> None:
 
 def test_the_share_of_results_within_two_spreads_is_that_of_the_rows(con: Connection) -> None:
     con.execute("UPDATE people SET age = 20 WHERE age < 50 AND disease = 'flu'")
-    con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.execute("CREATE WORKLOAD drawn ON POLICY p (queries => 40, dimensions => 2)")
     figure = measured(con, "drawn")["within_2_spreads"]
     results = rows(con, "SELECT actual, estimated, spread FROM anon.query_error WHERE spread IS NOT NULL")

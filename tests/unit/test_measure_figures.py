@@ -32,7 +32,7 @@ CREATE POLICY apart ON people (age INSENSITIVE, ward INSENSITIVE, bill INSENSITI
 def con() -> Connection:
     connection = sqlanon.connect(config={"threads": "1"})
     connection.execute(SETUP)
-    connection.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    connection.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     return connection
 
 
@@ -62,7 +62,7 @@ def test_every_method_with_classes_has_figures(con: Connection, method: str) -> 
 
 
 def test_a_live_view_is_measured_as_it_is_now(con: Connection) -> None:
-    con.execute("CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY one")
+    con.execute("CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY one METHOD generalization")
     con.duckdb.execute("BEGIN")
     con.duckdb.execute("INSERT INTO people SELECT * FROM people")
     assert measured(con, "MEASURE live WITH FIGURES (linkage_risk)")["row_count", None] == 48
@@ -87,7 +87,7 @@ def test_an_argument_may_stand_without_its_name(con: Connection) -> None:
 
 
 def test_what_is_measured_is_recorded_until_it_is_measured_again(con: Connection) -> None:
-    con.execute("CREATE ANONYMIZED TABLE again AS POLICY one")
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY one METHOD generalization")
     for _ in range(2):
         figures = measured(con, "MEASURE again WITH FIGURES (gain, class_sizes)")
     recorded = con.duckdb.execute(
@@ -128,7 +128,7 @@ def test_a_database_that_is_read_only_is_measured_and_remembers_nothing(tmp_path
 )
 def test_what_cannot_be_measured_is_refused(con: Connection, statement: str, words: str) -> None:
     for policy in ("persons", "harmless"):
-        con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE {policy} AS POLICY {policy}")
+        con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE {policy} AS POLICY {policy} METHOD generalization")
     con.execute(
         "CREATE OR REPLACE ANONYMIZED TABLE apart AS POLICY apart METHOD fragments FRAGMENTS (age, ward), (bill)"
     )
@@ -161,7 +161,7 @@ def test_of_a_release_without_classes_only_what_can_be_measured_is(con: Connecti
 def test_a_release_that_was_changed_is_refused(tmp_path: Path) -> None:
     with sqlanon.connect() as con:
         con.execute(SETUP)
-        con.execute("CREATE ANONYMIZED TABLE r AS POLICY one")
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY one METHOD generalization")
         con.duckdb.execute("ALTER TABLE r ADD COLUMN more INTEGER")
         with pytest.raises(sqlanon.SqlanonError, match="is not the table that was released"):
             con.execute("MEASURE r")
@@ -191,7 +191,7 @@ def test_figures_of_the_intact_census(
     adult.execute(
         f"CREATE OR REPLACE POLICY p ON complete ({columns}, {sensitive} SENSITIVE) REQUIRE k_anonymity(k => 1)"
     )
-    adult.execute("CREATE OR REPLACE ANONYMIZED TABLE intact AS POLICY p")
+    adult.execute("CREATE OR REPLACE ANONYMIZED TABLE intact AS POLICY p METHOD generalization")
     figures = measured(adult, "MEASURE intact WITH FIGURES (a_acc, a_know)")
     assert (round(figures["a_acc", sensitive], 4), round(figures["a_know", sensitive], 4)) == (a_acc, a_know)
 
@@ -206,7 +206,7 @@ def test_the_loss_of_revealing_an_occupation(adult: Connection, revealed: str, p
         "CREATE OR REPLACE POLICY one ON one (is_one QUASI IDENTIFIER MAX LEVEL 0, occupation SENSITIVE) "
         "REQUIRE k_anonymity(k => 1)"
     )
-    adult.execute("CREATE OR REPLACE ANONYMIZED TABLE revealed AS POLICY one")
+    adult.execute("CREATE OR REPLACE ANONYMIZED TABLE revealed AS POLICY one METHOD generalization")
     figures = measured(adult, "MEASURE revealed WITH FIGURES (p_loss)")
     assert figures["p_loss", "occupation"] == pytest.approx(p_loss, abs=6e-4)
 

@@ -28,7 +28,7 @@ def test_threads_wait_for_the_one_that_makes_the_catalog(tmp_path: Path, threads
             cursor.execute(
                 f"CREATE HIERARCHY h{number} AS INTERVALS (2);"
                 f"CREATE POLICY p{number} ON t (age QUASI IDENTIFIER USING h{number}) REQUIRE k_anonymity(k => 2);"
-                f"CREATE ANONYMIZED TABLE r{number} AS POLICY p{number}"
+                f"CREATE ANONYMIZED TABLE r{number} AS POLICY p{number} METHOD generalization"
             )
             rows: list[tuple[Any, ...]] = cursor.execute(f"SELECT count(*) FROM r{number}").fetchall()
             return rows

@@ -37,7 +37,7 @@ def test_a_whole_number_is_taken_with_a_point(con: Connection, three: str) -> No
     found = con.execute(f"CHECK patients (ward) SENSITIVE disease REQUIRE {asked}").fetchall()
     assert [row[3:] for row in found] == [(3.0, 10.0, True), (3.0, 3.0, True)]
     con.execute(f"CREATE POLICY p ON patients (ward QUASI IDENTIFIER MAX LEVEL 1.0, disease SENSITIVE) REQUIRE {asked}")
-    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
     con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => {three})")
     assert con.execute("SELECT count(*) FROM v").fetchall() == [(30,)]
     assert all(row[-1] for row in con.execute("CHECK r").fetchall())
@@ -65,7 +65,7 @@ def test_a_threshold_of_many_digits_is_kept_from_policy_to_certificate(tmp_path:
             con.execute(
                 f"CREATE ANONYMIZED VIEW v_{name} AS POLICY {name} METHOD generalization(suppression => 1)"
                 if name == "below"
-                else f"CREATE ANONYMIZED TABLE v_{name} AS POLICY {name}"
+                else f"CREATE ANONYMIZED TABLE v_{name} AS POLICY {name} METHOD generalization"
             )
     with sqlanon.connect(str(database)) as con:
         shown = [con.execute(f"SELECT count(*) FROM v_{name}").fetchall() for name in ("below", "above")]

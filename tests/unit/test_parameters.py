@@ -115,7 +115,7 @@ def test_without_values_a_script_is_still_read_first(con: Connection) -> None:
 @pytest.mark.long
 def test_an_error_in_a_query_with_parameters_points_at_the_query(con: Connection) -> None:
     """A literal is longer or shorter than the parameter that it replaces."""
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     query = "ESTIMATE SELECT count(*) FROM t WHERE a = {} AND nix = 3 FROM RELEASE r"
     for written, parameters, at in (("10000", None, "nix"), ("$a", {"a": 10000}, "SELECT"), ("?", [1], "SELECT")):
         statement = query.format(written)
@@ -153,7 +153,7 @@ def test_numbers_of_numpy_are_numbers(con: Connection) -> None:
 
 
 def test_where_a_name_or_a_path_may_stand_a_parameter_is_a_name(con: Connection, tmp_path: Path) -> None:
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.execute("EXPORT r TO ?", [f"{tmp_path}/out/"])
     assert con.execute(f"CHECK '{tmp_path}/out/'").fetchall()
     for statement in ("CHECK ?", "ESTIMATE SELECT count(*) FROM t FROM RELEASE ?"):

@@ -121,7 +121,7 @@ con.sql('''
     CREATE HIERARCHY tens AS INTERVALS (10);
     CREATE POLICY p ON t (name QUASI IDENTIFIER USING first, ill SENSITIVE)
     REQUIRE k_anonymity(k => 5), frequent_l_diversity(l => 2, m => 3);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     CREATE POLICY apart ON t (name QUASI IDENTIFIER, ill SENSITIVE) CONFIDENTIAL (name, ill);
     CREATE ANONYMIZED TABLE c AS POLICY apart METHOD columns;
     CHECK r; CHECK c;
@@ -219,7 +219,7 @@ con = sqlanon.connect()
 con.sql('''
     CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i);
     CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     EXPORT r TO 'r.parquet';
 ''')
 for statement in {list(CHECKED)!r}:
@@ -267,7 +267,7 @@ con = sqlanon.connect()
 con.sql('''
     CREATE TABLE t AS SELECT 'x' || i % 3 AS a FROM range(30) AS r(i);
     CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
 ''')
 for target in ("r.csv", "out/"):
     print(con.sql(f"EXPORT r TO '{target}'").fetchall()[0][-1])

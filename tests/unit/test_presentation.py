@@ -297,7 +297,7 @@ def test_a_profile_is_readable_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPa
         ["subject", "unique_rows", "distinct", "why"],
     ]
     assert re.search(r"^diagnosis +SENSITIVE +its name", tables, re.M)
-    assert 'CREATE ANONYMIZED TABLE "visits_2_release" AS POLICY "visits_2";' in script
+    assert 'CREATE ANONYMIZED TABLE "visits_2_release" AS POLICY "visits_2" METHOD generalization;' in script
     monkeypatch.setenv("COLUMNS", "250")
     wide = answered("PROFILE visits")
     assert wide.count("subject ") == 2

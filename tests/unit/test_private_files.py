@@ -15,7 +15,10 @@ from sqlanon.clients.terminal.cli import app
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no modes")
 
-SCRIPT = "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p; EXPORT r TO 'out/' (REPORT true, REPLACE true);"
+SCRIPT = (
+    "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p "
+    "METHOD generalization; EXPORT r TO 'out/' (REPORT true, REPLACE true);"
+)
 # The file that a command writes.
 COMMANDS = {
     "report.html": ("report", "r", "-d", "a.duckdb", "-o", "report.html"),
@@ -46,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         con.execute("""
             CREATE TABLE t AS SELECT i % 4 AS age, 'd' || i % 3 AS ill FROM range(60) AS r(i);
             CREATE POLICY p ON t (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2);
-            CREATE ANONYMIZED TABLE r AS POLICY p;
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
         """)
     Path("night.sql").write_text(SCRIPT, encoding="utf-8")
     yield tmp_path

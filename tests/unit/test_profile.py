@@ -101,7 +101,7 @@ def test_the_printed_script_makes_a_release(con: Connection) -> None:
     con.execute(script(parts(con, "PROFILE people (age, zip, sex, job, diagnosis, contact)")))
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY people METHOD mondrian")
     assert [row[5] for row in con.execute("CHECK r").fetchall()] == [True, True]
-    con.execute("CREATE ANONYMIZED TABLE g AS POLICY people")
+    con.execute("CREATE ANONYMIZED TABLE g AS POLICY people METHOD generalization")
     # What is proposed has new names as long as the old ones are taken.
     again = parts(con, "PROFILE people (age, diagnosis)")
     assert [row["subject"] for row in again if row["part"] == "statement"] == ["people_2_age", "people_2"]
@@ -155,7 +155,7 @@ def test_the_last_row_makes_a_first_release(con: Connection) -> None:
     rows = parts(con, "PROFILE people (age, zip, sex, job, diagnosis)")
     con.execute(script(rows))
     assert rows[-1]["part"] == "release"
-    assert rows[-1]["proposal"] == 'CREATE ANONYMIZED TABLE "people_release_2" AS POLICY "people"'
+    assert rows[-1]["proposal"] == 'CREATE ANONYMIZED TABLE "people_release_2" AS POLICY "people" METHOD generalization'
     con.execute(rows[-1]["proposal"])
     assert [row[5] for row in con.execute("CHECK people_release_2").fetchall()] == [True, True]
     # A release of several tables has its name in the catalog alone.

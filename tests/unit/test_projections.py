@@ -73,8 +73,8 @@ def test_a_series_promises_of_all_columns(con: Connection, monkeypatch: pytest.M
     with pytest.raises(SqlanonError, match="has no argument 'on'"):
         con.execute("CREATE SERIES s ON POLICY p KEY 'SOME_KEY' REQUIRE m_invariance(m => 2, on => (zip))")
     con.execute("CREATE SERIES s ON POLICY p KEY 'SOME_KEY' REQUIRE composition(max => 0.5)")
-    con.execute("CREATE ANONYMIZED TABLE first AS POLICY p IN SERIES s")
-    con.execute("CREATE ANONYMIZED TABLE second AS POLICY p IN SERIES s")
+    con.execute("CREATE ANONYMIZED TABLE first AS POLICY p METHOD generalization IN SERIES s")
+    con.execute("CREATE ANONYMIZED TABLE second AS POLICY p METHOD generalization IN SERIES s")
     # The ledger has the classes by all three columns; of the people of one of these two values are published.
     checked = {row[1]: row[4:] for row in con.execute("CHECK second IN SERIES s").fetchall()}
     assert checked["composition"] == (0.5, True)
@@ -83,7 +83,7 @@ def test_a_series_promises_of_all_columns(con: Connection, monkeypatch: pytest.M
 def test_all_are_stored_shown_and_told_apart(con: Connection) -> None:
     shown = 'k_anonymity(k => 2, on => ("zip", "born")), k_anonymity(k => 3, on => ("sex", "zip")), l_diversity('
     assert con.execute("SHOW POLICIES").fetchall()[0][-1].startswith(shown)
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     found = [row[1:] for row in con.execute("CHECK r").fetchall()]
     assert found == [
         ("k_anonymity on (zip, born)", None, 2.0, 2.0, True),
@@ -97,7 +97,7 @@ def test_all_are_stored_shown_and_told_apart(con: Connection) -> None:
 def test_a_policy_that_was_written_by_hand(con: Connection) -> None:
     con.duckdb.execute("""UPDATE anon.policy_requirement SET arguments = '{"k": 2, "on": ["zip", "born", "sex"]}'
                           WHERE position = 1""")
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert con.execute("CHECK r").fetchall()[0][1:] == ("k_anonymity on (zip, born, sex)", None, 2.0, 2.0, True)
 
 
@@ -106,7 +106,7 @@ def test_names_that_look_like_others_are_told_apart() -> None:
         con.execute("""CREATE TABLE t AS SELECT i % 2 AS a, i % 3 AS b, 1 AS "a, b" FROM range(12) r(i)""")
         con.execute("""CREATE POLICY p ON t (a QUASI IDENTIFIER, b QUASI IDENTIFIER, "a, b" QUASI IDENTIFIER)
                        REQUIRE k_anonymity(3, on => (a, b)), k_anonymity(4, on => ("a, b"))""")
-        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
         names = [row[1] for row in con.execute("CHECK r").fetchall()]
     assert names == ["k_anonymity on (a, b)", 'k_anonymity on ("a, b")']
 
@@ -158,7 +158,7 @@ def test_an_error_shows_the_columns_of_its_set_alone(con: Connection) -> None:
         "k_anonymity(4, on => (sex))"
     )
     with pytest.raises(PrivacyViolation) as raised:
-        con.execute("CREATE ANONYMIZED TABLE r AS POLICY q")
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY q METHOD generalization")
     # Values that would be published as they are stay out of a message.
     expected = "violate k_anonymity(k => 3) on (zip, born): 4 with 8 rows, the smallest (born = [1940,1950)) with 2"
     assert expected in str(raised.value)
@@ -168,7 +168,7 @@ def test_an_error_shows_the_columns_of_its_set_alone(con: Connection) -> None:
 
 @pytest.mark.long
 def test_a_certificate_and_a_report_say_on_which_columns(con: Connection, tmp_path: Path) -> None:
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.execute(f"EXPORT r TO '{tmp_path}/out' (FORMAT parquet)")
     stated = json.loads((tmp_path / "out/certificate.json").read_text())["requirements"]
     assert [(r["requirement"], r["question"], r.get("on")) for r in stated] == [
@@ -189,7 +189,7 @@ def test_a_certificate_does_not_promise_classes_by_all_columns(con: Connection, 
         "CREATE POLICY sets ON people (zip QUASI IDENTIFIER, born QUASI IDENTIFIER, sex QUASI IDENTIFIER) "
         "REQUIRE k_anonymity(2, on => (zip, born)), k_anonymity(2, on => (zip, sex))"
     )
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY sets")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY sets METHOD generalization")
     con.execute(f"EXPORT r TO '{tmp_path}/out'")
     for stated in json.loads((tmp_path / "out/certificate.json").read_text())["requirements"]:
         alone = f" Classes are by ({', '.join(stated['on'])}) alone: nothing is said to anyone who knows more."
@@ -204,7 +204,7 @@ def test_a_certificate_does_not_promise_classes_by_all_columns(con: Connection, 
 
 def test_a_certificate_of_classes_by_all_columns_has_no_such_limit(con: Connection, tmp_path: Path) -> None:
     con.execute(f"CREATE POLICY all_of_them ON people ({ROLES}) REQUIRE k_anonymity(2)")
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY all_of_them")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY all_of_them METHOD generalization")
     con.execute(f"EXPORT r TO '{tmp_path}/out'")
     text = (tmp_path / "out/certificate.md").read_text()
     assert "anyone who knows more" not in text
@@ -219,7 +219,7 @@ def test_attacks_are_by_all_columns_and_nothing_bounds_them(con: Connection) -> 
     )
     bounds = {}
     for name in ("together", "apart"):
-        con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name}")
+        con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name} METHOD generalization")
         ((*_, highest, _, bounds[name], _),) = con.execute(f"ATTACK {name} WITH homogeneity").fetchall()
         assert highest <= (1.0 if name == "apart" else 0.5)
     assert bounds == {"together": 0.5, "apart": None}
@@ -250,12 +250,12 @@ def test_remarks_advise_what_holds_of_all_columns(con: Connection) -> None:
     ):
         rows = f"SELECT * EXCLUDE (i) FROM people, range({times}) AS t(i) WHERE sex = 'F'"
         con.execute(f"CREATE OR REPLACE POLICY q ON ({rows}) ({columns}) REQUIRE {required}")
-        remark = con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY q").fetchall()[0][-1]
+        remark = con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY q METHOD generalization").fetchall()[0][-1]
         assert remark.endswith(f"{said} of all quasi-identifiers together")
 
 
 def test_a_refresh_keeps_the_sets(con: Connection) -> None:
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.execute("INSERT INTO people VALUES ('943', 1990, 'F', 'flu'), ('943', 1990, 'M', 'cold')")
     con.execute("REFRESH ANONYMIZED TABLE r")
     checked = con.execute("CHECK r").fetchall()

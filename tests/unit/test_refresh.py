@@ -141,7 +141,7 @@ def test_levels_that_mean_something_else_are_refused(con: Connection, change: st
     ],
 )
 def test_what_is_refused(con: Connection, statement: str, words: str) -> None:
-    con.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization")
     with pytest.raises(UserError, match=words):
         con.execute(statement)
 
@@ -149,7 +149,7 @@ def test_what_is_refused(con: Connection, statement: str, words: str) -> None:
 @pytest.mark.long
 def test_a_release_of_a_series_stays_in_it(con: Connection) -> None:
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.9, changed => 'ignored')")
-    con.execute("CREATE ANONYMIZED TABLE m AS POLICY p IN SERIES s")
+    con.execute("CREATE ANONYMIZED TABLE m AS POLICY p METHOD generalization IN SERIES s")
     con.execute(MORE.format(40))
     con.execute("REFRESH ANONYMIZED TABLE m LEVELS FROM RELEASE m")
     assert con.execute("SHOW SERIES").fetchall() == [("s", "p", 2, 120)]

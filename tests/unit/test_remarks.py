@@ -347,7 +347,7 @@ def test_stored_hierarchies_and_models_that_read_copies(con: Connection) -> None
     assert said[0].startswith(f"person (not in the policy) {LIKE_A_PERSON}")
     for name in ("release_recoding", "release_taxonomy"):
         con.duckdb.execute(f"DELETE FROM anon.{name}")
-        con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE other AS POLICY p")
+        con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE other AS POLICY p METHOD generalization")
         assert con.duckdb.execute(f"SELECT count(*) FROM anon.{name}").fetchall() == [(0,)]
 
 
@@ -367,7 +367,7 @@ def test_nothing_of_it_leaves_the_database(con: Connection, tmp_path: Path) -> N
     con.execute(VISITS)
     said = remarks(con, f"visits {POLICY.format('IDENTIFIER')}")
     con.execute(f"EXPORT r TO '{tmp_path / 'out'}'")
-    con.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization")
     (text,) = con.duckdb.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'live'").fetchall()[0]
     certificates = (tmp_path / "out" / "certificate.json").read_text() + (
         tmp_path / "out" / "certificate.md"
@@ -383,7 +383,7 @@ def test_it_takes_two_queries(con: Connection) -> None:
     con.execute("CREATE POLICY p ON t (age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 5)")
     stages: list[str] = []
     con.observe(lambda stage, sql, done, total, detail: stages.append(stage) if sql else None)
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert stages.count("remark") == 2
 
 

@@ -249,7 +249,7 @@ def test_a_source_that_is_a_query_is_not_quoted() -> None:
     con.execute("CREATE TABLE people AS SELECT i AS age, i % 2 AS ill FROM range(8) AS t(i)")
     con.execute("CREATE POLICY p ON (SELECT * FROM people WHERE age <> 4711) (age QUASI IDENTIFIER, ill SENSITIVE) "
                 "REQUIRE k_anonymity(k => 2)")  # fmt: skip
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert "4711" not in report_page(DuckDBEngine(con.duckdb), QualifiedName(("r",)))
 
 
@@ -283,7 +283,7 @@ def test_an_empty_release_and_a_live_view_have_reports() -> None:
     con = sqlanon.connect()
     con.execute("CREATE TABLE people (age INTEGER, ill VARCHAR)")
     con.execute("CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2)")
-    con.execute("CREATE ANONYMIZED VIEW r AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW r AS POLICY p METHOD generalization")
     page = page_of(con, "r")
     assert "The release has no rows" in page.text
     assert "a live view, which follows its source" in page.text
@@ -464,7 +464,7 @@ def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
     con = sqlanon.connect(database)
     con.execute("CREATE TABLE people AS SELECT i % 2 AS age, i % 3 AS ill FROM range(12) AS t(i)")
     con.execute("CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2)")
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     con.close()
 
     def run(*arguments: str) -> tuple[int, str]:

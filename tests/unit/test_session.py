@@ -26,7 +26,7 @@ MADE = """
     CREATE TABLE t AS SELECT i % 3 AS a FROM range(90) r(i);
     CREATE SEQUENCE counted;
     CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
-    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
 """
 SCRIPTS = (
     "SELECT 1; SELECT 2",
@@ -105,7 +105,12 @@ def test_all_but_the_last_are_completed_among_ours(con: Connection, script: str,
 
 
 @pytest.mark.parametrize(
-    "statement", ["CHECK r", "CREATE OR REPLACE HIERARCHY h AS INTERVALS (5)", "EXPLAIN ANONYMIZED TABLE q AS POLICY p"]
+    "statement",
+    [
+        "CHECK r",
+        "CREATE OR REPLACE HIERARCHY h AS INTERVALS (5)",
+        "EXPLAIN ANONYMIZED TABLE q AS POLICY p METHOD generalization",
+    ],
 )
 def test_an_answer_that_nobody_fetches_is_in_nobodys_way(con: Connection, statement: str) -> None:
     """As the answer of a CREATE TABLE is not."""
@@ -198,8 +203,8 @@ def test_six_threads_on_one_connection(con: Connection) -> None:
         "CHECK r": lambda rows: [row[1:] for row in rows] == [("k_anonymity", None, 2.0, 30.0, True)],
         "CHECK t (a) REQUIRE k_anonymity(k => 31)": lambda rows: rows[0][-2:] == (30.0, False),
         "SELECT sum(a) FROM t": lambda rows: rows == [(90,)],
-        "EXPLAIN ANONYMIZED TABLE q AS POLICY p": lambda rows: len(rows) > 3,
-        "CREATE OR REPLACE ANONYMIZED TABLE s AS POLICY p": lambda rows: rows[0][3] == 90,
+        "EXPLAIN ANONYMIZED TABLE q AS POLICY p METHOD generalization": lambda rows: len(rows) > 3,
+        "CREATE OR REPLACE ANONYMIZED TABLE s AS POLICY p METHOD generalization": lambda rows: rows[0][3] == 90,
     }
     together, answered, wrong = Barrier(6), [], []
 

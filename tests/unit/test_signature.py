@@ -263,7 +263,7 @@ def test_the_command_line(folder: Path) -> None:
     connect("a.duckdb").execute("""
         CREATE TABLE t AS SELECT i % 2 AS a FROM range(8) AS t(i);
         CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
-        CREATE ANONYMIZED TABLE r AS POLICY p;
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
     """).close()
     run = CliRunner()
     assert run.invoke(app, ["export", "r", "out/", "-d", "a.duckdb", "--sign-key", "KEY"]).exit_code == 0
@@ -305,7 +305,7 @@ for statement in ("CHECK 'out/'", "CHECK 'out/' SIGNED BY 'own.key.pub'"):
         print(error.hint)
 con.execute("CREATE TABLE t AS SELECT 1 AS a FROM range(4)")
 con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
-con.execute("CREATE ANONYMIZED TABLE r AS POLICY p; EXPORT r TO 'plain/'; CHECK 'plain/'")
+con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization; EXPORT r TO 'plain/'; CHECK 'plain/'")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

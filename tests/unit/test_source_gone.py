@@ -98,7 +98,7 @@ def test_what_has_taken_its_name_is_left_alone(made: str, part: str, words: str)
 def test_a_release_of_another_kind_in_the_place_of_what_is_left(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY l METHOD anatomy(l => 2)")
     con.duckdb.execute("DROP TABLE r_qi; CREATE TABLE r_qi AS SELECT 42 AS mine")
-    con.execute("CREATE ANONYMIZED VIEW r AS POLICY k")
+    con.execute("CREATE ANONYMIZED VIEW r AS POLICY k METHOD generalization")
     assert objects(con) == ["r", "r_qi"]
     assert con.execute("FROM r_qi").fetchall() == [(42,)]
 
@@ -116,7 +116,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_live_view_whose_source_has_changed(con: Connection, change: str) -> None:
     """It is to be made again, once the policy names what there is."""
-    con.execute("CREATE ANONYMIZED VIEW v AS POLICY k")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY k METHOD generalization")
     con.execute(change)
     with pytest.raises(UserError, match=CHANGES[change]) as refused:
         con.execute("CHECK v")
@@ -126,7 +126,7 @@ def test_a_live_view_whose_source_has_changed(con: Connection, change: str) -> N
     con.execute("CREATE TABLE IF NOT EXISTS people AS SELECT 30 + i % 4 AS age, i % 5 AS s FROM range(40) r(i)")
     columns = f"{con.sql('FROM people').columns[0]} QUASI IDENTIFIER"
     con.execute(f"CREATE OR REPLACE POLICY k ON people ({columns}) REQUIRE k_anonymity(k => 2)")
-    con.execute("CREATE OR REPLACE ANONYMIZED VIEW v AS POLICY k")
+    con.execute("CREATE OR REPLACE ANONYMIZED VIEW v AS POLICY k METHOD generalization")
     assert all(row[-1] for row in con.execute("CHECK v").fetchall())
 
 
@@ -149,7 +149,7 @@ def test_whatever_else_a_live_view_reads(con: Connection, on: str, change: str, 
     against = f"AGAINST {public} REQUIRE k_map(k => 2), " if public else "REQUIRE "
     columns = "(age QUASI IDENTIFIER, s SENSITIVE)"
     con.execute(f"CREATE POLICY p ON {source} {columns} {against}k_anonymity(k => 2)")
-    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
     con.execute(change)
     with pytest.raises(UserError, match=said) as refused:
         con.execute("CHECK v")
@@ -158,7 +158,7 @@ def test_whatever_else_a_live_view_reads(con: Connection, on: str, change: str, 
 
 def test_in_a_transaction_of_the_users(con: Connection) -> None:
     """The error has aborted it, so that no more can be asked than what it says itself."""
-    con.execute("CREATE ANONYMIZED VIEW v AS POLICY k")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY k METHOD generalization")
     con.execute("ALTER TABLE people RENAME age TO born; BEGIN")
     with pytest.raises(UserError, match='column "age"') as refused:
         con.execute("CHECK v")

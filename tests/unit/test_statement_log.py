@@ -18,7 +18,7 @@ from sqlanon.statements.run import run_statement
 MADE = """
     CREATE TABLE patients AS SELECT 30 + i % 4 AS age, 'secret-' || i % 3 AS disease FROM range(40) r(i);
     CREATE POLICY clinic ON patients (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5);
-    CREATE ANONYMIZED TABLE released AS POLICY clinic;
+    CREATE ANONYMIZED TABLE released AS POLICY clinic METHOD generalization;
 """
 FIELDS = ("kind", "statement", "stage", "rows", "outcome", "error")
 
@@ -64,7 +64,7 @@ def test_a_record_for_each_stage_at_debug(con: Connection, caplog: pytest.LogCap
     caplog.set_level(logging.DEBUG, "sqlanon")
     seen: list[str] = []
     con.observe(lambda stage, sql, *_: None if sql or stage in seen else seen.append(stage))
-    con.sql("CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY clinic")
+    con.sql("CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY clinic METHOD generalization")
     *stages, whole = caplog.records
     assert [record.stage for record in stages] == seen
     assert {(record.levelname, record.outcome) for record in stages} == {("DEBUG", "done")}
@@ -102,7 +102,7 @@ def test_the_stage_in_which_a_statement_fails(con: Connection, caplog: pytest.Lo
     con.sql("CREATE OR REPLACE POLICY clinic ON patients (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 41)")
     caplog.set_level(logging.DEBUG, "sqlanon")
     with pytest.raises(PrivacyViolation):
-        con.sql("CREATE ANONYMIZED TABLE other AS POLICY clinic")
+        con.sql("CREATE ANONYMIZED TABLE other AS POLICY clinic METHOD generalization")
     stage, whole = caplog.records[-2:]
     assert (stage.stage, stage.outcome, stage.error) == ("solve", "failed", "PrivacyViolation")
     assert (whole.stage, whole.outcome, whole.error) == (None, "failed", "PrivacyViolation")

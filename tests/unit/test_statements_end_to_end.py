@@ -15,7 +15,8 @@ from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, Sqlano
 
 POLICY = "POLICY p ON source (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 4)"
 HIERARCHY = "HIERARCHY h AS INTERVALS (2, 4)"
-TABLE = "ANONYMIZED TABLE t AS POLICY p"
+UNNAMED = "ANONYMIZED TABLE t AS POLICY p"
+TABLE = f"{UNNAMED} METHOD generalization"
 VIEW = "ANONYMIZED VIEW v AS POLICY p"
 DONE = ("created",)
 
@@ -190,8 +191,8 @@ class TestTransactions:
         [
             "CREATE OR REPLACE HIERARCHY h AS LEVELS (SELECT no_such_column FROM source)",
             "CREATE OR REPLACE POLICY p ON source (nope QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)",
-            "CREATE OR REPLACE ANONYMIZED TABLE t AS POLICY strict",
-            "CREATE OR REPLACE ANONYMIZED VIEW v AS POLICY strict",
+            "CREATE OR REPLACE ANONYMIZED TABLE t AS POLICY strict METHOD generalization",
+            "CREATE OR REPLACE ANONYMIZED VIEW v AS POLICY strict METHOD generalization",
             "CREATE OR REPLACE ANONYMIZED TABLE t AS POLICY p METHOD generalization(suppression => 2)",
         ],
     )
@@ -268,7 +269,7 @@ class TestErrors:
         con.execute("CREATE HIERARCHY lacks AS LEVELS (SELECT 'nothing', 'that occurs')")
         con.execute(f"CREATE {POLICY.replace('IDENTIFIER,', 'IDENTIFIER USING lacks,')}")
         with pytest.raises(UserError, match=what):
-            con.execute(f"CREATE {TABLE} {wrong}")
+            con.execute(f"CREATE {UNNAMED} {wrong}")
 
     @pytest.mark.parametrize("k", ["0", "-1", "2.5", "true", "'4'", "9223372036854775808"])
     def test_a_k_that_is_none(self, con: Connection, k: str) -> None:
@@ -323,7 +324,7 @@ class TestSources:
     def test_a_frame_makes_a_snapshot_and_no_view(self, con: Connection) -> None:
         con.register("frame", pd.DataFrame({"a": [1, 1, 1, 1, None], "s": ["x", None, "y", "z", "w"]}))
         con.execute("CREATE POLICY p ON frame (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 4)")
-        con.execute(f"CREATE {TABLE} METHOD generalization(suppression => 0.2)")
+        con.execute(f"CREATE {UNNAMED} METHOD generalization(suppression => 0.2)")
         rows = con.execute("FROM t").fetchall()
         assert {a for a, _ in rows} == {1.0}
         assert Counter(s for _, s in rows) == Counter(["x", "y", "z", None])
@@ -340,13 +341,13 @@ class TestSources:
                 con.execute(f"CREATE {VIEW}")
         for name in ("other.t", "other.main.t"):
             with pytest.raises(UserError, match="another database"):
-                con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY p")
+                con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY p METHOD generalization")
         assert con.execute("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'other'").fetchall() == [(1,)]
 
     @pytest.mark.one_in(5)
     @pytest.mark.parametrize("name", ["t", "main.t", "memory.t", "memory.main.t", "T"])
     def test_a_release_has_one_name_however_it_is_written(self, con: Connection, name: str) -> None:
-        con.execute(f"CREATE {POLICY}; CREATE ANONYMIZED TABLE {name} AS POLICY p")
+        con.execute(f"CREATE {POLICY}; CREATE ANONYMIZED TABLE {name} AS POLICY p METHOD generalization")
         for other in ("t", "main.t", "memory.t", "memory.main.t", "Main.T"):
             assert con.execute(f"CHECK {other}").fetchall()[0][-1] is True
         con.execute("CREATE SCHEMA elsewhere; USE elsewhere")
@@ -452,7 +453,7 @@ class TestConnection:
         )
         for share in (Decimal("0." + "9" * 38), Decimal("0.7")):
             with pytest.raises(PrivacyViolation, match="at most 2 of 3 rows"):
-                con.execute(f"CREATE {TABLE} METHOD generalization(suppression => {share})")
+                con.execute(f"CREATE {UNNAMED} METHOD generalization(suppression => {share})")
 
 
 def test_the_respondent_is_never_published_whatever_the_columns_are_called() -> None:

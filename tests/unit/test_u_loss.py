@@ -18,7 +18,7 @@ def connected(rows: str = "(21, 'F', 'flu'), (22, 'M', 'cold')") -> Connection:
         "CREATE TABLE people (age INTEGER, sex VARCHAR, disease VARCHAR)",
         *([f"INSERT INTO people VALUES {rows}"] if rows else []),
         f"CREATE POLICY p ON people ({COLUMNS}) REQUIRE k_anonymity(k => 1)",
-        "CREATE ANONYMIZED TABLE r AS POLICY p",
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization",
     )
 
 
@@ -57,7 +57,7 @@ def test_without_a_large_population_there_is_no_loss() -> None:
 def test_a_release_without_a_sensitive_attribute_has_none() -> None:
     con = connected()
     con.execute("CREATE POLICY q ON people (age QUASI IDENTIFIER, sex INSENSITIVE) REQUIRE k_anonymity(k => 1)")
-    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q")
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q METHOD generalization")
     with pytest.raises(PolicyError, match="no SENSITIVE attribute"):
         con.execute("MEASURE s WITH FIGURES (u_loss)")
     assert "u_loss" not in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}
@@ -104,7 +104,7 @@ def test_the_worst_populations_are_named_and_not_recorded() -> None:
     con = connected("(21, 'F', 'flu'), (21, 'M', 'cold'), (22, NULL, 'cold'), (22, NULL, 'flu')")
     con.execute("CREATE POLICY q ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE) "
                 "REQUIRE k_anonymity(k => 4)")  # fmt: skip
-    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q")
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q METHOD generalization")
     rows = con.execute("MEASURE s WITH FIGURES (u_loss(min_support => 0.25, worst => 10))").fetchall()
     assert [figure for _, figure, *_ in rows][:5] == [
         "u_loss",
@@ -124,7 +124,7 @@ def test_a_changed_hierarchy_is_refused() -> None:
     con.execute(
         "CREATE POLICY q ON people (age QUASI IDENTIFIER USING h, disease SENSITIVE) REQUIRE k_anonymity(k => 2)"
     )
-    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q")
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q METHOD generalization")
     con.execute("CREATE OR REPLACE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES (21, 'b'), (22, 'b')) AS t (v, l))")
     with pytest.raises(PolicyError, match="hierarchy"):
         con.execute("MEASURE s WITH FIGURES (u_loss)")

@@ -34,7 +34,6 @@ from sqlanon.statements.run import run_statement
 from sqlanon.syntax.query_text import query_text
 
 _LOG = AdapterLogger("sqlanon")
-_DEFAULT_METHOD = "generalization"
 
 
 def publish(connection: Any, settings: Mapping[str, Any]) -> None:
@@ -76,10 +75,12 @@ def _release(engine: Engine, settings: Mapping[str, Any]) -> Answer:
 
 
 def _create(method: object, name: QualifiedName, policy: str) -> CreateRelease:
-    text = method or _DEFAULT_METHOD
-    if not isinstance(text, str):
-        raise UserError(f"method is a text, such as generalization(suppression => 0.02), and not {text!r}")
-    statement = statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", text, "method")
+    """The statement of a model; without a method in its config, that of the method that loses least."""
+    if not method:
+        return CreateRelease("table", name, policy, or_replace=True)
+    if not isinstance(method, str):
+        raise UserError(f"method is a text, such as generalization(suppression => 0.02), and not {method!r}")
+    statement = statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", method, "method")
     return replace(cast(CreateRelease, statement), name=name, policy=policy, or_replace=True)
 
 

@@ -76,7 +76,6 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
     engine = DuckDBEngine(connection)
     columns = {attribute.name for attribute in wanted.policy.attributes}
     with registered_frames(connection, data.frames(columns)):
-        statements = _statements(data, wanted)
         policy = replace(wanted.policy, attributes=(*wanted.policy.attributes, *data.attributes))
         create = CreateRelease("table", RELEASE, policy.name, wanted.call)
         for hierarchy in starmap(hierarchy_argument, wanted.hierarchies.items()):
@@ -92,7 +91,11 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
                 hint="leave method out, or make the release on a connection, sqlanon.connect()",
             )
         released = connection.sql(to_sql(exp.select(exp.Star()).from_(relation(RELEASE))))
-        published = releases.load(engine, qualified(engine, RELEASE)).attributes
+        recorded = releases.load(engine, qualified(engine, RELEASE))
+        published = recorded.attributes
+        # The script makes the same release again, so it names the method that was chosen.
+        chosen = wanted.call if wanted.call.name else MethodCall(recorded.method, recorded.method_arguments)
+        statements = _statements(data, replace(wanted, call=chosen))
         positions = data.attributes[0].name if data.attributes else None
         remarks = [*([_K_IS_ONE] if wanted.k == 1 else []), *_remarks(answer, positions)]
         unpublished = [name for name in data.names if name not in columns]

@@ -43,6 +43,8 @@ _MEANING = "meaning"
 _IN_WORDS = 3
 # The column of an answer that holds remarks, a line each, or NULL.
 _REMARKS = "remarks"
+# The column of an answer that holds the methods that were compared, a line each, or NULL.
+_METHOD = "method"
 
 
 def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseException:
@@ -249,7 +251,10 @@ def _says_only_that_it_is_done(statement: Statement, rows: Rows) -> bool:
 
 def _print_release(output: Output, rows: Rows) -> None:
     """Prints the figures of a release. Remarks are sentences, printed one below the other and not in a cell."""
-    result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS)
+    result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS).without(_METHOD)
+    for methods in dict.fromkeys(rows.column(_METHOD)):
+        for line in (methods or "").splitlines():
+            output.status(line)
     for table in _common_and_varying(result):
         output.result(table)
 

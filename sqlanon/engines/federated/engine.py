@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from pyspark.sql import DataFrame, SparkSession
@@ -129,6 +129,9 @@ SUMMARY_ROWS = 5_000_000
 
 _Key = tuple[str, ...]
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 class FederatedEngine:
     """A DuckDB connection and a Spark session.
@@ -171,6 +174,10 @@ class FederatedEngine:
                         return self.spark.rows(spelled, parameters)
                 return self.local.rows(summarized, parameters)
         return self.local.rows(query, parameters)
+
+    def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
+        """The columns of a query of numbers, which reads summaries."""
+        return self.local.arrays(query)
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
         """Runs a statement where its rows are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -62,7 +62,8 @@ class Generalization:
     nodes had their classes counted, `pruned` how many were ruled out unseen, all in the
     search for the best global recoding. `proven` tells whether no node loses less; if
     not, none loses less than `least`. Several rounds are not proven to be the best, and
-    there is no bound, but they never lose more than the best global recoding that was found.
+    there is no bound, but they never lose more than the best global recoding that was found. `parts` are the tables of
+    the cells that rounds publish, with their levels, where there are several rounds.
     """
 
     rounds: tuple[Round, ...]
@@ -77,6 +78,7 @@ class Generalization:
     least: Fraction | None = None
     loss_name: str = "granularity_loss"
     recoding: str = "global"
+    parts: tuple[tuple[tuple[int, ...], str], ...] = field(default=(), compare=False, repr=False)
 
     @property
     def levels(self) -> tuple[int, ...]:

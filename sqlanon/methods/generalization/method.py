@@ -15,6 +15,8 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
+from sqlglot import exp
+
 from sqlanon.domain.context import Watching
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.release import Reading
@@ -25,13 +27,14 @@ from sqlanon.methods.generalization.explain import Generalization, Round, decisi
 from sqlanon.methods.generalization.explain import reasons as around
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible, infeasible_join
-from sqlanon.methods.generalization.local_recoding.rounds import recoded
+from sqlanon.methods.generalization.local_recoding.rounds import cells_kept, recoded
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.methods.shared.lattice.nodes import Found, Node, Settle
 from sqlanon.methods.shared.lattice.search import Count, TimedSearches
+from sqlanon.methods.shared.spans import spans_of_levels
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import nodes_checked
 from sqlanon.sql.release.recode import Recoding
@@ -113,6 +116,7 @@ class GeneralizationMethod(Method[Options, Generalization]):
     """METHOD generalization."""
 
     OPTIONS = Options
+    COMPETES = ((), (("recoding", "local"),))
 
     def limits(self, options: Options) -> Limits:
         """The limits of levels: local recoding has no one level of a column."""
@@ -129,7 +133,16 @@ class GeneralizationMethod(Method[Options, Generalization]):
         Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL
         allows meets the requirements.
         """
-        searches = _Searches(options, task.watching)
+        return self.choices(task, [options])[0]
+
+    def choices(self, task: Task, options: Sequence[Options]) -> Sequence[Generalization]:
+        """The choices of options that differ in `recoding` alone: all of them begin with the best global one."""
+        searches = _Searches(options[0], task.watching)
+        nodes, optimum, best = self._global(task, options[0], searches)
+        return [best if each.recoding == "global" else _local(task, nodes, optimum, best, searches) for each in options]
+
+    def _global(self, task: Task, options: Options, searches: _Searches) -> tuple[Nodes, Found, Generalization]:
+        """The best node for all rows, with the nodes that were searched. Raises as `choose` does."""
         engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
         limit = int(Fraction(options.suppression) * cells.rows)
         low = tuple(b.min_level for b in policy.quasi_identifiers)
@@ -151,21 +164,13 @@ class GeneralizationMethod(Method[Options, Generalization]):
             proven=optimum.proven,
             least=None if optimum.least is None else nodes.loss.value(optimum.least),
             loss_name=options.loss,
-            recoding=options.recoding,
         )
-        if options.recoding == "global":
-            return result
-        best = recoded(task, cells, nodes, optimum, limit, options.loss, searches)
-        if best is None:
-            return result
-        return replace(
-            result,
-            rounds=tuple(Round(levels, rows) for levels, rows in best.rounds),
-            loss=nodes.loss.value(best.loss),
-            suppressed=best.suppressed,
-            proven=False,
-            least=None,
-        )
+        return nodes, optimum, result
+
+    def spans(self, task: Task, choice: Generalization, ranks: Sequence[str]) -> exp.Query:
+        """The nodes of the labels of each round."""
+        parts = choice.parts or [(choice.levels, kept_cells(task, choice))]
+        return spans_of_levels(task.policy, task.encoded, task.scratch, ranks, parts)
 
     def why(self, task: Task, choice: Generalization) -> Explanation | None:
         """The nodes around the choice and the cheaper ones, looked at again."""
@@ -207,6 +212,32 @@ class GeneralizationMethod(Method[Options, Generalization]):
         """What a certificate says of the release, whose columns state their levels."""
         losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
         return Wording(None, losses, tables=((Reading.EXACT, Reading.LABEL),))
+
+
+def _local(task: Task, nodes: Nodes, optimum: Found, best: Generalization, searches: _Searches) -> Generalization:
+    """The best rounds, or the one node for all rows where no rounds lose less."""
+    union = recoded(task, task.encoded, nodes, optimum, best.limit, best.loss_name, searches)
+    if union is None:
+        return replace(best, recoding="local")
+    return replace(
+        best,
+        rounds=tuple(Round(levels, rows) for levels, rows in union.rounds),
+        loss=nodes.loss.value(union.loss),
+        suppressed=union.suppressed,
+        proven=False,
+        least=None,
+        recoding="local",
+        parts=tuple((levels, table) for (levels, _), table in zip(union.rounds, union.cells, strict=True)),
+    )
+
+
+def kept_cells(task: Task, choice: Generalization) -> str:
+    """The table of the cells of which a choice with one round leaves no row out."""
+    if not choice.suppressed:
+        return task.encoded.table
+    low = tuple(bound.min_level for bound in task.policy.quasi_identifiers)
+    nodes = Nodes(task, task.encoded, low, choice.limit, choice.loss_name)
+    return cells_kept(task, nodes, choice.levels)
 
 
 class _Searches:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold, same_name
@@ -21,7 +23,13 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, Method, Recoded, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
-from sqlanon.methods.shared.partition.region_labels import Partition, labels_of_levels, region_labels, region_map
+from sqlanon.methods.shared.partition.region_labels import (
+    Partition,
+    labels_of_levels,
+    region_labels,
+    region_map,
+    region_spans,
+)
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, solve, target_of
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import DEFINITIONS, loss_text, of_buckets
@@ -99,6 +107,7 @@ class MondrianMethod(Method[Options, Partition]):
     """METHOD mondrian."""
 
     OPTIONS = Options
+    COMPETES = ((),)
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
         """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
@@ -142,6 +151,10 @@ class MondrianMethod(Method[Options, Partition]):
     def choose(self, task: Task, options: Options) -> Partition:
         """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
         return solve(task, options)
+
+    def spans(self, task: Task, partition: Partition, ranks: Sequence[str]) -> exp.Query:
+        """The least and the greatest value of each region."""
+        return region_spans(partition)
 
     def reasons(
         self, task: Task, partition: Partition, explained: Explanation | None

@@ -94,6 +94,9 @@ def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
     """
     method, options = bound.create.method, bound.resolved.options
     others = set(METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
+    if bound.comparison is not None:
+        # Their figures are beside those of the choice already.
+        others -= {contender.call.name for contender in bound.comparison.contenders}
     for name in sorted(others):
         if not required(find_method(name).OPTIONS) and _can(bound, name):
             yield name, ()

@@ -19,7 +19,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.base import Encoding
 from sqlanon.methods.shared.task import Cells, rows_of_source
 from sqlanon.methods.shared.wording import TreeFigures, figures_of
-from sqlanon.release.pipeline.stages import Bound, Chosen, Encoded
+from sqlanon.release.pipeline.stages import Bound, Chosen, Compared, Encoded
 from sqlanon.sources.listed_values import require_listed
 from sqlanon.sources.requirement_columns import (
     Carried,
@@ -67,8 +67,15 @@ def encode_stage(bound: Bound) -> Encoded:
     return Encoded(bound, _encoded(bound.engine, policy, bound.scratch, bound.requirements, encoding))
 
 
+def encode_compared(compared: Compared) -> Encoded:
+    """The cells that the comparison of methods has made, or those that the method needs. Raises as `encode_stage`."""
+    return compared.encoded or encode_stage(compared.bound)
+
+
 def solve_stage(encoded: Encoded) -> Chosen:
     """Asks the method for its choice. Raises PrivacyViolation where there is none."""
+    if encoded.choice is not None:
+        return Chosen(encoded, encoded.choice)
     return Chosen(encoded, encoded.bound.method.choose(encoded.task, encoded.bound.resolved.options))
 
 

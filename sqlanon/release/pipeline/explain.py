@@ -13,6 +13,7 @@ from sqlanon.domain.series import Series
 from sqlanon.methods.registry import assumed_by
 from sqlanon.methods.shared.arguments import called, given_or_default
 from sqlanon.release.existing.composition import others_than, warning
+from sqlanon.release.pipeline.compare import comparison_rows
 from sqlanon.release.pipeline.stages import Bound, Chosen, Compiled, Explained, Plan
 from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build.render import to_sql
@@ -37,6 +38,7 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
     why = advised.explained.explanation
     for stage, item, detail in bound.method.reasons(compiled.chosen.encoded.task, choice, why):
         yield stage, item, printable(detail)
+    yield from compared(bound)
     for advice in advised.advice:
         yield "advise", "advice", printable(advice)
     yield from remarked(plan)
@@ -47,6 +49,13 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield from assumed(bound)
     yield from _sql(compiled)
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.policy.fingerprint}"
+
+
+def compared(bound: Bound) -> Iterator[tuple[str, str, str]]:
+    """Rows of the methods that were compared, the chosen one first; none where the statement names its method."""
+    if bound.comparison is not None:
+        for method, figures in comparison_rows(bound.comparison):
+            yield "compare", printable(method), printable(figures)
 
 
 def assumed(bound: Bound) -> Iterator[tuple[str, str, str]]:

@@ -13,11 +13,14 @@ from sqlanon.domain.explanation import Remarked as RemarkedChoice
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.release import Reading
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.registry import BASELINES
+from sqlanon.methods.shared.arguments import called
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.release.existing.frozen_inputs import CATALOG, Copies, freeze
+from sqlanon.release.pipeline.compare import contenders_of
 from sqlanon.release.pipeline.compile import source_columns
 from sqlanon.release.pipeline.stages import Bound, Candidate, Checked, Compiled, Plan, Planned, Remarked
 from sqlanon.release.remarks.classes import ClassFigures, class_figures
@@ -31,6 +34,7 @@ from sqlanon.release.remarks.wording import (
     of_known_values,
     of_nobody,
     of_people,
+    of_stars,
 )
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
@@ -67,6 +71,7 @@ def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[st
         yield EMPTY
         return
     else:
+        yield from _of_stars(compiled)
         noted = profiles(bound.engine, bound.policy, choice.rows)
         respondent = _respondent(noted, len(bound.policy.quasi_identifiers))
         yield from _of_source(compiled, noted, respondent)
@@ -77,6 +82,32 @@ def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[st
         if isinstance(choice, RemarkedChoice):
             yield from choice.remarks
     yield from _unproven(choice)
+
+
+def _of_stars(compiled: Compiled) -> Iterator[str]:
+    """A remark on quasi-identifiers of which every row shows `*`, and what can be done about it."""
+    bound, query = compiled.bound, compiled.query
+    if not isinstance(query, ReleaseQuery):
+        return
+    starred = [
+        recoding.bound.column
+        for recoding in query.recodings
+        if recoding.bound.height and set(recoding.levels) == {recoding.bound.height}
+    ]
+    if starred:
+        yield of_stars(starred, compared=bound.comparison is not None, alternatives=_alternatives(bound))
+
+
+def _alternatives(bound: Bound) -> list[str]:
+    """The methods that nobody has compared with that of the statement, and that can do what it asks."""
+    resolved = bound.resolved
+    if bound.comparison is not None or bound.resolved.create.series or resolved.requested.leveled:
+        return []
+    unnamed = replace(resolved.requested, create=replace(resolved.requested.create, method=MethodCall()))
+    contenders = contenders_of(unnamed, resolved.policy, resolved.hierarchies, bound.requirements)
+    now = (bound.create.method.name.lower(), bound.create.method.arguments)
+    calls = [each.call for each in contenders if each.refused is None]
+    return [called(c.name, dict(c.arguments)) for c in calls if (c.name, c.arguments) != now]
 
 
 def _of_source(compiled: Compiled, noted: Sequence[Profile], respondent: Profile | None) -> Iterator[str]:

@@ -15,6 +15,7 @@ from sqlanon.errors import PolicyError, about
 from sqlanon.methods.registry import default_method, find_method, promised_by
 from sqlanon.methods.shared.arguments import with_names
 from sqlanon.release.existing.composition import sources_of
+from sqlanon.release.pipeline.compare import contenders_of
 from sqlanon.release.pipeline.fixed_levels import with_levels
 from sqlanon.release.pipeline.join import join_with, other_release
 from sqlanon.release.pipeline.limits import require_possible, require_within
@@ -44,7 +45,12 @@ def resolve_stage(requested: Requested) -> Resolved:
         policy = with_levels(policy, requested.leveled, hierarchies)
     requirements = resolve_requirements(policy, promised=_promised(create))
     on_spark = engine.distributed
-    require_within(method.limits(options), create, policy, hierarchies, requirements, on_spark=on_spark)
+    contenders = contenders_of(requested, policy, hierarchies, requirements)
+    if able := next((contender for contender in contenders if contender.refused is None), None):
+        create = replace(create, method=able.call)
+        options = find_method(able.call.name).options(able.call.arguments)
+    else:
+        require_within(method.limits(options), create, policy, hierarchies, requirements, on_spark=on_spark)
     if on_spark:
         require_possible(create, policy, requirements)
     other = other_release(requested, policy)
@@ -53,7 +59,7 @@ def resolve_stage(requested: Requested) -> Resolved:
         with about("series"):
             require_one_table(policy, "a series", "its ledger says in which one class a respondent was")
     series = None if name is None else admitted(engine, name, policy, create.kind)
-    return Resolved(requested, create, options, policy, hierarchies, series, other)
+    return Resolved(requested, create, options, policy, hierarchies, series, other, contenders)
 
 
 def _policy(requested: Requested) -> Policy:

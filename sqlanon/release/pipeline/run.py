@@ -14,8 +14,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.release.pipeline.advise import advise_stage
 from sqlanon.release.pipeline.check import check_stage
+from sqlanon.release.pipeline.compare import compare_stage
 from sqlanon.release.pipeline.compile import compile_plan, compile_stage
-from sqlanon.release.pipeline.encode import encode_stage, solve_stage
+from sqlanon.release.pipeline.encode import encode_compared, solve_stage
 from sqlanon.release.pipeline.explain import explain_stage
 from sqlanon.release.pipeline.fixed_levels import about_levels, release_with_levels
 from sqlanon.release.pipeline.make_room import make_room
@@ -54,7 +55,11 @@ class Order(Generic[_First, _Last]):
 
 
 _ENCODED = (
-    Order[Requested, Requested]().then("resolve", resolve_stage).then("bind", bind_stage).then("encode", encode_stage)
+    Order[Requested, Requested]()
+    .then("resolve", resolve_stage)
+    .then("bind", bind_stage)
+    .then("compare", compare_stage)
+    .then("encode", encode_compared)
 )
 _CHOSEN = _ENCODED.then("solve", solve_stage)
 # Nothing but temporary tables is written.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from sqlanon.domain.context import Watching
 from sqlanon.domain.explanation import Choice, Explanation
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import PrivacyReport, Reading, Release, SourceRead
-from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.series import Series
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -56,12 +57,37 @@ class Requested:
 
 
 @dataclass(frozen=True)
+class Contender:
+    """A method that may be the one of a statement that names none, and its figures once it has been compared.
+
+    `refused` is why it cannot be, None where it can. `loss` and `suppressed` are those of its choice, `error` the mean
+    error of drawn counts: None where no query counts a row. `why` is the reason for which it was chosen.
+    """
+
+    call: MethodCall
+    refused: str | None = None
+    loss: Fraction | None = None
+    suppressed: int = 0
+    error: float | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The methods that have been compared, one of which was chosen; `sampled` rows stood for the source, or None."""
+
+    contenders: tuple[Contender, ...]
+    sampled: int | None = None
+
+
+@dataclass(frozen=True)
 class Resolved:
     """The entries of the catalog that the statement names, validated, and the method's checked options.
 
     `create` is the statement with the name of its method and the names of all arguments. `hierarchies` are those of
     the policy by their folded names. `series` is the series that the release is made in, and `other` the release that
-    the policy joins.
+    the policy joins. `contenders` are the methods that are compared, none where the statement names one, or where the
+    method does not depend on the rows.
     """
 
     requested: Requested
@@ -71,6 +97,7 @@ class Resolved:
     hierarchies: Mapping[str, StoredHierarchy]
     series: Series | None
     other: Release | None
+    contenders: tuple[Contender, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +106,7 @@ class Bound:
 
     `public` is the public table. `sources` are the tables that the source reads, as lineage records them.
     `respondents` are the respondents as the series knows them, and `join` is the join with the other release.
+    `comparison` is that by which the method was chosen, None where none was needed.
     """
 
     resolved: Resolved
@@ -89,6 +117,7 @@ class Bound:
     sources: tuple[SourceRead, ...]
     respondents: Respondents | None
     join: Join | None
+    comparison: Comparison | None = None
 
     @property
     def engine(self) -> Engine:
@@ -134,11 +163,23 @@ class Bound:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """The release by the method that loses least; `encoded` has its cells and its choice, None for those to be made."""
+
+    bound: Bound
+    encoded: Encoded | None = None
+
+
+@dataclass(frozen=True)
 class Encoded:
-    """The cells of the source, None for a method that needs none."""
+    """The cells of the source, None for a method that needs none.
+
+    `choice` is the method's choice where a comparison has needed it already.
+    """
 
     bound: Bound
     cells: Cells | None
+    choice: Choice | None = None
 
     @property
     def task(self) -> Task:

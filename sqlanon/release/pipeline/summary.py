@@ -13,6 +13,7 @@ from sqlanon.release.pipeline.advise import why_untried
 from sqlanon.release.pipeline.explain import (
     Place,
     assumed,
+    compared,
     places_of,
     printable,
     published_columns,
@@ -56,6 +57,7 @@ def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
     method = called(bound.create.method.name.lower(), given_or_default(bound.resolved.options))
     yield "bind", "source", f"{bound.resolved.policy.source}, {counted(choice.rows, 'row')}"
     yield "resolve", "method", printable(method)
+    yield from compared(bound)
     yield from required(bound)
     yield from assumed(bound)
     yield from remarked(plan)
@@ -101,6 +103,8 @@ def _alternative(compiled: Compiled, advice: Sequence[str]) -> str:
     """Options and methods that would lose less, or why none is named."""
     if advice:
         return "; ".join(advice)
+    if compiled.bound.comparison is not None:
+        return "none: no method that was compared is better"
     untried = why_untried(compiled.chosen)
     return f"none was tried: {untried}" if untried else "none: no other method or option that was tried loses less"
 

@@ -61,6 +61,18 @@ def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]
     return f"gives away what is {what}: {seen}; make it QUASI IDENTIFIER, or leave it out"
 
 
+def of_stars(columns: Sequence[str], *, compared: bool, alternatives: Sequence[str]) -> str:
+    """A sentence about columns that are `*` in all rows; `alternatives` are methods that may keep more of them."""
+    is_single = len(columns) == 1
+    which = f"{' and '.join(columns)} {'is' if is_single else 'are'} * in all rows"
+    if alternatives:
+        return f"{which}: leave METHOD out, which also tries {' and '.join(alternatives)} and takes what loses least"
+    if compared:
+        return f"{which}, and no method that was tried keeps more: require less, or fewer quasi-identifiers"
+    which_lack = "it" if is_single else "them"
+    return f"{which}: require less, or give {which_lack} a hierarchy with levels between, USING"
+
+
 def of_classes(
     figures: ClassFigures,
     sensitive: Mapping[str, Collection[str]],

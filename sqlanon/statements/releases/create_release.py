@@ -41,6 +41,8 @@ _REQUIRED: Columns = (
 )
 # A line each.
 _REMARKS = ("remarks", "VARCHAR")
+# A line for each method that was compared, the chosen one first; NULL where the method was not chosen.
+_METHOD = ("method", "VARCHAR")
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) 
     from sqlanon.release.existing.composition import others_among, others_of, warning
     from sqlanon.release.existing.loaded import load_release
     from sqlanon.release.pipeline import run
+    from sqlanon.release.pipeline.compare import method_text
     from sqlanon.release.pipeline.explain import printable
 
     published = run.create(engine, request, progress)
@@ -139,9 +142,11 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) 
     said = warning(others)
     remarks = "\n".join(map(printable, published.remarks)) if published and published.remarks else None
     loss = (release.loss_name, "DOUBLE")
+    comparison = published.remarked.checked.materialized.bound.comparison if published else None
+    method = "\n".join(map(printable, method_text(comparison))) or None
     return Answer(
-        (*_COUNTED, loss, *_REQUIRED, WARNING, _REMARKS),
-        tuple((*head, *astuple(m), said, remarks) for m in report.measurements),
+        (*_COUNTED, loss, *_REQUIRED, _METHOD, WARNING, _REMARKS),
+        tuple((*head, *astuple(m), method, said, remarks) for m in report.measurements),
     )
 
 

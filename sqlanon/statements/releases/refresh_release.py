@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 from sqlanon.statements.base import Answer, Catalog, Presentation, Statement, released_rows
@@ -22,17 +23,19 @@ if TYPE_CHECKING:
 class RefreshRelease(Statement):
     """Makes a snapshot anew from its source as it is now, by the policy, method and series of the release.
 
-    The policy is the one that the catalog has now. It fails for a live view, which is as its source is.
+    The policy is the one that the catalog has now. With `choose_method` the method is chosen anew. It fails
+    for a live view, which is as its source is.
     """
 
     name: QualifiedName
     levels_from: QualifiedName | None = None
+    choose_method: bool = False
 
     OPENINGS = ("REFRESH ANONYMIZED",)
     KINDS = (" TABLE",)
     EXAMPLES = ("REFRESH ANONYMIZED TABLE hospital_2026",)
     GRAMMAR = """
-refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ LEVELS FROM RELEASE qualified_name ] ;
+refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ CHOOSE METHOD | LEVELS FROM RELEASE qualified_name ] ;
 """
     PRESENTATION = Presentation.RELEASE
     CALCULATES = True
@@ -45,12 +48,14 @@ refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ LEVELS FROM RELEASE 
     def read(cls, reader: Reader) -> Self:
         reader.expect("REFRESH", "ANONYMIZED", "TABLE")
         name = release_name(reader)
-        levels = levels_from(reader)
-        reader.end(*(() if levels else ("LEVELS FROM RELEASE",)))
-        return cls(name, levels)
+        choose = reader.accept("CHOOSE", "METHOD")
+        levels = None if choose else levels_from(reader)
+        reader.end(*(() if choose or levels else ("CHOOSE METHOD", "LEVELS FROM RELEASE")))
+        return cls(name, levels, choose)
 
     def sql(self) -> str:
-        return f"REFRESH ANONYMIZED TABLE {qualified_text(self.name)}{levels_text(self.levels_from)}"
+        choose = " CHOOSE METHOD" if self.choose_method else ""
+        return f"REFRESH ANONYMIZED TABLE {qualified_text(self.name)}{choose}{levels_text(self.levels_from)}"
 
     def title(self) -> str:
         return f"REFRESH ANONYMIZED TABLE {self.name}"
@@ -68,6 +73,14 @@ refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ LEVELS FROM RELEASE 
                 hint="only a snapshot can be refreshed",
                 part=("release",),
             )
-        request = request_again(release, or_replace=True)
-        request = replace(request, series=own_series(engine, release), levels_from=self.levels_from)
+        request, series = request_again(release, or_replace=True), own_series(engine, release)
+        if self.choose_method:
+            if series is not None:
+                raise UserError(
+                    f"{release.name} is in the series {series}, whose releases have the method that they are given",
+                    hint="leave CHOOSE METHOD out, or name a method: CREATE OR REPLACE ANONYMIZED TABLE ... METHOD ...",
+                    part=("release",),
+                )
+            request = replace(request, method=MethodCall())
+        request = replace(request, series=series, levels_from=self.levels_from)
         return created(engine, request, progress)

@@ -51,11 +51,15 @@ class Searches(Protocol):
 
 @dataclass(frozen=True)
 class Recoded:
-    """The levels and the published rows of each round, the rows that are not published, the loss in its unit."""
+    """The levels and the published rows of each round, the rows that are not published, the loss in its unit.
+
+    `cells` are the tables of the cells that each round publishes.
+    """
 
     rounds: tuple[tuple[Node, int], ...]
     suppressed: int
     loss: int
+    cells: tuple[str, ...]
 
 
 def recoded(
@@ -168,7 +172,8 @@ class _Rounds:
         if union is not None and (union.loss, union.suppressed) < self._least:
             self._least = (union.loss, union.suppressed)
             levels = [round_.levels for round_ in rounds]
-            self.best = Recoded(tuple(zip(levels, union.rows, strict=True)), union.suppressed, union.loss)
+            rounds_published = tuple(zip(levels, union.rows, strict=True))
+            self.best = Recoded(rounds_published, union.suppressed, union.loss, union.cells)
 
     def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
         """The cells of the classes that violate nothing at a node, and the others."""
@@ -208,6 +213,15 @@ class _Rounds:
             fixed_relations=source.fixed_relations,
             public=left.public,
         )
+
+
+def cells_kept(task: Task, nodes: Nodes, node: Node) -> str:
+    """The table of the cells of the classes that a release of one node publishes, in all rounds of its guard."""
+    batch, cells = nodes.batch, task.encoded
+    words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
+    withheld = with_steps(exp.select(*words).from_(relation("withheld")), nodes.steps(node))
+    gone = task.scratch.table("withheld", withheld)
+    return task.scratch.table("cells", divided(cells.table, cells.layout, node, gone, within=False))
 
 
 def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:

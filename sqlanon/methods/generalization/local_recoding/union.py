@@ -222,11 +222,15 @@ class Left:
 
 @dataclass(frozen=True)
 class Published:
-    """The rows that are published of each round, those that are not, and the loss in the measure's unit."""
+    """The rows that are published of each round, those that are not, and the loss in the measure's unit.
+
+    `cells` are the tables of the cells that each round publishes.
+    """
 
     rows: tuple[int, ...]
     suppressed: int
     loss: int
+    cells: tuple[str, ...]
 
 
 def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limit: int, loss: str) -> Published | None:
@@ -261,7 +265,7 @@ def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limi
         (gone, suppressed),
         (in_classes, withheld, union.classes),
     )
-    return Published(tuple(counts), suppressed, lost)
+    return Published(tuple(counts), suppressed, lost, tuple(parts))
 
 
 class _Union:

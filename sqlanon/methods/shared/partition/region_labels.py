@@ -11,6 +11,9 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.methods.shared.partition.points import rank_of
+from sqlanon.methods.shared.spans import high_name as high_of
+from sqlanon.methods.shared.spans import low_name as low_of
+from sqlanon.methods.shared.spans import null_name as null_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,
@@ -201,6 +204,22 @@ def _known(partition: Partition) -> exp.Select:
             copy=False,
         )
     return query.group_by(column("region", "point"), copy=False)
+
+
+def region_spans(partition: Partition) -> exp.Select:
+    """The regions as `methods.shared.spans`."""
+    query = exp.select(alias(column("rows", "region"), "n")).from_(relation(partition.regions, as_="region"))
+    query.join(_known(partition).subquery("known"), on=same("region", "region", "known"), copy=False)
+    for index in range(len(partition.ranked)):
+        least, most = (column(f"{end}_{index}", "known") for end in ("least", "most"))
+        with_null = if_(column(f"with_null_{index}", "known"), 1, 0)
+        query.select(
+            alias(f.coalesce(least, 1), low_of(index)),
+            alias(f.coalesce(most, 0), high_of(index)),
+            alias(with_null, null_of(index)),
+            copy=False,
+        )
+    return query
 
 
 def _label(query: exp.Select, partition: Partition, index: int, bound: BoundAttribute, levels: str | None) -> exp.Expr:

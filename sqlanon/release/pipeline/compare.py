@@ -1,0 +1,297 @@
+"""The method of a statement that names none: the one that loses least of those that can do what is asked.
+
+Each is tried as far as its choice. The methods with nearly the least error of drawn counts are compared by their
+loss; of equal ones the first of the registry is taken. Of many rows a sample stands for all of them, and only chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.context import Adjustable
+from sqlanon.domain.explanation import Choice
+from sqlanon.domain.numbers import counted, per_cent
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.requests import MethodCall
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import PolicyError, PrivacyViolation, SqlanonError
+from sqlanon.methods.registry import competing, find_method
+from sqlanon.methods.shared.arguments import called
+from sqlanon.methods.shared.spans import ranked_values, spans_of_levels, spans_of_ranks
+from sqlanon.methods.shared.task import Cells, rows_of_source
+from sqlanon.methods.shared.wording import loss_text
+from sqlanon.release.pipeline.drawn_counts import (
+    SEED,
+    Axis,
+    Predicates,
+    axes_of,
+    counts,
+    drawn_queries,
+    mean_error,
+)
+from sqlanon.release.pipeline.encode import encode_stage
+from sqlanon.release.pipeline.limits import require_within
+from sqlanon.release.pipeline.stages import Bound, Compared, Comparison, Contender, Encoded, Requested
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import infix, paren
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.cells.cells import row_number
+from sqlanon.sql.questions.ask import BoundRequirement
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of a source of more than `rows` rows about `sampled` are compared. `seed` draws the `queries` of the error.
+
+    Errors up to `near` times the least are taken for equal.
+    """
+
+    rows: int = 5_000_000
+    sampled: int = 500_000
+    queries: int = 100
+    seed: int = SEED
+    near: float = 1.2
+
+
+sizes = Adjustable(Sizes())
+
+
+# ---- stage 2: which methods can do what is asked
+
+
+def contenders_of(
+    requested: Requested,
+    policy: Policy,
+    hierarchies: Mapping[str, StoredHierarchy],
+    requirements: Sequence[BoundRequirement],
+) -> tuple[Contender, ...]:
+    """The methods that compete for a statement, those that cannot do what it asks with the reason.
+
+    None where it names a method, or where the method has to be one that does not depend on the rows of the moment:
+    that of a series, of kept levels, of several tables, and of rows on Spark.
+    """
+    create = requested.create
+    fixed = bool(create.method.name or create.series or requested.leveled)
+    if fixed or policy.related or requested.engine.distributed:
+        return ()
+    contenders: list[Contender] = []
+    for method, calls in competing():
+        for arguments in calls:
+            call = MethodCall(method.name, tuple(arguments))
+            limits = method.limits(method.options(arguments))
+            by_method = replace(create, method=call)
+            try:
+                require_within(limits, by_method, policy, hierarchies, requirements, on_spark=False)
+                contenders.append(Contender(call))
+            except PolicyError as error:
+                contenders.append(Contender(call, refused=error.message))
+    return tuple(contenders)
+
+
+# ---- after stage 3: what they lose
+
+
+@dataclass
+class _Tried:
+    """A contender with its cells and choice, or with the error that it ended in."""
+
+    contender: Contender
+    encoded: Encoded | None = None
+    choice: Choice | None = None
+    error: SqlanonError | None = None
+
+
+def compare_stage(bound: Bound) -> Compared:
+    """Chooses the method of a statement that names none. Raises what the first method raises where all refuse."""
+    contenders = bound.resolved.contenders
+    if not contenders:
+        return Compared(bound)
+    if sum(contender.refused is None for contender in contenders) == 1:
+        sole = (_sole(contender) if contender.refused is None else contender for contender in contenders)
+        return Compared(replace(bound, comparison=Comparison(tuple(sole))))
+    rows = rows_of_source(bound.engine, bound.policy)
+    sample = _sample(bound, rows) if rows > sizes().rows else None
+    compared = bound if sample is None else _reading(bound, sample)
+    tried = _tried(compared, contenders)
+    able = [each for each in tried if each.choice is not None]
+    if not able:
+        if sample is None:
+            raise next(each.error for each in tried if each.error is not None)
+        # The sample is too small for what is required: all rows may not be.
+        return Compared(bound)
+    _measure(compared, able)
+    best = _best(able)
+    best.contender = replace(best.contender, why=_why(best, able))
+    number = None if sample is None else rows_of_source(bound.engine, compared.policy)
+    comparison = Comparison(tuple(each.contender for each in tried), number)
+    chosen = replace(_by(bound, best.contender.call), comparison=comparison)
+    if sample is not None or best.encoded is None:
+        return Compared(chosen)
+    return Compared(chosen, replace(best.encoded, bound=chosen, choice=best.choice))
+
+
+def _sole(contender: Contender) -> Contender:
+    return replace(contender, why="no other can do what is asked")
+
+
+def _by(bound: Bound, call: MethodCall) -> Bound:
+    """The release by a method."""
+    options = find_method(call.name, bound.engine).options(call.arguments)
+    resolved = replace(bound.resolved, create=replace(bound.create, method=call), options=options)
+    return replace(bound, resolved=resolved)
+
+
+def _sample(bound: Bound, rows: int) -> QualifiedName:
+    """A table of about as many rows as are compared, all of those of a respondent or none.
+
+    Numbers of rows and respondents are mixed, not drawn: the same source has the same sample, whatever the threads.
+    """
+    entity = bound.policy.entity
+    of_whom = column(entity.column, "source") if entity is not None else row_number()
+    one_in = max(rows // sizes().sampled, 1)
+    drawn = infix(paren(infix(f.call("hash", of_whom), "%", one_in)), "=", 0)
+    query = exp.select(exp.Star()).from_(relation(bound.policy.relation, as_="source")).where(drawn, copy=False)
+    return QualifiedName((bound.scratch.table("sample", query),))
+
+
+def _reading(bound: Bound, sample: QualifiedName) -> Bound:
+    return replace(bound, policy=replace(bound.policy, relation=sample))
+
+
+def _tried(bound: Bound, contenders: Sequence[Contender]) -> list[_Tried]:
+    """Each contender with its choice; those of one method are chosen together."""
+    tried: list[_Tried] = []
+    progress = bound.resolved.requested.progress
+    for _, group in groupby(contenders, key=lambda contender: contender.call.name):
+        of_method = [_Tried(contender) for contender in group]
+        tried += of_method
+        able = [each for each in of_method if each.contender.refused is None]
+        if not able:
+            continue
+        if progress:
+            progress("compare", len(tried) - len(of_method), len(contenders), able[0].contender.call.name)
+        _choose(bound, able)
+    return tried
+
+
+def _choose(bound: Bound, able: Sequence[_Tried]) -> None:
+    """Has a method choose for each of its calls. What it cannot publish is the reason why it is refused."""
+    by_method = _by(bound, able[0].contender.call)
+    method = by_method.method
+    try:
+        encoded = encode_stage(by_method)
+        options = [method.options(each.contender.call.arguments) for each in able]
+        choices = method.choices(encoded.task, options)
+    except (PolicyError, PrivacyViolation) as error:
+        for each in able:
+            each.contender, each.error = replace(each.contender, refused=error.message), error
+        return
+    for each, choice in zip(able, choices, strict=True):
+        each.encoded, each.choice = encoded, choice
+        each.contender = replace(each.contender, loss=choice.loss, suppressed=choice.suppressed)
+
+
+# ---- the error of drawn counts
+
+
+def _measure(bound: Bound, able: Sequence[_Tried]) -> None:
+    """Adds the error of drawn counts to the contenders, where there are rows and several to choose from."""
+    rows = max(each.choice.rows for each in able if each.choice is not None)
+    cells = [each.encoded.cells for each in able if each.encoded is not None and each.encoded.cells is not None]
+    if not rows or len(able) < 2 or not bound.policy.quasi_identifiers:
+        return
+    # Cells whose codes are ranks say at once where a row is.
+    source = next((each for each in cells if each.ranked), cells[0])
+    ranks = ranked_values(bound.policy, source, bound.scratch)
+    axes = axes_of(bound.engine, ranks)
+    queries = drawn_queries(axes, sizes().queries, sizes().seed)
+    if not queries:
+        return
+    actual = counts(bound.engine, _rows(bound, source, ranks), axes, queries)
+    for each in able:
+        estimated = _estimated(each, ranks, axes, queries)
+        each.contender = replace(each.contender, error=mean_error(actual, estimated))
+
+
+def _rows(bound: Bound, cells: Cells, ranks: Sequence[str]) -> exp.Query:
+    if cells.ranked:
+        return spans_of_ranks(bound.policy, cells, ranks)
+    ground = [0] * len(bound.policy.quasi_identifiers)
+    return spans_of_levels(bound.policy, cells, bound.scratch, ranks, [(ground, cells.table)])
+
+
+def _estimated(each: _Tried, ranks: Sequence[str], axes: Sequence[Axis], queries: Sequence[Predicates]) -> NDArray[Any]:
+    assert each.encoded is not None and each.choice is not None
+    task = each.encoded.task
+    spans = each.encoded.bound.method.spans(task, each.choice, ranks)
+    return counts(task.engine, spans, axes, queries, each.choice.suppressed)
+
+
+def _best(able: Sequence[_Tried]) -> _Tried:
+    """The contender of least loss among those whose error is nearly the least; of equal ones the first."""
+    return min(_near(able), key=lambda each: (_loss(each), each.contender.error or 0))
+
+
+def _near(able: Sequence[_Tried]) -> list[_Tried]:
+    errors = [each.contender.error for each in able]
+    known = [error for error in errors if error is not None]
+    if len(known) < len(errors):
+        return list(able)
+    most = min(known) * sizes().near
+    return [each for each, error in zip(able, known, strict=True) if error <= most]
+
+
+def _loss(each: _Tried) -> object:
+    return each.contender.loss
+
+
+def _why(best: _Tried, able: Sequence[_Tried]) -> str:
+    if len(able) == 1:
+        return "no other can do what is asked"
+    errors = [each.contender.error for each in able if each.contender.error is not None]
+    loss = best.contender.loss
+    least = all(each.contender.loss is None or loss is None or loss <= each.contender.loss for each in able)
+    if best.contender.error is None or not errors:
+        return "it loses least"
+    if best.contender.error == min(errors):
+        return "it loses least, and its error is the least" if least else "its error is the least"
+    return "it loses least, and its error is nearly the least"
+
+
+# ---- in words
+
+
+def method_text(comparison: Comparison | None) -> list[str]:
+    """A line for each method that was compared, the chosen one first; none without a comparison."""
+    rows = comparison_rows(comparison) if comparison is not None else ()
+    return [f"{method}: {figures}" for method, figures in rows]
+
+
+def comparison_rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """A row for each method that was compared, as a user writes it, and its figures; the chosen one first."""
+    in_order = sorted(comparison.contenders, key=lambda contender: contender.why is None)
+    for contender in in_order:
+        yield called(contender.call.name, dict(contender.call.arguments)), _figures(contender, comparison.sampled)
+
+
+def _figures(contender: Contender, sampled: int | None) -> str:
+    chosen = f"chosen: {contender.why}" if contender.why is not None else ""
+    if contender.refused is not None:
+        return f"refused: {contender.refused}"
+    if contender.loss is None:
+        return chosen
+    parts = [f"loses {loss_text(contender.loss)}"]
+    if contender.error is not None:
+        parts.append(f"counts are off by {per_cent(contender.error)}")
+    parts.append(f"{counted(contender.suppressed, 'row')} left out" if contender.suppressed else "no row left out")
+    of_sample = f" of a sample of {counted(sampled, 'row')}" if sampled is not None else ""
+    return "; ".join(filter(None, (", ".join(parts) + of_sample, chosen)))

@@ -1,0 +1,316 @@
+"""The method of a statement that names none: how it is chosen, and what is done where methods refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sqlanon import Connection, connect
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import PolicyError, PrivacyViolation, UserError
+from sqlanon.methods.registry import COMPETITORS, METHODS, find_method
+from sqlanon.release.pipeline import compare
+from sqlanon.release.pipeline.drawn_counts import Axis, drawn_queries
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.run import run_statement
+
+CALLS = ("generalization", "generalization(recoding => 'local')", "mondrian")
+SETUP = """
+CREATE TABLE people AS SELECT
+20 + (hash(i) % 30)::INT AS age, (hash(i * 3) % 8)::INT AS ward, (hash(i * 5) % 3)::INT AS ill
+FROM range(150) AS r(i);
+UPDATE people SET ward = NULL WHERE rowid % 11 = 0;
+CREATE HIERARCHY ages AS INTERVALS (5, 10, 20);
+CREATE POLICY p ON people (age QUASI IDENTIFIER USING ages, ward QUASI IDENTIFIER, ill SENSITIVE)
+REQUIRE k_anonymity(k => 6), l_diversity(l => 2);
+"""
+CREATE = "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p"
+
+
+@pytest.fixture
+def con() -> Connection:
+    connection = connect()
+    connection.execute(SETUP)
+    return connection
+
+
+def answer(con: Connection, statement: str = CREATE) -> list[str]:
+    """The lines of the column `method`."""
+    frame = con.sql(statement).df()
+    lines = frame["method"].iloc[0]
+    return lines.split("\n") if isinstance(lines, str) else []
+
+
+def recorded(con: Connection, name: str = "r") -> tuple[str, str]:
+    """The method of a release and its arguments, as the catalog has them."""
+    query = "SELECT method, method_arguments FROM anon.release WHERE object_name = ?"
+    ((method, arguments),) = con.duckdb.execute(query, [name]).fetchall()
+    return method, arguments
+
+
+def figures(lines: Sequence[str]) -> dict[str, tuple[float, str]]:
+    """The loss and the error, as they are written, of each method."""
+    pattern = r"(.*?): loses ([\d.]+), counts are off by ([^,]*),"
+    matches = [re.match(pattern, line) for line in lines]
+    return {match[1]: (float(match[2]), match[3]) for match in matches if match}
+
+
+# ---- a naive reading of what is published
+
+
+def values_below(label: str | None, values: Sequence[int | None]) -> list[int | None]:
+    """The values of the column that a label may stand for."""
+    if label is None:
+        return [None]
+    if label == "*":
+        return list(values)
+    text, with_null = label.removesuffix(" or NULL"), label.endswith(" or NULL")
+    numbers = [value for value in values if value is not None]
+    if match := re.fullmatch(r"\[(-?\d+), (-?\d+)\]", text):
+        below = [value for value in numbers if int(match[1]) <= value <= int(match[2])]
+    elif match := re.fullmatch(r"\[(-?\d+),(-?\d+)\)", text):
+        below = [value for value in numbers if int(match[1]) <= value < int(match[2])]
+    else:
+        below = [] if text == "NULL" else [int(text)]
+    return [*below, *([None] if with_null else [])]
+
+
+def loss_of(rows: Sequence[Sequence[str | None]], columns: Sequence[Sequence[int | None]], source: int) -> Fraction:
+    cost = Fraction((source - len(rows)) * len(columns))
+    for row in rows:
+        for label, values in zip(row, columns, strict=True):
+            cost += Fraction(len(values_below(label, values)) - 1, len(values) - 1)
+    return cost / (source * len(columns))
+
+
+def error_of(rows: Sequence[Sequence[str | None]], columns: Sequence[Sequence[int | None]], people: Any) -> float:
+    axes = []
+    for values in columns:
+        known = np.array([value is not None for value in values])
+        axes.append(Axis(np.concatenate(([0], np.cumsum(known))), len(values), np.flatnonzero(known)))
+    errors = []
+    for query in drawn_queries(axes, 100):
+        named = {index: {columns[index][rank] for rank in ranks} for index, ranks in query.items()}
+        actual = sum(all(person[index] in wanted for index, wanted in named.items()) for person in people)
+        estimate = 0.0
+        for row in rows:
+            share = 1.0
+            for index, wanted in named.items():
+                below = values_below(row[index], columns[index])
+                share *= len([value for value in below if value in wanted]) / len(below)
+            estimate += share
+        anywhere = float(len(people) - len(rows))
+        for index, wanted in named.items():
+            anywhere *= len(wanted) / len(columns[index])
+        if actual >= 5:
+            errors.append(abs(estimate + anywhere - actual) / actual)
+    return float(np.mean(errors))
+
+
+def test_the_choice_is_that_of_a_naive_comparison(con: Connection) -> None:
+    lines = answer(con)
+    said = figures(lines)
+    people = con.duckdb.execute("SELECT age, ward FROM people").fetchall()
+    columns = [
+        sorted({row[index] for row in people}, key=lambda value: (value is None, value or 0)) for index in range(2)
+    ]
+    losses: dict[str, Fraction] = {}
+    errors: dict[str, float] = {}
+    for call in CALLS:
+        con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE other AS POLICY p METHOD {call}")
+        rows = con.duckdb.execute("SELECT age::VARCHAR, ward::VARCHAR FROM other").fetchall()
+        losses[call], errors[call] = loss_of(rows, columns, len(people)), error_of(rows, columns, people)
+        assert said[call][0] == pytest.approx(float(losses[call]), abs=1e-6)
+        assert said[call][1] == f"{float(f'{100 * errors[call]:.2g}'):g} %"
+    near = [call for call in CALLS if errors[call] <= 1.2 * min(errors.values())]
+    best = min(near, key=lambda call: losses[call])
+    assert lines[0].startswith(f"{best}: loses")
+    assert "; chosen: " in lines[0]
+    method, arguments = recorded(con)
+    assert (method, "local" in arguments) == (best.partition("(")[0], "local" in best)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("threads", [1, 4])
+def test_the_same_rows_have_the_same_answer(threads: int) -> None:
+    with connect() as con:
+        con.execute(f"SET threads = {threads}; {SETUP}")
+        first = answer(con)
+        assert first == answer(con)
+        explained = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY p").fetchall()
+    with connect() as con:
+        con.execute(SETUP)
+        con.execute("CREATE OR REPLACE TABLE people AS FROM people ORDER BY hash(age, ward, ill, rowid)")
+        assert answer(con) == first
+    assert [f"{item}: {detail}" for stage, item, detail in explained if stage == "compare"] == first
+
+
+def test_of_equal_methods_the_first_is_taken() -> None:
+    with connect() as con:
+        con.execute("CREATE TABLE t AS SELECT 1 AS a, i % 2 AS b FROM range(20) AS r(i)")
+        con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, b QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+        lines = answer(con)
+        assert [line.partition(":")[0] for line in lines] == list(CALLS)
+        assert figures(lines)["mondrian"] == (0, "0 %")
+
+
+def test_a_method_that_refuses_is_left_out_with_its_reason(con: Connection) -> None:
+    con.execute(
+        "CREATE OR REPLACE POLICY p ON people (age QUASI IDENTIFIER USING ages MIN LEVEL 1, ward QUASI IDENTIFIER, "
+        "ill SENSITIVE) REQUIRE k_anonymity(k => 6)"
+    )
+    lines = answer(con)
+    assert lines[0].startswith("generalization")
+    assert lines[-1] == "mondrian: refused: mondrian has no levels, and age has a MIN LEVEL or MAX LEVEL"
+
+
+def test_a_method_without_a_competitor_is_taken(con: Connection) -> None:
+    con.execute(
+        "CREATE OR REPLACE POLICY p ON people (age QUASI IDENTIFIER USING ages, ward QUASI IDENTIFIER, ill SENSITIVE) "
+        "REQUIRE k_anonymity(k => 3, on => (age)), k_anonymity(k => 3, on => (ward))"
+    )
+    first, *others = answer(con)
+    assert first == "generalization: chosen: no other can do what is asked"
+    assert all(": refused: " in line for line in others)
+
+
+def test_where_all_refuse_there_is_one_error(con: Connection) -> None:
+    con.execute("CREATE OR REPLACE POLICY p ON people (age QUASI IDENTIFIER USING ages) REQUIRE k_anonymity(k => 500)")
+    with pytest.raises(PrivacyViolation, match="cannot be met") as unnamed:
+        con.execute(CREATE)
+    with pytest.raises(PrivacyViolation) as named:
+        con.execute(f"{CREATE} METHOD generalization")
+    assert unnamed.value.message == named.value.message
+    con.execute("CREATE OR REPLACE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) CONFIDENTIAL (age, ill)")
+    with pytest.raises(PolicyError, match=r"generalization|CONFIDENTIAL"):
+        con.execute(CREATE)
+    assert con.duckdb.execute("FROM anon.release").fetchall() == []
+
+
+def test_refresh_keeps_the_method_unless_it_is_to_be_chosen(con: Connection) -> None:
+    con.execute(f"{CREATE} METHOD generalization(suppression => 0.1)")
+    first = recorded(con)
+    assert answer(con, "REFRESH ANONYMIZED TABLE r") == []
+    assert recorded(con) == first
+    chosen = answer(con, "REFRESH ANONYMIZED TABLE r CHOOSE METHOD")
+    assert len(chosen) == len(CALLS)
+    assert "; chosen: " in chosen[0]
+    kept = recorded(con)
+    assert answer(con, "REFRESH ANONYMIZED TABLE r") == []
+    assert recorded(con) == kept
+    assert kept != first
+    refresh = 'REFRESH ANONYMIZED TABLE "r" CHOOSE METHOD'
+    assert parse_script(refresh)[0].sql() == refresh
+    # A policy that the method of before cannot keep any more says so, and another one is chosen where it is asked for.
+    con.execute("DELETE FROM people WHERE rowid % 2 = 0")
+    con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 3)")
+    assert answer(con, "REFRESH ANONYMIZED TABLE r") == []
+    assert recorded(con) == kept
+
+
+def test_no_method_is_chosen_anew_in_a_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERIES_KEY", "a key that is long enough")
+    with connect() as con:
+        con.execute("CREATE TABLE t AS SELECT i AS who, i % 4 AS age, i % 3 AS ill FROM range(60) AS r(i)")
+        con.execute(
+            "CREATE POLICY p ON t (who ENTITY, age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 3)"
+        )
+        con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
+        assert answer(con, "CREATE ANONYMIZED TABLE r AS POLICY p IN SERIES s") == []
+        assert recorded(con)[0] == "generalization"
+        with pytest.raises(UserError, match="series"):
+            con.execute("REFRESH ANONYMIZED TABLE r CHOOSE METHOD")
+
+
+def test_a_live_view_is_of_the_best_that_can_be_live(con: Connection) -> None:
+    table = answer(con)
+    assert answer(con, "CREATE ANONYMIZED VIEW v AS POLICY p") == table
+    assert (
+        con.duckdb.execute("SELECT count(*) FROM v").fetchall()
+        == con.duckdb.execute("SELECT count(*) FROM r").fetchall()
+    )
+
+
+def test_many_rows_are_compared_by_a_sample(con: Connection) -> None:
+    with compare.sizes.replaced(rows=100, sampled=50):
+        lines = answer(con)
+        assert lines == answer(con)
+    assert re.search(r"of a sample of \d+ rows", lines[0])
+    released, source = (con.duckdb.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in ("r", "people"))
+    assert source * 0.98 <= released <= source
+    # A sample of which nothing can be published says nothing.
+    con.execute(
+        "CREATE OR REPLACE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 140)"
+    )
+    with compare.sizes.replaced(rows=100, sampled=50):
+        assert answer(con) == []
+    assert recorded(con)[0] == "generalization"
+
+
+def test_a_sample_has_all_rows_of_a_respondent_or_none() -> None:
+    with connect() as con:
+        con.execute("CREATE TABLE t AS SELECT i // 4 AS who, i % 5 AS age FROM range(400) AS r(i)")
+        con.execute("CREATE POLICY p ON t (who ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+        with compare.sizes.replaced(rows=100, sampled=100):
+            (number,) = {int(n) for n in re.findall(r"sample of (\d+) rows", "\n".join(answer(con)))}
+        assert 0 < number < 400
+        assert number % 4 == 0
+
+
+@pytest.mark.parametrize("name", ['se"lect', "a.b", "数", "low_0", "n"])
+def test_hostile_names(name: str) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    with connect() as con:
+        con.execute(f"CREATE TABLE t AS SELECT (i % 9)::INT AS {quoted}, i % 4 AS b, i % 3 AS c FROM range(90) AS r(i)")
+        con.execute(
+            f"CREATE POLICY p ON t ({quoted} QUASI IDENTIFIER, b QUASI IDENTIFIER, c SENSITIVE) "
+            "REQUIRE k_anonymity(k => 4)"
+        )
+        assert "; chosen: " in answer(con)[0]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [0, 10],
+    ids=["no row", "NULL alone"],
+)
+def test_where_there_is_nothing_to_compare(rows: int) -> None:
+    with connect() as con:
+        con.execute(f"CREATE TABLE t AS SELECT NULL::INT AS a FROM range({rows})")
+        con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+        assert answer(con)[0].startswith("generalization: ")
+
+
+def test_an_end_in_the_middle_leaves_nothing(con: Connection) -> None:
+    def watching(stage: str, done: int, total: int, detail: str | None = None) -> None:
+        if (stage, detail) == ("compare", COMPETITORS[-1]):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_statement(DuckDBEngine(con.duckdb), parse_script(CREATE)[0], watching)
+    assert con.duckdb.execute("FROM duckdb_tables() WHERE table_name LIKE '%sqlanon%'").fetchall() == []
+    assert con.duckdb.execute("FROM anon.release").fetchall() == []
+
+
+def test_a_column_of_stars_is_said_first() -> None:
+    with connect() as con:
+        con.execute("CREATE TABLE t AS SELECT i AS a, i % 2 AS b FROM range(40) AS r(i)")
+        con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, b QUASI IDENTIFIER) REQUIRE k_anonymity(k => 4)")
+        remarks = con.sql(f"{CREATE} METHOD generalization").df()["remarks"].iloc[0]
+        assert remarks.startswith("a is * in all rows: leave METHOD out, which also tries generalization(recoding")
+        assert "mondrian" in remarks.split("\n")[0]
+        assert "* in all rows" not in str(con.sql(CREATE).df()["remarks"].iloc[0])
+
+
+def test_competitors_say_so_themselves() -> None:
+    compete = [name for name in METHODS if find_method(name).COMPETES]
+    assert compete == list(COMPETITORS)
+    for name in compete:
+        method = find_method(name)
+        for arguments in method.COMPETES:
+            assert method.promises(method.options(arguments)) == ()
