@@ -152,11 +152,20 @@ def test_the_same_rows_have_the_same_answer(threads: int) -> None:
 
 def test_of_equal_methods_the_first_is_taken() -> None:
     with connect() as con:
-        con.execute("CREATE TABLE t AS SELECT 1 AS a, i % 2 AS b FROM range(20) AS r(i)")
+        con.execute("CREATE TABLE t AS SELECT 1 AS a, i % 2 AS b FROM range(200) AS r(i)")
         con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, b QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
         lines = answer(con)
         assert [line.partition(":")[0] for line in lines] == list(CALLS)
         assert figures(lines)["mondrian"] == (0, "0 %")
+
+
+def test_of_few_rows_the_loss_alone_decides() -> None:
+    with connect() as con:
+        con.execute("CREATE TABLE t AS SELECT i AS a, i % 3 AS b FROM range(99) AS r(i)")
+        con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, b SENSITIVE) REQUIRE k_anonymity(k => 3)")
+        first, *others = answer(con)
+        assert re.fullmatch(r"mondrian: loses 0\.02\d*, no row left out; chosen: it loses least", first)
+        assert not any("counts" in line for line in others)
 
 
 def test_a_method_that_refuses_is_left_out_with_its_reason(con: Connection) -> None:

@@ -27,6 +27,7 @@ from sqlanon.methods.shared.spans import ranked_values, spans_of_levels, spans_o
 from sqlanon.methods.shared.task import Cells, rows_of_source
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.release.pipeline.drawn_counts import (
+    LEAST_ROWS,
     SEED,
     Axis,
     Predicates,
@@ -204,10 +205,10 @@ def _choose(bound: Bound, able: Sequence[_Tried]) -> None:
 
 
 def _measure(bound: Bound, able: Sequence[_Tried]) -> None:
-    """Adds the error of drawn counts to the contenders, where there are rows and several to choose from."""
+    """Adds the error of drawn counts to the contenders, where there are enough rows and several to choose from."""
     rows = max(each.choice.rows for each in able if each.choice is not None)
     cells = [each.encoded.cells for each in able if each.encoded is not None and each.encoded.cells is not None]
-    if not rows or len(able) < 2 or not bound.policy.quasi_identifiers:
+    if rows < LEAST_ROWS or len(able) < 2 or not bound.policy.quasi_identifiers:
         return
     # Cells whose codes are ranks say at once where a row is.
     source = next((each for each in cells if each.ranked), cells[0])

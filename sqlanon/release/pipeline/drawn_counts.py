@@ -32,6 +32,8 @@ Predicates: TypeAlias = "Mapping[int, NDArray[Any]]"
 _LISTED = 100
 # Queries that count fewer rows are not compared: their relative error is that of a single row.
 FEWEST = 5
+# Of fewer rows most queries would count so few.
+LEAST_ROWS = 100
 # The same queries for the same source: nothing secret depends on them.
 SEED = 1
 
