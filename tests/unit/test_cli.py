@@ -504,7 +504,7 @@ def test_the_demo_twice_and_its_commands(tmp_path: Path, with_adult: Path, monke
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     # Processor time, which other tests running beside this one do not add to.
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 30
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 40
     assert "\x1b" not in done.stdout + done.stderr
     for said in (
         "k_anonymity(k => 5), l_diversity(l => 2",
