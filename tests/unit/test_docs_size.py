@@ -7,7 +7,7 @@ import pytest
 from tools.docs_size import DOCS, ROOT, USERS_LIMIT, page_words, sections, users_sections, users_words
 
 MENU = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-OTHERS = {"Reference", "Maintainers", "Decisions"}
+OTHERS = {"Reproductions", "Reference", "Maintainers", "Decisions"}
 
 
 def words_of_sections() -> dict[str, int]:
