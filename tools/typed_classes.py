@@ -18,7 +18,7 @@ from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
 from sqlanon.sql.questions.ask import KNOWN
-from sqlanon.sql.questions.load import Parameter, Question, model_names, questions_of
+from sqlanon.sql.questions.load import INFINITE, Parameter, Question, model_names, questions_of
 from sqlanon.sql.questions.statistics import Statistic, load_statistic, statistic_names
 
 __all__ = ["class_name", "modules"]
@@ -143,7 +143,7 @@ def _meanings(questions: Sequence[Question], known: Sequence[tuple[Question, Par
 def _header_type(parameter: Parameter) -> str:
     if parameter.type == "TEXT":
         return _literal(parameter.choices)
-    return OF_HEADER[parameter.type]
+    return OF_HEADER[parameter.type] + (f' | Literal["{INFINITE}"]' if parameter.infinite else "")
 
 
 def _literal(choices: Iterable[str]) -> str:
@@ -157,6 +157,7 @@ def _header_meaning(parameter: Parameter) -> str:
         table = "the name of a table with " if parameter.type == "RELATION" else ""
         return f"{table}{parameter.meaning}{default}"
     bounds = f"{parameter.low} or more" if parameter.high == UNBOUNDED else f"{parameter.low} to {parameter.high}"
+    bounds += f" or {INFINITE!r}" if parameter.infinite else ""
     return f"{parameter.meaning} ({bounds}{default})"
 
 

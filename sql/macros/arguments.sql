@@ -93,6 +93,14 @@ list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda number
           '{{name}}_denominator': 'CAST(' || (1000000000000000000000::HUGEINT // common) || ' AS DECIMAL(38, 0))'
         } END)[1])[1] END)[1]
 
+-- part: decimal_or_infinite
+-- The fraction 1 / 0 for the word: each branch is a map of the three texts.
+CASE WHEN CAST({{name}} AS VARCHAR) = 'infinite' THEN MAP {
+  '{{name}}': 'CAST(''infinity'' AS DOUBLE)',
+  '{{name}}_numerator': 'CAST(1 AS DECIMAL(38, 0))',
+  '{{name}}_denominator': 'CAST(0 AS DECIMAL(38, 0))'
+} ELSE {{decimal}} END
+
 -- part: none
 'NULL'
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
@@ -21,7 +22,8 @@ from sqlanon.sources.joins import bind_joined, is_of_join, of_classes, of_join
 from sqlanon.sources.source import BoundSource
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, is_not_null, is_null, try_cast
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sql.questions.load import questions_of
 
@@ -249,6 +251,7 @@ def bind_requirements(
     """
     sensitive = {attribute.column: attribute for attribute in bound.all_sensitive}
     requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
+    _require_one_row_each(engine, bound, requirements)
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []
     bound_requirements: list[BoundRequirement] = []
@@ -267,6 +270,24 @@ def bind_requirements(
             ranges.append((index, table))
         bound_requirements.append(requirement)
     return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(bound_requirements)
+
+
+def _require_one_row_each(engine: Engine, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
+    """Raises PolicyError where a respondent has several rows and a requirement gives each of them one value."""
+    asking = [requirement for requirement in requirements if requirement.question.one_row_each]
+    if not asking or bound.entity is None:
+        return
+    entity = bound.entity.column
+    several = exp.select(column(entity)).from_(relation(bound.relation)).where(is_not_null(column(entity)))
+    several = several.group_by(column(entity)).having(f.count() > 1)
+    respondents = int(engine.rows(exp.select(f.count()).from_(several.subquery("several")))[0][0])
+    if respondents:
+        raise PolicyError(
+            f"{bound.policy}: {asking[0].question.model} gives each respondent one row, and "
+            f"{counted(respondents, 'value')} of {entity} {'is' if respondents == 1 else 'are'} in several rows",
+            hint=f"keep one row of each in a query, ON (SELECT DISTINCT ON ({to_sql(identifier(entity))}) ...)",
+            part=("requirement", asking[0].question.model),
+        )
 
 
 def with_bound_relations(engine: Engine, policy: Policy) -> Policy:

@@ -23,7 +23,13 @@ tables = st.lists(st.tuples(values, values, values), max_size=12)
 # What every model is asked with: the arguments on which its figure depends.
 CHOSEN: dict[str, dict[str, Any]] = {
     "recursive_l_diversity": {"l": 2, "c": Fraction(1)},
+    "epsilon_privacy": {"stubbornness": Fraction(0)},
     "delta_disclosure": {"delta": Fraction(1), "absent": "violates"},
+}
+# Names that say the arguments on which the figure depends.
+LABELS = {
+    "recursive_l_diversity": "recursive_l_diversity(l => 2)",
+    "epsilon_privacy": "epsilon_privacy(stubbornness => 0)",
 }
 # These need a hierarchy, a table or a column of the user's.
 BESIDES = ("hierarchical_t_closeness", "value_ranges", "personalized")
@@ -64,8 +70,7 @@ def test_the_figures_of_every_model(rows: list[tuple[Any, ...]]) -> None:
         if name in (*BESIDES, *OF_PUBLIC):
             continue
         attribute = "s" if load_question(name).of_sensitive_values else None
-        label = "recursive_l_diversity(l => 2)" if name == "recursive_l_diversity" else name
-        assert _same(figures.pop((label, attribute)), oracle(name, table)), name
+        assert _same(figures.pop((LABELS.get(name, name), attribute)), oracle(name, table)), name
     sizes = [len(places) for places in classes.values()]
     expected = {
         "classes": len(sizes),

@@ -11,6 +11,7 @@ __all__ = [
     "AlphaKAnonymity",
     "BetaLikeness",
     "DeltaDisclosure",
+    "EpsilonPrivacy",
     "LDiversity",
     "PSensitiveKAnonymity",
     "Personalized",
@@ -118,6 +119,54 @@ class DeltaDisclosure(Requirement):
             "delta_disclosure",
             delta=delta,
             absent=absent,
+            attribute=attribute,
+            jointly=jointly,
+            on=on,
+            knows=knows,
+            m=m,
+        )
+
+
+class EpsilonPrivacy(Requirement):
+    """No sensitive value of an equivalence class is more than epsilon times as likely, or as unlikely, with a
+    respondent's row in the release as without it.
+
+    - `epsilon`: the greatest ratio of what an adversary believes with and without the row (1 to 1000000).
+    - `stubbornness`: the number of rows that moves an adversary's opinion as much as the prior does (0 to 1000000 or
+      'infinite').
+    - `known`: the number of rows of a class that an adversary knows to lack the value (0 to 1000000; by default 0).
+    - `ratios`: the ratios that are bounded: that of the beliefs in a value alone, or that of the doubts, too; by
+      default 'both'.
+    - `attribute`: the one sensitive column that it is about, of several.
+    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `on`: the quasi-identifiers by which classes are told apart; by default all.
+    - `knows`: what is known of a person's rows in related tables.
+    - `m`: of how many rows, with `knows='m_rows'`.
+
+    Machanavajjhala, Gehrke and Goetz, Data publishing against realistic adversaries (2009)
+    """
+
+    MODEL: ClassVar[str] = "epsilon_privacy"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        stubbornness: Number | Literal["infinite"],
+        known: int | None = None,
+        ratios: Literal["both", "belief"] | None = None,
+        attribute: str | None = None,
+        jointly: bool | None = None,
+        on: Names | None = None,
+        knows: Literal["one_row", "m_rows", "rows", "values", "history"] | None = None,
+        m: int | None = None,
+    ) -> None:
+        super().__init__(
+            "epsilon_privacy",
+            epsilon=epsilon,
+            stubbornness=stubbornness,
+            known=known,
+            ratios=ratios,
             attribute=attribute,
             jointly=jointly,
             on=on,

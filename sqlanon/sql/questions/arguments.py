@@ -11,7 +11,7 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError, about
-from sqlanon.sql.questions.load import Parameter, Question, Selector, questions_of
+from sqlanon.sql.questions.load import INFINITE, Parameter, Question, Selector, questions_of
 
 # What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
 # A COLUMN is always a name of one part.
@@ -150,11 +150,14 @@ def _checked(question: _Parameterized, parameter: Parameter, value: Value) -> Ar
 
 
 def _number(question: _Parameterized, parameter: Parameter, value: Value) -> int | Decimal:
+    if parameter.infinite and value in (INFINITE, Decimal("Infinity")):
+        return Decimal("Infinity")
     where = f"{question.model}: {parameter.name}"
     number = plain_number(value) if isinstance(value, Decimal) else value
     whole = isinstance(number, int) and not isinstance(number, bool)
     if not whole and not (parameter.type == "DECIMAL" and isinstance(number, Decimal) and number.is_finite()):
         kind = "number" if parameter.type == "DECIMAL" else "whole number"
+        kind += f" or '{INFINITE}'" if parameter.infinite else ""
         raise PolicyError(f"{where} must be a {kind}, not {written(value)}")
     assert isinstance(number, int | Decimal)
     assert parameter.low is not None

@@ -16,7 +16,7 @@ from sqlanon.domain.values import QualifiedName, Scalar, Value, plain_number, wr
 from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.sql.build.sql_files import reading
 from sqlanon.sql.questions.arguments import Argument, bound_arguments, chosen, subjects_of_question
-from sqlanon.sql.questions.load import Question, questions_of
+from sqlanon.sql.questions.load import INFINITE, Question, questions_of
 
 # Arguments of any model, beside those of its header: what they may be depends on a policy.
 _OF_POLICY = ("attribute", "jointly", "on", "knows", "m")
@@ -125,7 +125,11 @@ class BoundRequirement:
         return number
 
     def __str__(self) -> str:
-        parts = [f"{name} => {written(value)}" for name, value in self.arguments]
+        infinite = {parameter.name for parameter in self.question.parameters if parameter.infinite}
+        parts = [
+            f"{name} => {written(INFINITE if name in infinite and value == Decimal('Infinity') else value)}"
+            for name, value in self.arguments
+        ]
         when = self.question.when
         if self.knows not in (None, DEFAULT):
             parts.append(f"knows => {written(str(self.knows))}")
@@ -160,6 +164,9 @@ def literals_of(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr
             literals[name] = exp.Literal.string(value)
         elif isinstance(value, int):
             literals[name] = exp.Literal.number(value)
+        elif isinstance(value, Decimal) and value.is_infinite():
+            literals[name] = exp.cast(exp.Literal.string("infinity"), exp.DataType.Type.DOUBLE)
+            literals |= {f"{name}_numerator": _exact(1), f"{name}_denominator": _exact(0)}
         elif isinstance(value, Decimal):
             fraction = comparable(value)
             literals[name] = exp.cast(exp.Literal.number(repr(float(value))), exp.DataType.Type.DOUBLE)

@@ -33,6 +33,8 @@ _PARAMETER = re.compile(
 )
 _SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 NUMERIC = ("BIGINT", "DECIMAL")
+# The word that a DECIMAL may take in place of a number.
+INFINITE = "infinite"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Parameter:
 
     `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its
     choices; RELATION or COLUMN, which name something of the user's. Without a
-    `default` the user has to give it. `meaning` is what the header says of it.
+    `default` the user has to give it. `meaning` is what the header says of it. A DECIMAL with `infinite`
+    also takes the text 'infinite': its numerator is 1 then, and its denominator 0.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     default: int | Decimal | str | None = None
     meaning: str = ""
+    infinite: bool = False
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -127,9 +131,12 @@ class Header:
         if match := _PARAMETER.fullmatch(text):
             name, kind, default, meaning = match["name"], match["type"], match["default"], match["meaning"]
             domain = match["domain"].split()
+            infinite = kind == "DECIMAL" and domain[2:] == [INFINITE]
+            domain = domain[:2] if infinite else domain
             if kind in NUMERIC and len(domain) == 2:
                 low, high = map(self._number, domain)
-                return Parameter(name, kind, low, high, default=self._default(kind, default), meaning=meaning)
+                number = self._default(kind, default)
+                return Parameter(name, kind, low, high, default=number, meaning=meaning, infinite=infinite)
             if kind == "TEXT" and len(domain) == 1:
                 return Parameter(name, kind, choices=tuple(domain[0].split("|")), default=default, meaning=meaning)
             if kind in ("RELATION", "COLUMN") and not domain and default is None:
@@ -204,7 +211,8 @@ class Question:
     a class never violates, if each of its rows is another respondent. `several_values` is whether it can be asked of an
     attribute of which a respondent has several values: n counts respondents then, and the shares of the values add up
     to 1 or more where each respondent of a class has one, as the excess supposes. `overlapping_classes` is whether it
-    can be asked where a respondent is in several classes.
+    can be asked where a respondent is in several classes. `one_row_each` is whether it is defined only where no
+    respondent has several rows.
     """
 
     name: str
@@ -226,6 +234,7 @@ class Question:
     enough_rows: str | None = None
     several_values: bool = False
     overlapping_classes: bool = False
+    one_row_each: bool = False
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -366,6 +375,7 @@ def parse_question(name: str, text: str) -> Question:
         enough_rows=header.named("enough rows"),
         several_values=header.says_yes("several values"),
         overlapping_classes=header.says_yes("overlapping classes"),
+        one_row_each=header.says_yes("one row each"),
     )
     _require_consistent(question)
     return question

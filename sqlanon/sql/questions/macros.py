@@ -245,6 +245,11 @@ def _argument(question: Question, parameter: Parameter, model: str) -> str:
     if parameter.low is None or parameter.high is None:
         raise InternalError(f"{question.name} has a number {parameter.name} without bounds")
     missing = filled("arguments", "left_out" if parameter.name in deciding(question) else "missing", **of)
+    if parameter.infinite:
+        kind = "decimal_or_infinite"
+        of["decimal"] = filled(
+            "arguments", "decimal", missing=missing, low=f"{parameter.low:f}", high=f"{parameter.high:f}", **of
+        )
     return filled("arguments", kind, missing=missing, low=f"{parameter.low:f}", high=f"{parameter.high:f}", **of)
 
 

@@ -188,10 +188,14 @@ def bound(question: Question, given: Mapping[str, Value]) -> BoundRequirement:
 def exact(given: Mapping[str, Value]) -> dict[str, int | Fraction | str]:
     """The arguments as an oracle takes them."""
     return {
-        name: Fraction(value) if isinstance(value, Decimal) else value
+        name: _exactly(value) if isinstance(value, Decimal) else value
         for name, value in given.items()
         if isinstance(value, Decimal | int | str)
     }
+
+
+def _exactly(number: Decimal) -> Fraction | str:
+    return "infinite" if number.is_infinite() else Fraction(number)
 
 
 def _argument(parameter: Parameter) -> st.SearchStrategy[Value]:
@@ -204,7 +208,10 @@ def _argument(parameter: Parameter) -> st.SearchStrategy[Value]:
     if parameter.type == "BIGINT":
         return st.integers(int(parameter.low), int(min(parameter.high, parameter.low + 4)))
     inside = {value for value in _DECIMALS if parameter.low <= value <= parameter.high}
-    return st.sampled_from(sorted({*inside, parameter.low, min(parameter.high, parameter.low + 3)}))
+    numbers: st.SearchStrategy[Value] = st.sampled_from(
+        sorted({*inside, parameter.low, min(parameter.high, parameter.low + 3)})
+    )
+    return numbers | st.just("infinite") if parameter.infinite else numbers
 
 
 def _written(figure: object, question: Question) -> int | Decimal | None:

@@ -107,7 +107,9 @@ def call(
 
 def _written(value: object) -> str:
     assert not isinstance(value, QualifiedName)
-    return f"{value:f}" if isinstance(value, Decimal) else text(value)
+    if isinstance(value, Decimal):
+        return text("infinite") if value.is_infinite() else f"{value:f}"
+    return text(value)
 
 
 def check(question: Question, arguments: Mapping[str, Value], relation: str, against: str, ranges: str) -> str:
@@ -160,7 +162,16 @@ TABLE = Table(
     guards=["low", None, "c", "b", "c", None, "high", "low", "a", None, "d"],
     public={1: 5, 2: 20, 99: 1},
 )
-_DECIMALS = {"c": "1.5", "alpha": "0.4", "t": "0.3", "delta": "0.9", "beta": "0.5", "min": "0.3", "max": "0.8"}
+_DECIMALS = {
+    "c": "1.5",
+    "alpha": "0.4",
+    "t": "0.3",
+    "delta": "0.9",
+    "beta": "0.5",
+    "epsilon": "2",
+    "min": "0.3",
+    "max": "0.8",
+}
 
 
 def some_arguments(question: Question) -> dict[str, int | Decimal | str]:

@@ -83,6 +83,7 @@ ARGUMENTS: dict[str, dict[str, Value]] = {
     "delta_disclosure": {"delta": Decimal("1.5"), "absent": "violates"},
     "basic_beta_likeness": {"beta": Decimal("1.5")},
     "enhanced_beta_likeness": {"beta": Decimal(2)},
+    "epsilon_privacy": {"epsilon": Decimal(4), "stubbornness": Decimal(10)},
     "value_ranges": {"ranges": "ranges"},
     "k_map": {"k": 12},
     "delta_presence": {"min": Decimal(0), "max": Decimal("0.7")},

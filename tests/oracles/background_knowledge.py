@@ -1,0 +1,62 @@
+"""What an adversary believes, over every world that agrees with a release: by enumeration, for tables of a few rows.
+
+A world gives each person of a class one of the values that the class's rows have. All worlds are equally likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from math import prod
+
+Value = Hashable
+# The value of each person: class by class, in the order of the classes.
+World = tuple[Value, ...]
+Classes = Sequence[Sequence[Value]]
+
+
+def worlds(classes: Classes) -> list[World]:
+    """Every world, each as often as any other."""
+    each = [sorted(set(permutations(values)), key=repr) for values in classes]
+    return [tuple(value for part in parts for value in part) for parts in product(*each)]
+
+
+def belief(among: Sequence[World], claim: Callable[[World], bool], known: Callable[[World], bool]) -> Fraction | None:
+    """The share of the worlds with what is known in which the claim holds; None where no world has it."""
+    possible = [world for world in among if known(world)]
+    return Fraction(sum(map(claim, possible)), len(possible)) if possible else None
+
+
+# epsilon-privacy (Machanavajjhala, Gehrke and Goetz 2009).
+
+
+def beliefs_of_row(
+    values: Sequence[Value], value: Value, prior: Mapping[Value, Fraction], stubbornness: Fraction, known: int
+) -> tuple[Fraction, Fraction]:
+    """p_in and p_out of a person with the value, who is the first of a class; `known` others lack it.
+
+    The first is counted over the worlds of the class. The second divides two probabilities of a Dirichlet prior: that
+    of the other rows and the value in turn by that of the other rows alone.
+    """
+    others = list(values)
+    others.remove(value)
+    lacking = [1 + place for place, other in enumerate(others) if other != value][:known]
+    inside = belief(
+        worlds([[value, *others]]),
+        lambda world: world[0] == value,
+        lambda world: all(world[place] != value for place in lacking),
+    )
+    assert inside is not None
+    weights = {name: stubbornness * share for name, share in prior.items()}
+    return inside, _likelihood([*others, value], weights) / _likelihood(others, weights)
+
+
+def _likelihood(sequence: Sequence[Value], weights: Mapping[Value, Fraction]) -> Fraction:
+    """The probability of a sequence under a Dirichlet prior with these weights: a quotient of rising factorials."""
+    rising = prod((_rising(weight, sequence.count(name)) for name, weight in weights.items()), start=Fraction(1))
+    return rising / _rising(sum(weights.values(), Fraction(0)), len(sequence))
+
+
+def _rising(start: Fraction, times: int) -> Fraction:
+    return prod((start + step for step in range(times)), start=Fraction(1))

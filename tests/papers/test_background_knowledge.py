@@ -1,0 +1,190 @@
+"""Models of background knowledge: worked examples to the digit, and every world of small tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import accumulate, chain, pairwise
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.values import Value
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
+from tests.oracles.background_knowledge import beliefs_of_row
+from tests.oracles.models import epsilon_privacy
+from tests.oracles.models.support import Table, in_order
+from tests.support.database import one_thread
+from tests.support.draws import draws
+
+pytestmark = pytest.mark.drawn
+
+Classes = Sequence[Sequence[Hashable]]
+few = settings(deadline=None, max_examples=draws(25, long=100))
+
+# De Capitani di Vimercati, Foresti, Livraga and Samarati, Protecting Privacy in Data Release (2011): the hospital by
+# year of birth and sex.
+HOSPITAL: Classes = (
+    ("H1N1", "Pneumonia", "H1N1", "Flu"),
+    ("Gastritis", "Dyspepsia", "Stomach Cancer", "Gastritis"),
+    ("Peptic Ulcer", "Peptic Ulcer", "Broken Leg", "Short Breath"),
+    ("Peptic Ulcer", "Peptic Ulcer", "Broken Leg", "Stomach Cancer"),
+)
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[Any]:
+    with one_thread() as opened:
+        yield opened
+
+
+def table(classes: Classes) -> Table:
+    ends = [0, *accumulate(map(len, classes))]
+    return Table(
+        {number: range(*bounds) for number, bounds in enumerate(pairwise(ends))}, [*chain.from_iterable(classes)]
+    )
+
+
+def requirement(model: str, **arguments: Value) -> BoundRequirement:
+    (bound,) = bind_requirement(Requirement(model, tuple(arguments.items())), ("disease",))
+    return bound
+
+
+def relations(classes: Classes) -> dict[str, str]:
+    """The normal relations of a release, as queries."""
+    codes = {value: code for code, value in enumerate(in_order({*chain.from_iterable(classes)}))}
+    counted = [(of, codes[value], n) for of, values in enumerate(classes) for value, n in Counter(values).items()]
+    rows = ", ".join(f"({of}, {code}, {n})" for of, code, n in counted)
+    values = f"SELECT * FROM (VALUES {rows}) AS t(class_id, value, n)"
+    return {
+        "class_sensitive_value": values,
+        "sensitive_value": f"SELECT value, sum(n)::BIGINT AS n FROM ({values}) GROUP BY value",
+        "equivalence_class": f"SELECT class_id, sum(n)::BIGINT AS size, sum(n)::BIGINT AS entities FROM ({values}) "
+        "GROUP BY class_id",
+    }
+
+
+def asked(connection: Any, classes: Classes, model: str, **arguments: Value) -> tuple[float, set[int]]:
+    """The figure of a model, and the classes that violate it."""
+    bound, tables = requirement(model, **arguments), relations(classes)
+    steps = ", ".join(f"{name} AS ({query})" for name, query in tables.items())
+    achieved, violations = (to_sql(bound.statement(name)) for name in ("achieved", "violations"))
+    ((reached,),) = connection.execute(f"WITH {steps} FROM ({achieved})").fetchall()
+    violating = connection.execute(f"WITH {steps} SELECT class_id FROM ({violations})").fetchall()
+    return float(reached), {int(of) for (of,) in violating}
+
+
+# epsilon-privacy.
+
+
+@pytest.mark.parametrize(
+    ("stubbornness", "worst"),
+    [
+        (Decimal(0), inf),
+        (Decimal(1), Fraction(16)),
+        (Decimal(10), Fraction(26, 5)),
+        (Decimal(100), Fraction(103, 25)),
+        ("infinite", Fraction(4)),
+    ],
+)
+def test_the_hospital_s_epsilon(connection: Any, stubbornness: Value, worst: Any) -> None:
+    reached, violating = asked(connection, HOSPITAL, "epsilon_privacy", epsilon=4, stubbornness=stubbornness)
+    assert reached == pytest.approx(float(worst), rel=1e-14)
+    # A ratio of epsilon itself is within it.
+    assert bool(violating) is (worst > 4)
+
+
+@pytest.mark.parametrize(
+    ("stubbornness", "known", "figures"),
+    [
+        (Fraction(1), 0, "1/2 9/32 16/9 23/16"),
+        (Fraction(10), 0, "1/2 9/52 26/9 43/26"),
+        (Fraction(100), 0, "1/2 27/206 103/27 179/103"),
+        (Fraction(10), 1, "2/3 9/52 104/27 129/52"),
+    ],
+)
+def test_a_woman_with_h1n1_in_every_world(stubbornness: Fraction, known: int, figures: str) -> None:
+    prior = {value: Fraction(n, 16) for value, n in Counter(chain.from_iterable(HOSPITAL)).items()}
+    inside, outside = beliefs_of_row(HOSPITAL[0], "H1N1", prior, stubbornness, known)
+    ratios = (inside / outside, (1 - outside) / (1 - inside))
+    assert " ".join(map(str, (inside, outside, *ratios))) == figures
+
+
+def test_a_homogeneous_class_is_beyond_every_epsilon_unless_beliefs_alone_are_bounded(connection: Any) -> None:
+    classes = (("flu", "flu", "flu"), ("flu", "cold", "gout", "cold", "gout", "cold"))
+    for stubbornness in (Decimal(0), Decimal(10), "infinite"):
+        reached, violating = asked(connection, classes, "epsilon_privacy", epsilon=1_000_000, stubbornness=stubbornness)
+        assert reached == inf
+        assert 0 in violating
+    reached, violating = asked(
+        connection,
+        (*classes[:1], classes[1][:3]),
+        "epsilon_privacy",
+        epsilon=2,
+        stubbornness="infinite",
+        ratios="belief",
+    )
+    # 1 over its share, 4 of 6 rows.
+    assert (reached, violating) == (pytest.approx(2), set())
+
+
+@few
+@given(
+    classes=st.lists(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=5), min_size=1, max_size=3),
+    stubbornness=st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(5, 2), Fraction(10)]),
+    known=st.integers(0, 3),
+)
+def test_epsilon_is_that_of_every_world(
+    connection: Any, classes: list[list[Hashable]], stubbornness: Fraction, known: int
+) -> None:
+    every = Counter(chain.from_iterable(classes))
+    prior = {value: Fraction(n, every.total()) for value, n in every.items()}
+    ratios: list[Any] = []
+    for values in classes:
+        for value in values:
+            inside, outside = beliefs_of_row(values, value, prior, stubbornness, known)
+            ratios += [inside / outside, (1 - outside) / (1 - inside) if inside < 1 else inf]
+    written = Decimal(stubbornness.numerator) / stubbornness.denominator
+    reached, _ = asked(connection, classes, "epsilon_privacy", epsilon=2, stubbornness=written, known=known)
+    assert reached == pytest.approx(float(max(ratios)), rel=1e-12)
+    release = table(classes)
+    assert epsilon_privacy.achieved(release, stubbornness, known, "both") == max(ratios)
+
+
+def test_the_edge_of_epsilon_is_told_by_whole_numbers(connection: Any) -> None:
+    """104/15 has no end as a decimal number: one digit more or less at its twentieth place decides."""
+    classes = (HOSPITAL[0], *HOSPITAL[1:])
+    exact = epsilon_privacy.worst(table(classes), 0, Fraction(10), 1, "both")
+    assert exact == Fraction(104, 15)
+    floor = Decimal("6.93333333333333333333")
+    for epsilon, violates in ((floor, True), (floor + Decimal("1e-20"), False)):
+        _, violating = asked(connection, classes, "epsilon_privacy", epsilon=epsilon, stubbornness=Decimal(10), known=1)
+        assert (0 in violating) is violates
+
+
+# Respondents.
+
+SOURCE = """
+CREATE TABLE visits AS SELECT 'p' || (i // 2) AS person, i % 4 AS age, 'd' || (i % 3) AS disease FROM range(24) AS t(i);
+"""
+
+
+@pytest.mark.parametrize("model", ["epsilon_privacy(epsilon => 9, stubbornness => 10)"])
+def test_a_person_with_two_rows_is_refused(model: str) -> None:
+    with sqlanon.connect() as con:
+        con.execute(SOURCE)
+        policy = f"(person ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE {model}"
+        with pytest.raises(sqlanon.PolicyError, match="12 values of person are in several rows") as raised:
+            con.execute(f"CREATE POLICY p ON visits {policy}; CREATE ANONYMIZED TABLE t AS POLICY p")
+        assert 'DISTINCT ON ("person")' in (raised.value.hint or "")
+        con.execute(f"CREATE POLICY q ON (SELECT DISTINCT ON (person) * FROM visits ORDER BY person, age) {policy}")
+        con.execute("CREATE ANONYMIZED TABLE t AS POLICY q")
+        assert con.execute("CHECK t").fetchall()[0][5] is True
