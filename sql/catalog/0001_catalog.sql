@@ -50,6 +50,7 @@ CREATE TABLE anon.policy_attribute (
     weight DECIMAL(18, 6) DEFAULT 1,
     "pseudonym" BOOLEAN DEFAULT false,
     key_variable VARCHAR,
+    mask VARCHAR,
     related_table VARCHAR
 );
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import msgspec
 from msgspec import Meta, convert, field
+from msgspec.structs import replace as replace_member
 
 from sqlanon.domain.policy import (
     Attribute,
     HierarchyDefinition,
     JoinedRelease,
+    Mask,
     Pivot,
     Policy,
+    Pseudonym,
     RelatedTable,
     Requirement,
     Role,
@@ -236,8 +240,34 @@ class _Source(JsonObject, frozen=True):
         return Source(name=QualifiedName(self.name) if self.name else None, query=self.query, bound=bound)
 
 
+class MaskObject(JsonObject, frozen=True):
+    """A mask without its key: {"name": "card", "arguments": {"first": 6}}."""
+
+    name: Text
+    arguments: _Arguments = {}
+
+    @classmethod
+    def of(cls, mask: Mask) -> MaskObject:
+        """The object for a mask."""
+        return cls(mask.name, arguments_to_json(mask.arguments))
+
+    def as_domain(self, key_variable: str | None) -> Mask:
+        """The mask under a key. Raises BadJson for arguments that are none."""
+        return Mask(self.name, arguments_from_json(self.arguments), key_variable)
+
+
 class _Pseudonym(JsonObject, frozen=True):
     key_variable: Text | None
+    mask: MaskObject | None = None
+
+    @classmethod
+    def of(cls, pseudonym: Pseudonym | Mask) -> _Pseudonym:
+        mask = MaskObject.of(pseudonym) if isinstance(pseudonym, Mask) else None
+        return cls(pseudonym.key_variable, mask)
+
+    @property
+    def as_domain(self) -> Pseudonym | Mask:
+        return self.mask.as_domain(self.key_variable) if self.mask else Pseudonym(self.key_variable)
 
 
 class _Attribute(JsonObject, frozen=True):
@@ -352,11 +382,28 @@ class PolicyObject(JsonObject, frozen=True):
 
 
 def _attributes(attributes: tuple[Attribute, ...]) -> tuple[_Attribute, ...]:
-    return tuple(convert(attribute, _Attribute, from_attributes=True) for attribute in attributes)
+    return tuple(
+        replace_member(
+            convert(replace(attribute, pseudonym=None), _Attribute, from_attributes=True),
+            pseudonym=_Pseudonym.of(attribute.pseudonym) if attribute.pseudonym else None,
+        )
+        for attribute in attributes
+    )
 
 
 def _domain_attributes(attributes: tuple[_Attribute, ...]) -> tuple[Attribute, ...]:
-    return tuple(convert(attribute, Attribute, from_attributes=True) for attribute in attributes)
+    return tuple(
+        Attribute(
+            name=attribute.name,
+            role=attribute.role,
+            hierarchy=attribute.hierarchy,
+            min_level=attribute.min_level,
+            max_level=attribute.max_level,
+            weight=attribute.weight,
+            pseudonym=attribute.pseudonym.as_domain if attribute.pseudonym else None,
+        )
+        for attribute in attributes
+    )
 
 
 # What was read, as text: the column `source` of `anon.policy`, and the columns `sources` of releases and exports.

@@ -9,6 +9,7 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import (
     BadJson,
     JoinedObject,
+    MaskObject,
     PivotObject,
     Text,
     arguments_from_json,
@@ -24,7 +25,17 @@ from sqlanon.catalog._json import (
 )
 from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import fold, nearest, same_name
-from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role
+from sqlanon.domain.policy import (
+    Attribute,
+    JoinedRelease,
+    Mask,
+    Pivot,
+    Policy,
+    Pseudonym,
+    RelatedTable,
+    Requirement,
+    Role,
+)
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
@@ -38,7 +49,7 @@ _VISIBLE = "visible"
 _COLUMNS = (
     *("policy", "source", "query", "bound", "against", "against_query", "against_bound", "pivoted"),
     *("joined", "attribute", "role", "hierarchy", "min_level", "max_level", "weight", "pseudonym", "key_variable"),
-    *("related_table", "key_column", "model", "arguments", "kind", "attributes"),
+    *("mask", "related_table", "key_column", "model", "arguments", "kind", "attributes"),
 )
 _TABLES = ("policy", "policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table")
 
@@ -66,6 +77,7 @@ class _AttributeRow:
     weight: Decimal | None
     pseudonym: bool | None
     key_variable: str | None
+    mask: str | None
     related_table: str | None
 
 
@@ -164,6 +176,7 @@ def _attribute_row(attribute: Attribute) -> dict[str, object]:
         "weight": attribute.weight,
         "pseudonym": pseudonym is not None,
         "key_variable": pseudonym.key_variable if pseudonym else None,
+        "mask": dumps(json_of(MaskObject.of(pseudonym))) if isinstance(pseudonym, Mask) else None,
     }
 
 
@@ -313,6 +326,11 @@ def _attribute(policy: str, row: _AttributeRow) -> Attribute:
             f"policy {policy}: {row.attribute} has a key in anon.policy_attribute but is no pseudonym",
             hint="set pseudonym to true, or key_variable to NULL",
         )
+    if row.mask is not None and not row.pseudonym:
+        raise PolicyError(
+            f"policy {policy}: {row.attribute} has a mask in anon.policy_attribute but is no pseudonym",
+            hint="set pseudonym to true, or mask to NULL",
+        )
     return Attribute(
         name=row.attribute,
         role=_role(policy, row),
@@ -320,8 +338,20 @@ def _attribute(policy: str, row: _AttributeRow) -> Attribute:
         min_level=row.min_level,
         max_level=row.max_level,
         weight=Decimal(1) if row.weight is None else row.weight,
-        pseudonym=Pseudonym(row.key_variable) if row.pseudonym else None,
+        pseudonym=_pseudonym(policy, row) if row.pseudonym else None,
     )
+
+
+def _pseudonym(policy: str, row: _AttributeRow) -> Pseudonym | Mask:
+    if row.mask is None:
+        return Pseudonym(row.key_variable)
+    try:
+        return typed(loads(row.mask), MaskObject, "a mask").as_domain(row.key_variable)
+    except BadJson as problem:
+        raise PolicyError(
+            f"policy {policy}: the mask of {row.attribute} in anon.policy_attribute cannot be read: {problem}",
+            hint='write it as a JSON object, such as {"name": "card", "arguments": {"first": 6}}',
+        ) from None
 
 
 def _role(policy: str, row: _AttributeRow) -> Role:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from sqlanon.domain.identifiers import fold, same_name
-from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role
-from sqlanon.domain.values import Source
+from sqlanon.domain.identifiers import fold, nearest, same_name
+from sqlanon.domain.policy import (
+    KEYLESS_MASKS,
+    MASKS,
+    Attribute,
+    JoinedRelease,
+    Mask,
+    Pivot,
+    Policy,
+    Pseudonym,
+    RelatedTable,
+    Requirement,
+    Role,
+)
+from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value, written
 from sqlanon.errors import PolicyError
 from sqlanon.syntax.texts import name_text
 
@@ -92,7 +104,7 @@ def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
                 raise _wrong(
                     policy,
                     f"with PIVOT each respondent is one row, and {attribute.name} is "
-                    + ("an ENTITY" if role is Role.ENTITY else "a PSEUDONYM"),
+                    + ("an ENTITY" if role is Role.ENTITY else f"a {clause_of(attribute)}"),
                     f"write {name_text(attribute.name)} IDENTIFIER",
                 )
 
@@ -109,6 +121,11 @@ def _validate_joined(policy: Policy, joined: JoinedRelease) -> None:
                 f"{name}, on which {joined.release} is joined, is no quasi-identifier",
                 "a reader who can join on a column knows it of a person: make it a QUASI IDENTIFIER",
             )
+
+
+def clause_of(attribute: Attribute) -> str:
+    """The clause that publishes something in place of an identifier: MASK or PSEUDONYM."""
+    return "MASK" if isinstance(attribute.pseudonym, Mask) else "PSEUDONYM"
 
 
 def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:
@@ -150,12 +167,12 @@ def _validate_attribute(policy: Policy, attribute: Attribute) -> None:
     _validate_weight(policy, attribute)
 
 
-def _validate_pseudonym(policy: Policy, attribute: Attribute, pseudonym: Pseudonym, role: str) -> None:
+def _validate_pseudonym(policy: Policy, attribute: Attribute, pseudonym: Pseudonym | Mask, role: str) -> None:
     if attribute.role not in _WITH_PSEUDONYM:
         raise _wrong(
             policy,
             f"{attribute.name} is {role} and cannot be a pseudonym",
-            "PSEUDONYM belongs to IDENTIFIER and ENTITY",
+            f"{clause_of(attribute)} belongs to IDENTIFIER and ENTITY",
         )
     if pseudonym.key_variable == "":
         raise _wrong(
@@ -163,6 +180,62 @@ def _validate_pseudonym(policy: Policy, attribute: Attribute, pseudonym: Pseudon
             f"the key of {attribute.name} has no name",
             "name the environment variable that holds the key, or none",
         )
+    if isinstance(pseudonym, Mask):
+        _validate_mask(policy, attribute, pseudonym)
+
+
+def _validate_mask(policy: Policy, attribute: Attribute, mask: Mask) -> None:
+    if mask.name not in MASKS:
+        hint = nearest(mask.name, list(MASKS)) or f"masks are {', '.join(MASKS)}"
+        raise _wrong(policy, f"{attribute.name}: there is no mask {mask.name}", hint)
+    known = MASKS[mask.name]
+    for index, (name, value) in enumerate(mask.arguments):
+        if name not in known:
+            problem = "takes named arguments only" if name == UNNAMED else f"takes no argument {name}"
+            hint = f"it takes {', '.join(f'{each} => ...' for each in known)}" if known else f"write MASK {mask.name}"
+            raise _wrong(policy, f"{attribute.name}: the mask {mask.name} {problem}", hint)
+        if name in dict(mask.arguments[:index]):
+            raise _wrong(policy, f"{attribute.name}: {name} of the mask {mask.name} is given twice", "keep one of them")
+        if hint_of := _MASK_ARGUMENTS[name](value):
+            raise _wrong(policy, f"{attribute.name}: {name} of the mask {mask.name} is {written(value)}", hint_of)
+    if mask.name == "choice" and mask.argument("from") is None:
+        hint = "write MASK choice(from => first_names), with a table of one column"
+        raise _wrong(policy, f"{attribute.name}: the mask choice needs a table to choose from", hint)
+    if mask.name == "choice" and attribute.role is Role.ENTITY:
+        hint = "use alphanumeric, which gives different values different masks, or PSEUDONYM"
+        raise _wrong(policy, f"{attribute.name}: the mask choice gives several respondents one value", hint)
+    if mask.name in KEYLESS_MASKS and mask.key_variable is not None:
+        raise _wrong(policy, f"{attribute.name}: the mask {mask.name} uses no key", "leave KEY out")
+
+
+def _characters(value: Value) -> str | None:
+    """The hint for a number of characters that is none; None for one that is."""
+    is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_CHARACTERS
+    return None if is_number else f"give a whole number from 0 to {_MOST_CHARACTERS}"
+
+
+def _one_character(value: Value) -> str | None:
+    return None if isinstance(value, str) and len(value) == 1 else "give one character, as in with => '*'"
+
+
+def _region(value: Value) -> str | None:
+    is_code = isinstance(value, str) and len(value) == 2 and value.isascii() and value.isalpha() and value.isupper()
+    return None if is_code else "give a country's two letters, as in region => 'DE'"
+
+
+def _table(value: Value) -> str | None:
+    return None if isinstance(value, QualifiedName) else "name a table of one column: from => first_names"
+
+
+# The most characters that a mask lets stay at one end.
+_MOST_CHARACTERS = 1000
+_MASK_ARGUMENTS = {
+    "first": _characters,
+    "last": _characters,
+    "with": _one_character,
+    "region": _region,
+    "from": _table,
+}
 
 
 def _validate_levels(policy: Policy, attribute: Attribute) -> None:
@@ -341,8 +414,8 @@ def _require_entity(policy: Policy) -> None:
     if entity.pseudonym is not None:
         raise _wrong_table(
             policy,
-            f"{entity.name} cannot be a PSEUDONYM: what links the published tables is a number drawn anew for each "
-            "release",
+            f"{entity.name} cannot be a {clause_of(entity)}: what links the published tables is a number drawn anew "
+            "for each release",
             f"write {name_text(entity.name)} ENTITY",
             ("column", entity.name),
         )
@@ -378,8 +451,8 @@ def _validate_table(policy: Policy, table: RelatedTable) -> None:
         if attribute.pseudonym is not None:
             raise _wrong_table(
                 policy,
-                f"{attribute.name} of {table.name} cannot be a PSEUDONYM: what links the published tables is a number "
-                "drawn anew for each release",
+                f"{attribute.name} of {table.name} cannot be a {clause_of(attribute)}: what links the published tables "
+                "is a number drawn anew for each release",
                 f"write {name_text(attribute.name)} IDENTIFIER",
                 ("column", attribute.name),
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -37,6 +37,74 @@ class Pseudonym:
 
     key_variable: str | None = None
 
+    @property
+    def lasts(self) -> bool:
+        """Whether other releases have the same tokens."""
+        return self.key_variable is not None
+
+    @property
+    def is_keyless(self) -> bool:
+        """Whether a token is a function of the value alone: never."""
+        return False
+
+
+@dataclass(frozen=True, init=False)
+class Mask:
+    """Publish a value of the same form in place of the value: MASK name(argument => value, ...) [KEY 'variable'].
+
+    A mask is a pseudonym: equal values have equal masks. `name` is the name of the mask, in lower case. `key_variable`
+    names an environment variable that holds the key, so that masks match between releases; without one each release
+    draws a key and forgets it.
+
+    >>> Mask("card", {"first": 8}, key_variable="BANK_KEY")
+    Mask(name='card', arguments=(('first', 8),), key_variable='BANK_KEY')
+    """
+
+    name: str
+    arguments: tuple[tuple[str, Value], ...] = ()
+    key_variable: str | None = None
+
+    def __init__(
+        self,
+        name: str,
+        arguments: Mapping[str, Value] | Iterable[tuple[str, Value]] = (),
+        key_variable: str | None = None,
+    ) -> None:
+        listed = arguments.items() if isinstance(arguments, Mapping) else arguments
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "arguments", tuple(listed))
+        object.__setattr__(self, "key_variable", key_variable)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether other releases have the same masks: under a key that is kept, and where no key takes part."""
+        return self.key_variable is not None or self.is_keyless
+
+    @property
+    def is_keyless(self) -> bool:
+        """Whether the mask is a function of the value alone, which a view may have in its text."""
+        return self.name in KEYLESS_MASKS
+
+    def argument(self, name: str) -> Value | None:
+        """The argument as it was given, or its default."""
+        return dict(self.arguments).get(name, MASKS[self.name].get(name))
+
+
+# The masks with their arguments and the defaults of these; None where there is none.
+MASKS: Mapping[str, Mapping[str, Value | None]] = {
+    "partial": {"first": 0, "last": 4, "with": "*"},
+    "email": {"first": 1},
+    "alphanumeric": {},
+    "digits": {},
+    "card": {"first": 6},
+    "iban": {},
+    "phone": {"region": None},
+    "choice": {"from": None},
+}
+KEYLESS_MASKS = ("partial", "email")
+# Masks by which different values become different masks.
+INJECTIVE_MASKS = ("alphanumeric", "digits", "card", "iban", "phone")
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -54,7 +122,7 @@ class Attribute:
     min_level: int | None = None
     max_level: int | None = None
     weight: Decimal = Decimal(1)
-    pseudonym: Pseudonym | None = None
+    pseudonym: Pseudonym | Mask | None = None
     automatic: bool = False
 
 

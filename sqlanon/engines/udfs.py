@@ -156,16 +156,21 @@ def _remove(engine: Engine, sql_name: str) -> None:
 
 
 def tokens(engine: Engine, values: exp.Query, target: str, key: bytes) -> None:
+    """Creates the temporary table `target` (value, token) of pseudonyms under a key, as `masks` does."""
+    masks(engine, values, target, "pseudonym", key=key)
+
+
+def masks(engine: Engine, values: exp.Query, target: str, name: str, **bound: object) -> None:
     """Creates the temporary table `target` (value, token) with one row per distinct value, NULL too.
 
-    `values` gives one text column named "value". The table says who is behind each
-    token: the caller drops it as soon as the tokens are joined.
+    `values` gives one text column named "value"; the tokens are made by the function `name` with what is `bound`. The
+    table says who is behind each token: the caller drops it as soon as the tokens are joined.
 
     Raises InternalError if a token could not be computed; the table is then gone again.
     """
     created = False
     try:
-        with registered(engine, "pseudonym", key=key) as function:
+        with registered(engine, name, **bound) as function:
             engine.run(_create_tokens(values, target, function))
             created = True
     except InternalError:

@@ -16,7 +16,7 @@ from typing import Literal
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Role
+from sqlanon.domain.policy import Attribute, Mask, Policy, Pseudonym, Role
 from sqlanon.domain.release import KnownRelease, Measurement, Reading, Release, ReleaseAttribute
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column
@@ -258,10 +258,6 @@ def _policy(evidence: Evidence) -> PolicyEntry:
 def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry:
     """An attribute with its type of those by folded name."""
     pseudonym = attribute.pseudonym
-    # Tokens under a key that is kept can be joined with other releases under the same key.
-    key_state: Literal["key forgotten", "key kept"] = (
-        "key kept" if pseudonym and pseudonym.key_variable is not None else "key forgotten"
-    )
     return AttributeEntry(
         name=attribute.name,
         # An estimate needs it for the values below a label. The types of columns that are not published stay private.
@@ -271,17 +267,32 @@ def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry
         min_level=attribute.min_level,
         max_level=attribute.max_level,
         weight=float(attribute.weight),
-        pseudonym=key_state if pseudonym else None,
+        pseudonym=_pseudonym(pseudonym) if pseudonym else None,
     )
+
+
+def _pseudonym(
+    pseudonym: Pseudonym | Mask,
+) -> Literal["key forgotten", "key kept", "mask, key forgotten", "mask, key kept", "mask, no key"]:
+    """The kind of a pseudonym: under a key that is kept it can be joined with other releases under the same key."""
+    if isinstance(pseudonym, Mask):
+        if pseudonym.is_keyless:
+            return "mask, no key"
+        return "mask, key kept" if pseudonym.lasts else "mask, key forgotten"
+    return "key kept" if pseudonym.lasts else "key forgotten"
 
 
 def _statement(policy: Policy) -> str:
     """The policy as SQL, without the queries that it may name and without where a key is kept."""
-    attributes = tuple(replace(a, pseudonym=Pseudonym()) if a.pseudonym else a for a in policy.attributes)
+    attributes = tuple(replace(a, pseudonym=_without_key(a.pseudonym)) if a.pseudonym else a for a in policy.attributes)
     against = _unquoted(policy.against) if policy.against else None
     related = tuple(replace(table, source=_unquoted(table.source)) for table in policy.related)
     plain = replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against, related=related)
     return policy_text(plain)
+
+
+def _without_key(pseudonym: Pseudonym | Mask) -> Pseudonym | Mask:
+    return Mask(pseudonym.name, pseudonym.arguments) if isinstance(pseudonym, Mask) else Pseudonym()
 
 
 def _unquoted(source: Source) -> Source:
@@ -303,7 +314,7 @@ _OF_ROWS: Mapping[Reading, str] = {
     Reading.CENTROID: "a value that stands for those of the row's region",
     Reading.LOWER_BOUND: "the least value of the row's region",
     Reading.UPPER_BOUND: "the greatest value of the row's region",
-    Reading.TOKEN: "what stands for the value of a pseudonym",
+    Reading.TOKEN: "a pseudonym in place of the value: a token or a mask",
     Reading.BUCKET: "the number of the row's bucket",
     Reading.BUCKET_VALUE: "a value of one row of the bucket, or of any row where there is neither bucket nor group",
     Reading.BUCKET_RANGE: "a range with the value of one row of the bucket",

@@ -111,7 +111,7 @@ class AttributeEntry(_Member, frozen=True, kw_only=True):
     min_level: int | None
     max_level: int | None
     weight: float
-    pseudonym: Literal["key forgotten", "key kept"] | None
+    pseudonym: Literal["key forgotten", "key kept", "mask, key forgotten", "mask, key kept", "mask, no key"] | None
 
 
 class HierarchyEntry(_Member, frozen=True, kw_only=True):

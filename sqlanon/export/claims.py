@@ -13,7 +13,7 @@ from decimal import Decimal
 from math import isclose
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, Mask, Policy, Role
 from sqlanon.domain.release import Measurement, Reading
 from sqlanon.domain.values import QualifiedName, Scalar, Value
 from sqlanon.export.certificate_format import (
@@ -290,6 +290,8 @@ def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str 
             return f"it states another {other} of {attribute.name} than the statement of its policy"
         if (entry.pseudonym is not None) != (attribute.pseudonym is not None):
             return f"it states otherwise than its policy whether {attribute.name} is a pseudonym"
+        if (entry.pseudonym or "").startswith("mask") != isinstance(attribute.pseudonym, Mask):
+            return f"it states otherwise than its policy whether {attribute.name} is a mask"
     return None
 
 

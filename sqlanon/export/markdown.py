@@ -174,7 +174,16 @@ def _limits_of_pseudonyms(policy: PolicyEntry) -> Iterator[str]:
     kinds = {attribute.pseudonym for attribute in policy.attributes}
     if kinds - {None}:
         yield "A pseudonym hides a name, not which rows share it."
-    if "key kept" in kinds:
+    masked = [attribute.name for attribute in policy.attributes if (attribute.pseudonym or "").startswith("mask")]
+    if masked:
+        yield (
+            f"{_code(', '.join(masked))}: masked. A mask is a pseudonym, not anonymity: it has the form of the value, "
+            "equal values have equal masks, and whoever has the key has the values. It may be the real number of "
+            "somebody else."
+        )
+    if "mask, no key" in kinds:
+        yield "A mask without a key is the same in every release, which links them."
+    if kinds & {"key kept", "mask, key kept"}:
         yield "Pseudonyms under a key that is kept are the same in every release made with it, which links them."
 
 

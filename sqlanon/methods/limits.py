@@ -81,7 +81,7 @@ class Limits:
     )
     # IDENTIFIER PSEUDONYM and ENTITY PSEUDONYM: tokens are published.
     pseudonyms: Refusal | None = Refusal(
-        "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one", "leave PSEUDONYM out"
+        "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one", "leave {clause} out"
     )
     # MIN LEVEL above 0.
     min_level: Refusal | None = Refusal(

@@ -12,12 +12,13 @@ from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, BoundRelatedTable, PublicTable
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, RelatedTable, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Mask, Policy, RelatedTable, Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.plugins import names
 from sqlanon.sources.column_types import asks_of_items, is_list, item_type, without_enums
+from sqlanon.sources.masks import require_maskable
 from sqlanon.sources.pivot import pivoted
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import BoundSource, bind_source
@@ -175,6 +176,9 @@ def _attribute(
     policy: Policy, attribute: Attribute, column_and_type: Column, hierarchies: Mapping[str, StoredHierarchy]
 ) -> BoundAttribute:
     column, kind = column_and_type
+    if isinstance(attribute.pseudonym, Mask):
+        with about("column", attribute.name, "mask"):
+            require_maskable(policy, column, kind)
     published = without_enums(kind)
     if not attribute.hierarchy:
         top, hierarchy, is_stored = 1, None, False

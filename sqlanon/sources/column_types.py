@@ -1,9 +1,9 @@
-"""Columns as they are read and published: types, collation, dictionaries, lists of items, tokens."""
+"""Columns as they are read and published: types, collation, dictionaries, lists of items."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 
@@ -16,13 +16,11 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.engines.udfs import release_key, tokens
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.sql.build.expressions import is_not_null, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import text_type
 from sqlanon.sql.build.sql_files import query_file, reading
-from sqlanon.sql.cells.labels import text_of_token
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.load import model_names
 from sqlanon.sql.release.multi_table_query import different_texts, texts_of, word_table
@@ -199,21 +197,3 @@ def require_countable(
             f"{sizes().most_itemsets:,} are counted; the longest lists have {', '.join(longest)} items",
             hint="require a smaller m, or leave out the longest lists, ON (SELECT ... WHERE len(items) <= 100)",
         )
-
-
-# Tokens in place of identifiers: computed once over the distinct values, by a function with a key.
-
-
-def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> None:
-    """Makes a temporary table of value and token for each column that is published as a pseudonym.
-
-    Columns without a key of the user's share a key that is drawn for this release,
-    so that the same identifier in two of them has the same token.
-    """
-    drawn = release_key()
-    for bound in policy.published:
-        if bound.attribute.pseudonym:
-            variable = bound.attribute.pseudonym.key_variable
-            text = text_of_token(bound)
-            values = exp.select(alias(text, "value")).from_(relation(policy.relation))
-            tokens(engine, values, tables[bound.column], release_key(variable) if variable else drawn)

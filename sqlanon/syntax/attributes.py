@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Pseudonym, Role
+from sqlanon.domain.policy import Attribute, Mask, Pseudonym, Role
 from sqlanon.syntax import values
 from sqlanon.syntax.lexer import Kind, Token, keyword_of
 from sqlanon.syntax.reader import SEPARATORS, Reader
@@ -15,8 +15,8 @@ from sqlanon.syntax.wording import either, nearest_phrase, shortened
 
 ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
 _CLAUSES = {
-    Role.IDENTIFIER: ("PSEUDONYM",),
-    Role.ENTITY: ("PSEUDONYM",),
+    Role.IDENTIFIER: ("PSEUDONYM", "MASK"),
+    Role.ENTITY: ("PSEUDONYM", "MASK"),
     Role.QUASI_IDENTIFIER: ("USING", "MIN LEVEL", "MAX LEVEL", "WEIGHT"),
     Role.SENSITIVE: ("USING",),
     Role.INSENSITIVE: (),
@@ -136,7 +136,10 @@ def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> 
     token = reader.peek()
     phrase = _clause_phrase(reader, role)
     reader.mark("column", column, phrase.lower())
-    field = {"USING": "hierarchy"}.get(phrase, phrase.lower().replace(" ", "_"))
+    field = {"USING": "hierarchy", "MASK": "pseudonym"}.get(phrase, phrase.lower().replace(" ", "_"))
+    if field == "pseudonym" and field in before and isinstance(before[field], Mask) != (phrase == "MASK"):
+        hint = f"keep PSEUDONYM or MASK: {shortened(column)} {role_words(role)} {phrase}"
+        raise reader.refused("PSEUDONYM and MASK exclude each other", hint=hint, token=token)
     if field in before or (field == "hierarchy" and "automatic" in before):
         raise reader.refused(f"{phrase} stands twice", hint=f"keep one {phrase}", token=token)
     if phrase == "USING" and _automatic(reader, column, role):
@@ -164,13 +167,16 @@ def _clause_phrase(reader: Reader, role: Role) -> str:
     return reader.choose(allowed, *SEPARATORS)
 
 
-def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudonym:
+def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudonym | Mask:
     if phrase == "USING":
         return hierarchy_name(reader)
     if phrase == "WEIGHT":
         return Decimal(values.number(reader))
     if phrase == "PSEUDONYM":
         return Pseudonym(key_variable(reader) if reader.accept("KEY") else None)
+    if phrase == "MASK":
+        name, arguments = values.call(reader, "the name of a mask", "card(first => 6)", "mask")
+        return Mask(name, arguments, key_variable(reader) if reader.accept("KEY") else None)
     return values.integer(reader, f"a level after {phrase}, which is a whole number")
 
 

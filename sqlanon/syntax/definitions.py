@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, RelatedTable, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Mask, Policy, RelatedTable, Role
 from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import plain_number
 from sqlanon.errors import StatementError
@@ -83,7 +83,8 @@ def role_text(attribute: Attribute) -> str:
     """The role of a column and its clauses, as a policy says them behind the column's name."""
     parts = [role_words(attribute.role)]
     if attribute.pseudonym:
-        parts.append("PSEUDONYM")
+        mask = attribute.pseudonym
+        parts.append(f"MASK {mask_text(mask)}" if isinstance(mask, Mask) else "PSEUDONYM")
         if attribute.pseudonym.key_variable is not None:
             parts.append(f"KEY {string_text(attribute.pseudonym.key_variable)}")
     if attribute.automatic or attribute.hierarchy is not None:
@@ -95,6 +96,12 @@ def role_text(attribute: Attribute) -> str:
         # The catalog keeps six decimals of it.
         parts.append(f"WEIGHT {value_text(plain_number(attribute.weight))}")
     return " ".join(parts)
+
+
+def mask_text(mask: Mask) -> str:
+    """A mask as it is written behind MASK, without its key."""
+    arguments = ", ".join(arguments_text(mask.arguments))
+    return f"{word_text(mask.name)}({arguments})" if arguments else word_text(mask.name)
 
 
 def release_text(request: ReleaseRequest) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 SHARED = """
 attributes = "(" attribute {"," attribute} [","] ")" ;
 attribute = name role ;
-role = ( IDENTIFIER | ENTITY ) { PSEUDONYM [KEY string] }
+role = ( IDENTIFIER | ENTITY ) { PSEUDONYM [KEY string] | MASK call [KEY string] }
   | ( QUASI IDENTIFIER | QUASI "-" IDENTIFIER | QUASI_IDENTIFIER )
     quasi_clauses
   | SENSITIVE { USING name }

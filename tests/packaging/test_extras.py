@@ -147,7 +147,7 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    documented = "all arrow cli dbt jobs notebook postgres profile report sign spark sqlite tasks"
+    documented = "all arrow cli dbt jobs masks notebook postgres profile report sign spark sqlite tasks"
     assert set(rows) == set(documented.split())
     for extra in set(rows) - {"all"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}

@@ -14,6 +14,7 @@ from sqlanon.domain.policy import (
     Attribute,
     HierarchyDefinition,
     JoinedRelease,
+    Mask,
     Pivot,
     Policy,
     Pseudonym,
@@ -99,7 +100,8 @@ sources = st.one_of(st.builds(Source, name=qualified), st.builds(Source, query=q
 switch = st.booleans()
 
 levels = st.none() | st.integers(min_value=0, max_value=99)
-pseudonyms = st.none() | st.builds(Pseudonym, st.none() | names)
+masks = st.builds(Mask, names.map(str.lower), st.dictionaries(words, values, max_size=2), st.none() | names)
+pseudonyms = st.none() | st.builds(Pseudonym, st.none() | names) | masks
 hierarchy_names = st.none() | names
 attributes = st.one_of(
     st.builds(Attribute, names, st.sampled_from([Role.IDENTIFIER, Role.ENTITY]), pseudonym=pseudonyms),

@@ -60,7 +60,7 @@ _FILES = {
     "hierarchies": (
         "add_a_hierarchy_kind "
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
-        "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym "
+        "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys masked_values pseudonym "
         "files_and_spellings uneven_trees"
     ),
     "sources": (

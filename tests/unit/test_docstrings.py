@@ -25,6 +25,7 @@ WITH_EXAMPLES = (
     sqlanon.Policy.sql,
     sqlanon.QuasiIdentifier,
     sqlanon.Pseudonym,
+    sqlanon.Mask,
     sqlanon.Pivot,
     sqlanon.Query,
     sqlanon.RelatedTable,

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.policy import Attribute, Mask, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series, Signatures
 from sqlanon.engines.base import Engine
@@ -310,6 +310,13 @@ def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tu
         return None
     for attribute, _ in columns:
         if is_keyed(attribute):
+            if isinstance(attribute.pseudonym, Mask):
+                return (
+                    f"{attribute.name} has the same masks in each release, which would tell which rows of two releases "
+                    "are of one respondent",
+                    "use a mask under a key and leave KEY out, as in ALTER POLICY ... ALTER COLUMN "
+                    f"{attribute.name} {attribute.role.value.upper()} MASK alphanumeric",
+                )
             return (
                 f"{attribute.name} is PSEUDONYM KEY: the tokens would tell which rows of two releases are of one "
                 "respondent",
@@ -337,7 +344,7 @@ def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tu
 
 def is_keyed(attribute: Attribute) -> bool:
     """Returns whether a column is published as tokens that other releases have, too."""
-    return attribute.pseudonym is not None and attribute.pseudonym.key_variable is not None
+    return attribute.pseudonym is not None and attribute.pseudonym.lasts
 
 
 def attributes_of_rows(engine: Engine, series: Series) -> dict[int, str | None]:

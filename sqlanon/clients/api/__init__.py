@@ -40,7 +40,7 @@ from sqlanon.clients.api.policy import Policy
 from sqlanon.clients.api.release import AnonymizedTable, AnonymizedView
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.clients.api.tables import JoinedRelease, RelatedTable
-from sqlanon.domain.policy import Pivot, Pseudonym
+from sqlanon.domain.policy import Mask, Pivot, Pseudonym
 
 __all__ = [
     "AlphaKAnonymity",
@@ -61,6 +61,7 @@ __all__ = [
     "LDiversity",
     "Loose",
     "MInvariance",
+    "Mask",
     "Method",
     "Mondrian",
     "Multirelational",

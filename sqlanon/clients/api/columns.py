@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from sqlanon.clients.api.arguments import Number, column_names, described, one_name
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, Pseudonym, Role
+from sqlanon.domain.policy import Attribute, Mask, Pseudonym, Role
 from sqlanon.errors import UserError
 from sqlanon.sources.data_frames import plain_scalar
 
@@ -40,8 +40,8 @@ class QuasiIdentifier:
         return f"QuasiIdentifier({', '.join(named)})"
 
 
-Identifiers = Iterable[str] | Mapping[str, Pseudonym | None]
-Entity = str | Mapping[str, Pseudonym | None]
+Identifiers = Iterable[str] | Mapping[str, Pseudonym | Mask | None]
+Entity = str | Mapping[str, Pseudonym | Mask | None]
 QuasiIdentifiers = Iterable[str] | Mapping[str, QuasiIdentifier | str | None]
 Sensitive = Iterable[str] | Mapping[str, str | None]
 
@@ -79,8 +79,8 @@ def _details(argument: str, columns: object) -> list[tuple[str, object]]:
 def _with_pseudonyms(argument: str, role: Role, columns: object) -> list[Attribute]:
     listed = []
     for name, pseudonym in _details(argument, columns):
-        if pseudonym is not None and not isinstance(pseudonym, Pseudonym):
-            raise _wrong(argument, name, pseudonym, "Pseudonym() or None")
+        if pseudonym is not None and not isinstance(pseudonym, Pseudonym | Mask):
+            raise _wrong(argument, name, pseudonym, "Pseudonym(), Mask(...) or None")
         if pseudonym and pseudonym.key_variable is not None:
             one_name(f"{argument}[{name!r}]: key_variable", pseudonym.key_variable)
         listed.append(Attribute(name, role, pseudonym=pseudonym))

@@ -32,7 +32,7 @@ class Policy(Defined[domain.Policy]):
     """What each column of a source is, and what a release has to satisfy: CREATE POLICY as an object.
 
     - `source`: a table or view by its name, or its parts, ("main", "patients"); or a `Query`.
-    - `identifiers`: columns that name a person; withheld, or with a `Pseudonym()` published as tokens.
+    - `identifiers`: columns that name a person; withheld, or with a `Pseudonym()` or `Mask()` published as such.
     - `entity`: the column that says whom a row is about, where a person has several rows.
     - `quasi_identifiers`: what others may know of a person; with the name of a hierarchy, or a `QuasiIdentifier`.
     - `sensitive`: what they would like to learn; with the name of a hierarchy, where a requirement needs one.

@@ -14,7 +14,7 @@ from sqlanon.again.series.respondents import key_check, key_of
 from sqlanon.catalog import policies, releases
 from sqlanon.catalog.snapshot import fingerprint
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Policy
+from sqlanon.domain.policy import Mask, Policy
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -147,6 +147,9 @@ class _Inputs:
         A policy of a kind that this does not know is read each time.
         """
         if {field.name for field in fields(policy) if getattr(policy, field.name)} - _POLICY_FIELDS:
+            raise _UnknownError
+        if any(isinstance(a.pseudonym, Mask) and a.pseudonym.name == "choice" for a in policy.all_attributes):
+            # Its masks are in another table.
             raise _UnknownError
         # The script makes its own hierarchies first.
         foreign = [a for a in policy.all_attributes if fold(a.hierarchy or "") not in self._own_hierarchies]

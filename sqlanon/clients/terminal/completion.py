@@ -48,8 +48,8 @@ STATEMENTS: dict[str, str] = {
     "CREATE POLICY": (
         "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name\n"
         "    ON table | (SELECT ...) | 'file' [PIVOT item VALUES rating] (\n"
-        "    column IDENTIFIER [PSEUDONYM],          -- never published\n"
-        "    column ENTITY [PSEUDONYM],              -- the respondent: counted instead of rows\n"
+        "    column IDENTIFIER [PSEUDONYM | MASK mask],  -- never published\n"
+        "    column ENTITY [PSEUDONYM | MASK mask],      -- the respondent: counted instead of rows\n"
         "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
         "    column SENSITIVE [USING hierarchy],\n"
         "    column INSENSITIVE\n"
@@ -189,7 +189,7 @@ RELATED: dict[str, tuple[str, ...]] = {"FRONTIER": ("ADVISE",), "ADVISE": ("FRON
 
 # The words that occur within statements.
 _CLAUSES = """
-    OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
+    OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM MASK KEY
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST JOINED WITH REQUIRE
     METHOD FRAGMENTS COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges
     guarding absent METHODS SWEEP IN MEASURE LEAST knows

@@ -364,7 +364,7 @@ OF_FRAGMENTS = Limits(
     pseudonyms=Refusal(
         "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: tokens would say which rows of a "
         "fragment are one respondent's",
-        "leave PSEUDONYM out",
+        "leave {clause} out",
     ),
     min_level=Refusal(
         "{policy}: METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",

@@ -112,7 +112,7 @@ _RANGE_LIMITS = replace(
     pseudonyms=Refusal(
         "m_invariance: publish => 'ranges' has counterfeits among the rows, which have no token, and {column} is a "
         "pseudonym",
-        "leave PSEUDONYM out, or use publish => 'buckets'",
+        "leave {clause} out, or use publish => 'buckets'",
     ),
     min_level=_NO_LEVELS,
     max_level=_NO_LEVELS,

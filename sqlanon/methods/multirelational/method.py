@@ -50,7 +50,7 @@ _LIMITS = Limits(
     respondents=CAN,
     pseudonyms=Refusal(
         "{policy} is on several tables, whose people have numbers drawn anew; {column} is a pseudonym",
-        "leave PSEUDONYM out",
+        "leave {clause} out",
     ),
     min_level=CAN,
     max_level=CAN,

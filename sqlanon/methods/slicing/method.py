@@ -81,7 +81,7 @@ _LIMITS = replace(
     pseudonyms=Refusal(
         "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: a token would say which rows of a "
         "bucket are one respondent's",
-        "leave PSEUDONYM out",
+        "leave {clause} out",
     ),
     jointly=Refusal(
         "slicing cannot meet {requirement}: it asks each sensitive attribute by itself",

@@ -87,7 +87,7 @@ _LIMITS = Limits(
     requirements=CAN,
     pseudonyms=Refusal(
         "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: a token would link the two tables",
-        "leave PSEUDONYM out",
+        "leave {clause} out",
     ),
     max_level=CAN,
     on_spark=CAN,

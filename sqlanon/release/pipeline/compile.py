@@ -29,7 +29,8 @@ def compile_stage(chosen: Chosen) -> Compiled:
     bound, policy = chosen.bound, chosen.bound.policy
     release_id = secrets.token_hex(16)
     live = bound.is_live
-    tokens = {b.column: bound.scratch.name("token") for b in policy.published if b.attribute.pseudonym}
+    keyed = [b.column for b in policy.published if b.attribute.pseudonym and not b.attribute.pseudonym.is_keyless]
+    tokens = {name: bound.scratch.name("token") for name in keyed}
     made = bound.method.compile(chosen.encoded.task, chosen.choice, release_id, tokens)
     if isinstance(made, TablesQuery):
         if live:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlanon.domain.bound import BoundAttribute, BoundRelatedTable
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import Role
+from sqlanon.domain.policy import Mask, Pseudonym, Role
 from sqlanon.domain.release import Reading
 from sqlanon.domain.series import Series
 from sqlanon.methods.registry import assumed_by
@@ -19,6 +19,7 @@ from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
+from sqlanon.syntax.definitions import mask_text
 from sqlanon.syntax.texts import call_text
 
 
@@ -119,7 +120,11 @@ def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
     for attribute in published:
         column_place = column_places.get(attribute.column)
         if attribute.role is not Role.QUASI_IDENTIFIER or (column_place and column_place.is_value):
-            form = "as a token" if attribute.attribute.pseudonym else _place_in_words(compiled, column_place)
+            form = (
+                pseudonym_in_words(attribute.attribute.pseudonym)
+                if attribute.attribute.pseudonym
+                else _place_in_words(compiled, column_place)
+            )
             yield "bind", attribute.column, f"{attribute.role.value}, published {form}"
     for attribute in policy.attributes:
         if policy.related and attribute is policy.entity:
@@ -141,6 +146,16 @@ def _not_shown(table: BoundRelatedTable, published: Collection[BoundAttribute]) 
     for name in table.unpublished:
         if name != table.key:
             yield "bind", name, "not published: the policy does not name it"
+
+
+def pseudonym_in_words(pseudonym: Pseudonym | Mask) -> str:
+    """The place of a value that is published as a pseudonym, in words."""
+    if not isinstance(pseudonym, Mask):
+        return "as a token"
+    if pseudonym.is_keyless:
+        return f"as mask {mask_text(pseudonym)}, which has no key"
+    key = f"keyed by {pseudonym.key_variable}" if pseudonym.key_variable else "under a key that is drawn and forgotten"
+    return f"as mask {mask_text(pseudonym)}, {key}"
 
 
 def places_of(query: ReleaseQuery | TablesQuery) -> dict[str, Place]:

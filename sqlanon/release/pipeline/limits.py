@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.validation import clause_of
 from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.requests import ReleaseRequest
@@ -102,7 +103,7 @@ def _attributes_used(
         if attribute is policy.entity:
             yield "respondents", column
         if attribute.pseudonym:
-            yield "pseudonyms", column
+            yield "pseudonyms", column | {"clause": clause_of(attribute)}
         if attribute.min_level:
             yield "min_level", column | {"level": attribute.min_level}
         # Without a hierarchy there are the value and '*'.

@@ -20,7 +20,8 @@ from sqlanon.release.existing.statistics import hidden_parts
 from sqlanon.release.pipeline.classes_of_cells import with_classes_of_cells
 from sqlanon.release.pipeline.encode import sizes
 from sqlanon.release.pipeline.stages import Bound, Candidate, Compiled, Materialized
-from sqlanon.sources.column_types import publish_tokens, words_of
+from sqlanon.sources.column_types import words_of
+from sqlanon.sources.masks import publish_tokens
 from sqlanon.sources.source import own_object, qualified
 from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build import functions as f

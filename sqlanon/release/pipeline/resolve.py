@@ -8,7 +8,7 @@ from sqlanon.again.series.ledger import admitted
 from sqlanon.again.series.respondents import Respondents, require_same_columns
 from sqlanon.catalog import policies
 from sqlanon.catalog.snapshot import fingerprint
-from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.policy import Mask, Policy, Requirement
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
@@ -128,10 +128,12 @@ def _require_live(resolved: Resolved) -> None:
     _require_here(resolved, policy.source, "source")
     if policy.against:
         _require_here(resolved, policy.against, "public table")
-    if secret := [attribute.name for attribute in policy.attributes if attribute.pseudonym]:
+    if secret := [a.name for a in policy.attributes if a.pseudonym and not a.pseudonym.is_keyless]:
+        is_mask = any(isinstance(attribute.pseudonym, Mask) for attribute in policy.attributes)
+        joined = "; or keep a table of masks yourself, and join it in the policy's query, ON (SELECT ... LEFT JOIN ...)"
         raise PolicyError(
             f"a live view cannot publish pseudonyms ({', '.join(secret)}): the key would stand in its text",
-            hint=snapshot,
+            hint=snapshot + (joined if is_mask else ""),
         )
 
 

@@ -16,6 +16,7 @@ from sqlanon.release.pipeline.explain import (
     compared,
     places_of,
     printable,
+    pseudonym_in_words,
     published_columns,
     remarked,
     required,
@@ -135,7 +136,7 @@ def _fate(compiled: Compiled, attribute: BoundAttribute, column_place: Place | N
     """What becomes of a published column, in a phrase."""
     query = compiled.query
     if attribute.attribute.pseudonym:
-        return "a token"
+        return pseudonym_in_words(attribute.attribute.pseudonym).removeprefix("as ")
     if isinstance(query, ReleaseQuery):
         recodings = {recoding.bound.column: recoding.levels for recoding in query.recodings}
         reading = compiled.readings.get(attribute.column, Reading.EXACT)

@@ -7,19 +7,23 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.policy import Mask
 from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
     ascending,
     big,
+    case,
     cast,
     filtered,
     identical,
     if_,
     in_utc,
+    infix,
     is_not_null,
     is_null,
+    joined,
     or_zero,
     order_by,
     try_cast,
@@ -140,13 +144,50 @@ def passed(query: exp.Select, bound: BoundAttribute, index: int, tokens: Mapping
 
     `tokens` maps a column to a table of value and token.
     """
-    if not bound.attribute.pseudonym:
+    pseudonym = bound.attribute.pseudonym
+    if not pseudonym:
         return published_value(bound, "source")
-    name = f"token_{index}"
     text = text_of_token(bound, "source")
+    if isinstance(pseudonym, Mask) and pseudonym.is_keyless:
+        return keyless_mask(pseudonym, text)
+    name = f"token_{index}"
     same = identical(text, column("value", name))
     query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
     return column("token", name)
+
+
+def keyless_mask(mask: Mask, text: exp.Expr) -> exp.Expr:
+    """A text under a mask that needs no key; NULL for NULL."""
+    return _MASKED[mask.name](mask, text)
+
+
+def _partial(mask: Mask, text: exp.Expr) -> exp.Expr:
+    """The first and the last characters, with a star for each other one; all stars for a text that has no others."""
+    first, last, star = mask.argument("first"), mask.argument("last"), mask.argument("with")
+    assert isinstance(first, int) and isinstance(last, int)
+    hidden = infix(f.length(text.copy()), "-", first + last)
+    parts = [
+        *([f.left(text.copy(), first)] if first else []),
+        f.repeat(literal(star), hidden),
+        *([f.right(text.copy(), last)] if last else []),
+    ]
+    only_stars = f.repeat(literal(star), f.length(text.copy()))
+    return if_(infix(f.length(text.copy()), "<=", first + last), only_stars, joined(*parts))
+
+
+def _email(mask: Mask, text: exp.Expr) -> exp.Expr:
+    """The first characters of a local part that has more, three stars, and the domain behind the last @."""
+    first = mask.argument("first")
+    assert isinstance(first, int)
+    domain = f.built_in("split_part", text.copy(), "@", -1)
+    local = infix(infix(f.length(text.copy()), "-", f.length(domain)), "-", 1)
+    front = if_(infix(local, ">", first), f.left(text.copy(), first), "")
+    masked = joined(*([front] if first else []), literal("***@"), domain.copy())
+    lacks_local = infix(f.built_in("strpos", text.copy(), "@"), "<", 2)
+    return case((is_null(text.copy()), exp.null()), (lacks_local, "***"), otherwise=masked)
+
+
+_MASKED = {"partial": _partial, "email": _email}
 
 
 def text_of_token(bound: BoundAttribute, of: str | None = None) -> exp.Expr:

@@ -22,8 +22,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."policy_attribute" (
   "policy", "position", "attribute", "role", "hierarchy", "min_level", "max_level", "weight", "pseudonym",
-  "key_variable", "related_table"
+  "key_variable", "mask", "related_table"
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."policy_requirement" ("policy", "position", "model", "arguments") VALUES (?, ?, ?, ?);

@@ -1,0 +1,315 @@
+"""Pseudonyms: tokens, and masks that have the form of the value, made once for the distinct values of a column."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import INJECTIVE_MASKS, Mask, Policy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.udfs import masks, release_key, tokens
+from sqlanon.errors import DataError, InternalError, PolicyError, UserError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import infix, is_not_null, is_null
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.cells.labels import text_of_token
+
+# A text that has no mask, because it is not of the form that the mask is for, gives None.
+Masked = Callable[[str], str | None]
+
+# Drafts of NIST SP 800-38G Revision 1 require a million values: fewer could be tried one by one.
+_LEAST_VALUES = 1_000_000
+# The letters and digits of the longest text that is masked.
+_MOST_MASKED = 1000
+_DIGITS = "0123456789"
+_UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+# Letters as digits of base 26, which int() reads.
+_BASE_26 = str.maketrans(_UPPER + _LOWER, (_DIGITS + _LOWER[:16]) * 2)
+_OF_DIGITS = str.maketrans(_DIGITS, "9" * 10)
+_OF_ALL = str.maketrans(_DIGITS + _UPPER + _LOWER, "9" * 10 + "A" * 26 + "a" * 26)
+_ALPHABETS = {"9": _DIGITS, "A": _UPPER, "a": _LOWER}
+_OF_TWO = {kind: [a + b for a in letters for b in letters] for kind, letters in _ALPHABETS.items()}
+
+# What a text must be to have a mask.
+_FORMS = {
+    "alphanumeric": "a form that at least 1,000,000 texts have, as six digits do, and at most 1,000 letters and digits",
+    "digits": "six digits at least and 1,000 at most",
+    "card": "digits, blanks and hyphens, of which the last digit is the check digit (Luhn) and six others are masked",
+    "iban": "an IBAN with its check digits",
+    "phone": "a valid telephone number, with + and the country code or of the mask's region, without an extension",
+}
+# Types whose texts are masked.
+_MASKED_TYPE = re.compile(r"VARCHAR|ENUM.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*|UUID", re.DOTALL)
+
+
+def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> None:
+    """Makes a temporary table of value and token for each column of `tables`, which is published as a pseudonym.
+
+    Columns without a key of the user's share a key that is drawn for this release,
+    so that the same identifier in two of them has the same token. Raises UserError for a key that is missing or short,
+    and DataError for values that have no mask, by their number.
+    """
+    drawn = release_key()
+    for bound in policy.published:
+        pseudonym = bound.attribute.pseudonym
+        if pseudonym is None or bound.column not in tables:
+            continue
+        text = text_of_token(bound)
+        values = exp.select(alias(text, "value")).from_(relation(policy.relation))
+        target = tables[bound.column]
+        if isinstance(pseudonym, Mask):
+            key = release_key(pseudonym.key_variable, "the masks") if pseudonym.key_variable else drawn
+            listed = _listed(engine, policy.policy, bound, pseudonym) if pseudonym.name == "choice" else ()
+            masks(engine, values, target, "mask", masked=keyed_mask(pseudonym, key, listed))
+            _require_masks(engine, policy.policy, bound, pseudonym, target)
+        else:
+            key = release_key(pseudonym.key_variable) if pseudonym.key_variable else drawn
+            tokens(engine, values, target, key)
+
+
+def require_maskable(policy: Policy, column_name: str, column_type: str) -> None:
+    """Raises PolicyError for a type whose values have no text that a mask could have the form of."""
+    if not _MASKED_TYPE.fullmatch(column_type):
+        raise PolicyError(
+            f"{policy}: {column_name} is of type {column_type}, and masks are of texts and whole numbers",
+            hint="cast it in a query, ON (SELECT CAST(... AS VARCHAR) AS ..., ...), or use PSEUDONYM",
+        )
+
+
+def _require_masks(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask, table: str) -> None:
+    """Raises DataError where a value has no mask, InternalError where two values share one of an injective mask."""
+    made = relation(("temp", "main", table))
+    lacking = exp.select(f.count()).from_(made).where(is_not_null(column("value")), is_null(column("token")))
+    number = int(engine.rows(lacking)[0][0])
+    if number:
+        region = mask.argument("region") if mask.name == "phone" else None
+        raise DataError(
+            f"{policy}: {counted(number, 'different value')} of {bound.column} cannot be masked: MASK {mask.name} "
+            f"takes {_FORMS[mask.name]}" + (f" ({region})" if region else ""),
+            hint=f"leave these rows out or set the value to NULL in a query, ON (SELECT ...), or write "
+            f"{bound.column} {bound.role.value.upper()} PSEUDONYM",
+            part=("column", bound.attribute.name, "mask"),
+        )
+    # Two ways to write a telephone number are one number.
+    if mask.name in INJECTIVE_MASKS and mask.name != "phone":
+        pairs = infix(f.count(column("token")), "=", f.count_distinct(column("token")))
+        if not engine.rows(exp.select(pairs).from_(made.copy()))[0][0]:
+            raise InternalError(f"two values of {bound.column} have one mask; nothing was published")
+
+
+def _listed(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask) -> Sequence[str]:
+    """The texts of the table of a choice, in its order. Raises PolicyError unless there are two, all different."""
+    table = mask.argument("from")
+    assert isinstance(table, QualifiedName)
+    columns = engine.columns(exp.select(exp.Star()).from_(relation(table)))
+    texts = []
+    if len(columns) == 1:
+        texts = [row[0] for row in engine.rows(exp.select(column(columns[0][0])).from_(relation(table)))]
+    is_list = all(isinstance(text, str) for text in texts) and len(set(texts)) == len(texts) >= 2
+    if len(columns) != 1 or not is_list:
+        raise PolicyError(
+            f"{policy}: {bound.column} is masked by a choice from {table}, which has to be one column of at least two "
+            "texts, none of them NULL or twice",
+            hint="leave out NULL and repetitions: SELECT DISTINCT name FROM ... WHERE name IS NOT NULL ORDER BY name",
+            part=("column", bound.attribute.name, "mask"),
+        )
+    return texts
+
+
+def keyed_mask(mask: Mask, key: bytes, listed: Sequence[str] = ()) -> Masked:
+    """The function from a text to its mask under a key; `listed` are the texts of a choice.
+
+    Raises UserError where a library of the mask is missing.
+    """
+    if mask.name == "choice":
+        return partial(_choice, key, listed)
+    ff1 = _Ff1(key)
+    if mask.name == "card":
+        first = mask.argument("first")
+        assert isinstance(first, int)
+        return partial(_card, ff1, _library("stdnum.luhn"), first)
+    if mask.name == "iban":
+        return partial(_iban, ff1, _library("stdnum.iban"))
+    if mask.name == "phone":
+        region = mask.argument("region")
+        return partial(_phone, ff1, _library("phonenumbers"), region if isinstance(region, str) else None)
+    return partial(_alphanumeric, ff1, mask.name)
+
+
+def _library(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        package = name.partition(".")[0]
+        raise UserError(
+            f"{package} is missing, with which masks are made", hint="pip install 'sqlanon[masks]'"
+        ) from None
+
+
+class _Ff1:
+    """Format-preserving encryption of numbers below a size: FF1 of NIST SP 800-38G on their bits, by cycle walking."""
+
+    def __init__(self, key: bytes) -> None:
+        self._encrypt = _library("fastfpe").ff1.encrypt
+        self._key = hmac.digest(key, b"sqlanon mask ff1", "sha256").hex()
+
+    def of(self, number: int, form: _Form) -> int:
+        """The number that takes the place of `number`; the tweak is the name of the form."""
+        text = format(number, form.bits)
+        while True:
+            text = self._encrypt(self._key, form.tweak, "01", text)
+            if (other := int(text, 2)) < form.size:
+                return other
+
+    def of_digits(self, digits: str, tweak: str) -> str:
+        """The digits that take the place of as many others."""
+        masked: str = self._encrypt(self._key, tweak, _DIGITS, digits)
+        return masked
+
+
+class _Form(NamedTuple):
+    """The texts that have the same kind of character in each position, or numbers of as many digits."""
+
+    # The name of the form in hexadecimal, the number of its texts, how a number is written in bits.
+    tweak: str
+    size: int
+    bits: str
+    # First and last position of each run of characters of a kind, with the kind.
+    runs: tuple[tuple[int, int, str], ...]
+
+
+_RUNS = re.compile("9+|A+|a+")
+_NINES = re.compile("9+")
+
+
+@lru_cache(maxsize=10_000)
+def _form(name: str, layout: str, runs: re.Pattern[str] = _RUNS) -> _Form | None:
+    """The form of texts of a layout, which has 9, A and a for characters that are masked; None if they are few."""
+    masked_runs = tuple((match.start(), match.end(), match[0][0]) for match in runs.finditer(layout))
+    masked = sum(end - start for start, end, _ in masked_runs)
+    if masked > _MOST_MASKED:
+        return None
+    size = 1
+    for start, end, kind in masked_runs:
+        size *= len(_ALPHABETS[kind]) ** (end - start)
+    if size < _LEAST_VALUES:
+        return None
+    kinds = "".join(layout[start:end] for start, end, _ in masked_runs)
+    return _Form(f"{name}:{kinds}".encode().hex(), size, f"0{(size - 1).bit_length()}b", masked_runs)
+
+
+def _alphanumeric(ff1: _Ff1, name: str, value: str) -> str | None:
+    """Digits and letters replaced by others of their kind; all other characters stay."""
+    only_digits = name == "digits"
+    form = _form(name, value.translate(_OF_DIGITS if only_digits else _OF_ALL), _NINES if only_digits else _RUNS)
+    return None if form is None else _masked(ff1, form, value)
+
+
+def _masked(ff1: _Ff1, form: _Form, value: str) -> str:
+    number = 0
+    for start, end, kind in form.runs:
+        run = value[start:end]
+        number *= len(_ALPHABETS[kind]) ** (end - start)
+        number += int(run) if kind == "9" else int(run.translate(_BASE_26), 26)
+    number = ff1.of(number, form)
+    pieces, behind = [], len(value)
+    for start, end, kind in reversed(form.runs):
+        number, part = divmod(number, len(_ALPHABETS[kind]) ** (end - start))
+        written = f"{part:0{end - start}d}" if kind == "9" else _letters(part, end - start, kind)
+        pieces += [value[end:behind], written]
+        behind = start
+    pieces.append(value[:behind])
+    return "".join(reversed(pieces))
+
+
+def _letters(number: int, length: int, kind: str) -> str:
+    """A number in base 26, written with letters, the greatest place first."""
+    pairs = []
+    for _ in range(length // 2):
+        number, pair = divmod(number, 26 * 26)
+        pairs.append(_OF_TWO[kind][pair])
+    if length % 2:
+        pairs.append(_ALPHABETS[kind][number])
+    return "".join(reversed(pairs))
+
+
+# Digits between which blanks and hyphens may stand.
+_CARD = re.compile("[0-9]+(?:[ -][0-9]+)*")
+_IBAN = re.compile("[A-Za-z]{2}[0-9]{2}[0-9A-Za-z ]+")
+
+
+def _card(ff1: _Ff1, luhn: ModuleType, first: int, value: str) -> str | None:
+    """A payment card's number: the first digits stay, the others are masked, and the check digit is made anew."""
+    if not _CARD.fullmatch(value):
+        return None
+    digits = value.replace(" ", "").replace("-", "")
+    form = _form(f"card:{digits[:first]}", "9" * (len(digits) - first - 1))
+    if form is None or not luhn.is_valid(digits):
+        return None
+    masked = digits[:first] + _masked(ff1, form, digits[first:-1])
+    return _with_gaps(value, masked + luhn.calc_check_digit(masked))
+
+
+def _iban(ff1: _Ff1, iban: ModuleType, value: str) -> str | None:
+    """An account's number: the country stays, the BBAN is masked, and the check digits are made anew."""
+    if not _IBAN.fullmatch(value):
+        return None
+    plain = value.replace(" ", "")
+    country, account = plain[:2], plain[4:]
+    form = _form(f"iban:{country.upper()}", account.translate(_OF_ALL))
+    if form is None or not iban.is_valid(plain, check_country=False):
+        return None
+    masked = _masked(ff1, form, account)
+    return _with_gaps(value, country + iban.calc_check_digits(f"{country}00{masked}".upper()) + masked)
+
+
+def _with_gaps(value: str, masked: str) -> str:
+    """The masked characters with the blanks and hyphens of the value between them."""
+    characters = iter(masked)
+    return "".join(character if character in " -" else next(characters) for character in value)
+
+
+def _phone(ff1: _Ff1, phonenumbers: ModuleType, region: str | None, value: str) -> str | None:
+    """A telephone number: the country code stays, the rest becomes another valid number of that country."""
+    try:
+        number = phonenumbers.parse(value, region)
+    except phonenumbers.NumberParseException:
+        return None
+    if number.extension or not phonenumbers.is_valid_number(number):
+        return None
+    digits = phonenumbers.national_significant_number(number)
+    if 10 ** len(digits) < _LEAST_VALUES:
+        return None
+    tweak = f"phone:{number.country_code}".encode().hex()
+    while True:
+        digits = ff1.of_digits(digits, tweak)
+        other = _parsed(phonenumbers, f"+{number.country_code}{digits}")
+        if other is not None:
+            return other
+
+
+def _parsed(phonenumbers: ModuleType, text: str) -> str | None:
+    """The text, if it is a valid number in E.164 form; else None."""
+    try:
+        number = phonenumbers.parse(text)
+    except phonenumbers.NumberParseException:
+        return None
+    form: str = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    return text if form == text and phonenumbers.is_valid_number(number) else None
+
+
+def _choice(key: bytes, listed: Sequence[str], value: str) -> str:
+    """A text of the list, chosen by the key."""
+    digest = hmac.digest(key, b"sqlanon mask choice:" + value.encode(), "sha256")
+    return listed[int.from_bytes(digest[:16], "big") % len(listed)]
