@@ -7,11 +7,11 @@
 -- reads: class_sensitive_value, sensitive_number
 
 -- Ranges begin with each number of a class. NULL is alike to NULL only. The allowance is for numbers with decimals, which
--- a DOUBLE has to about 16 digits: 2.6 lies within 1.2 of 1.4. Whole numbers that a DOUBLE would round are compared exactly.
+-- a DOUBLE has to about 16 digits: 2.6 lies within 1.2 of 1.4. Whole numbers and decimals are compared exactly.
 
 -- statement: classes
 WITH numbered AS (
-  SELECT s.class_id, s.n, v.whole, v.number
+  SELECT s.class_id, s.n, v.whole, v.unit, v.number
   FROM class_sensitive_value AS s
   JOIN sensitive_number AS v ON v.value = s.value
 ), ranged AS (
@@ -23,8 +23,8 @@ WITH numbered AS (
   WHERE whole IS NULL
   UNION ALL
   SELECT class_id, n, sum(n) OVER (
-      PARTITION BY class_id ORDER BY whole ASC NULLS LAST
-      RANGE BETWEEN CURRENT ROW AND CAST(floor($within) AS BIGINT) FOLLOWING
+      PARTITION BY class_id ORDER BY whole * $within_denominator ASC NULLS LAST
+      RANGE BETWEEN CURRENT ROW AND unit * $within_numerator FOLLOWING
     ) AS in_range
   FROM numbered
   WHERE whole IS NOT NULL

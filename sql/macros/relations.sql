@@ -91,6 +91,37 @@ WITH "__sqlanon_both" AS (
   ) AS path
 )
 
+-- part: sensitive_number
+-- The type decides what a value is read as, and its text is read: no cast has to be possible that is not taken. A number
+-- of more than 2 * 10^19 units is read as that many.
+, "__sqlanon_typed" AS (
+  SELECT code, CAST(value AS VARCHAR) AS text, typeof(value) AS kind,
+    coalesce(TRY_CAST(regexp_extract(typeof(value), '^DECIMAL[(][0-9]+, ?([0-9]+)[)]', 1) AS INTEGER), 0) AS digits
+  FROM "__sqlanon_code"
+), "__sqlanon_measured" AS (
+  SELECT code, text, kind, digits, CASE
+      WHEN starts_with(kind, 'DATE') OR starts_with(kind, 'TIMESTAMP') THEN 'moment'
+      WHEN digits <= 6 AND (starts_with(kind, 'DECIMAL')
+        OR regexp_full_match(kind, 'U?(TINYINT|SMALLINT|INTEGER|BIGINT)|HUGEINT')) THEN 'whole'
+      WHEN starts_with(kind, 'DECIMAL') OR kind IN ('FLOAT', 'DOUBLE', 'UHUGEINT', 'BIGNUM') THEN 'number'
+    END AS measure
+  FROM "__sqlanon_typed"
+  WHERE NOT ends_with(kind, ']')
+), sensitive_number AS (
+  SELECT code AS value,
+    CASE WHEN text IS NOT NULL THEN CASE measure
+      WHEN 'moment' THEN CAST(epoch_us(TRY_CAST(text AS TIMESTAMP)) AS DECIMAL(38, 0))
+      WHEN 'whole' THEN greatest(least(
+        TRY_CAST(replace(text, '.', '') AS DECIMAL(38, 0)), CAST('20000000000000000000' AS DECIMAL(38, 0))),
+        CAST('-20000000000000000000' AS DECIMAL(38, 0)))
+      END END AS whole,
+    CASE measure WHEN 'moment' THEN CAST(86400000000 AS DECIMAL(38, 0))
+      WHEN 'whole' THEN CAST(CAST(10 AS BIGINT) ** digits AS DECIMAL(38, 0)) ELSE CAST(1 AS DECIMAL(38, 0)) END AS unit,
+    CASE WHEN measure = 'number' AND kind = 'FLOAT' THEN CAST(TRY_CAST(text AS FLOAT) AS DOUBLE)
+      WHEN measure = 'number' THEN TRY_CAST(text AS DOUBLE) END AS number
+  FROM "__sqlanon_measured"
+)
+
 -- part: value_range
 -- A listed value that no row has gets a code that no row has: a least share is asked of it in vain.
 , "__sqlanon_typed_range" AS (
@@ -200,6 +231,12 @@ $database"anon".hierarchy_value
 
 -- part: hierarchy_height
 (SELECT max(level) + 1 FROM "__sqlanon_text")
+
+-- part: problem_of_numbers
+SELECT 1 AS place, 'the values are of type ' || any_value(kind) || ', and numbers, dates or timestamps are needed' AS problem
+FROM "__sqlanon_typed"
+WHERE kind NOT IN (SELECT kind FROM "__sqlanon_measured" WHERE measure IS NOT NULL)
+HAVING count(*) > 0
 
 -- part: problem_of_ranges
 SELECT 1 AS place, 'the ranges list no value, so nothing would be required' AS problem

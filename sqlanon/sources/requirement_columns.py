@@ -20,7 +20,7 @@ from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import Codes, KeyLayout, carried_code, public_cells, rank_name, tree
 from sqlanon.sql.cells.labels import level_name, stored_labels
 from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sql.classes.further_relations import guarding_steps, value_range
+from sqlanon.sql.classes.further_relations import guarding_steps, sensitive_number, value_range
 from sqlanon.sql.classes.rows import Rows, subjects
 from sqlanon.sql.questions.ask import BoundRequirement
 
@@ -103,12 +103,15 @@ def given_relations(
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [indexes[name] for name in subject])
         relations.add(f"sensitive_value_{number}", _rows_of_values(code, cells))
-        if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
+        if len(subject) > 1 or not wanted & {"sensitive_ancestor", "sensitive_number", "guarding_node", "value_range"}:
             continue
         values = carried[indexes[subject[0]]].table
         numbered = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
         relations.add(f"sensitive_code_{number}", exp.select(*numbered).from_(relation(values)))
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
+        if "sensitive_number" in reads:
+            kind = next(bound.published_type for bound in policy.sensitive if bound.column == subject[0])
+            relations.add(f"sensitive_number_{number}", sensitive_number(f"sensitive_code_{number}", kind))
         if reads & {"sensitive_ancestor", "guarding_node"}:
             _add_ancestors(engine, _taxonomy(policy, subject[0]), number, relations)
     _own_relations(policy, requirements, carried, indexes, relations)

@@ -24,6 +24,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, is_not_null, is_null, try_cast
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.classes.further_relations import OF_NUMBERS, is_numeric
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sql.questions.load import questions_of
 
@@ -260,6 +261,8 @@ def bind_requirements(
             list_column(requirement, [(b.column, b.published_type) for b in bound.quasi_identifiers])
         if not requirement.question.joint:
             _require_plain_values(bound.policy, requirement, sensitive)
+        if OF_NUMBERS in requirement.reads:
+            _require_numbers(bound.policy, requirement, sensitive)
         for name, named in _named(requirement, "COLUMN"):
             column = _guarding_column(bound, source.columns, requirement, named.name)
             guarding.append(column)
@@ -339,6 +342,17 @@ def _require_plain_values(
             raise PolicyError(
                 f"{policy}: {requirement} needs single values, and {name} holds {kind}",
                 hint="take one value out of it in the source, ON (SELECT ...)",
+            )
+
+
+def _require_numbers(policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]) -> None:
+    """Raises PolicyError for a sensitive attribute whose values have no distance: text, times of day, booleans."""
+    for name in requirement.attributes:
+        if not is_numeric(kind := sensitive[name].published_type):
+            raise PolicyError(
+                f"{policy}: {requirement} needs numbers, dates or timestamps, and {name} holds {kind}",
+                hint=f"cast it in the source, ON (SELECT CAST({name} AS DOUBLE) AS {name}, ...), or name another "
+                "sensitive attribute: attribute => salary",
             )
 
 

@@ -19,7 +19,18 @@ from sqlanon.catalog import migrations
 from sqlanon.clients.terminal.cli import app
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.sql.questions.load import load_question, model_names, question_names
-from tests.support.models.macros import TABLE, answers, call, name, some_arguments, source, stored_hierarchy, text
+from tests.support.models.macros import (
+    TABLE,
+    answers,
+    call,
+    fitting,
+    name,
+    some_arguments,
+    source,
+    stored_hierarchy,
+    text,
+)
+from tests.support.models.relations import of_numbers
 
 SETUP = """
 CREATE TABLE t AS
@@ -101,8 +112,9 @@ def client(database: Path, queries: list[str]) -> list[Any]:
 
 def calls(relation: str, database: str | None = None) -> dict[str, str]:
     """A call for each of the models' files."""
-    questions = map(load_question, question_names())
-    return {q.name: call(q, some_arguments(q).items(), TABLE, relation, database) for q in questions}
+    questions = [*map(load_question, question_names())]
+    tables = {q.name: None if of_numbers(q.name) else relation for q in questions}
+    return {q.name: call(q, some_arguments(q).items(), fitting(q, TABLE), tables[q.name], database) for q in questions}
 
 
 def assert_right(question: str, rows: Any) -> None:

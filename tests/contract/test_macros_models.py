@@ -23,7 +23,8 @@ from tests.support.database import one_thread
 from tests.support.draws import draws
 from tests.support.models import macros as support
 from tests.support.models.drawn import Drawn, drawn_models
-from tests.support.models.macros import call, check, expected, some_arguments, stored_hierarchy
+from tests.support.models.macros import call, check, expected, fitting, some_arguments, stored_hierarchy
+from tests.support.models.relations import of_numbers
 
 pytestmark = pytest.mark.drawn
 
@@ -117,7 +118,12 @@ GENTLE = Table(
 @every_model
 def test_check_and_the_macro_answer_alike(connection: Any, name: str, table: Table) -> None:
     question = load_question(name)
-    made = {"patients": support.source(table), "voters": support.public(table), "ranges": support.ranges(table)}
+    table = fitting(question, table)
+    made = {
+        "patients": support.source(table, of_numbers(name)),
+        "voters": support.public(table),
+        "ranges": support.ranges(table),
+    }
     for relation, rows in made.items():
         connection.execute(f"CREATE OR REPLACE TABLE {relation} AS {rows}")
     for statement in stored_hierarchy(table):

@@ -17,6 +17,7 @@ from tests.oracles.k_anonymity import achieved
 from tests.oracles.models.support import Table
 from tests.support.draws import draws
 from tests.support.models.drawn import Drawn, drawn_models
+from tests.support.models.relations import NUMBERS_TYPE, of_numbers
 from tests.support.policies import BUDGET, insert
 
 pytestmark = pytest.mark.drawn
@@ -95,13 +96,13 @@ def shared() -> Connection:
     return connect(config={"threads": "1"})
 
 
-def _install(con: Connection, table: Table) -> None:
+def _install(con: Connection, table: Table, kind: str = "VARCHAR") -> None:
     """A drawn table as tables of a database: `c` is the class, `d` the disease, `g` whom a row guards."""
     by_place = {place: of for of, places in table.classes.items() for place in places}
     guards = table.guards or [None] * len(table.values)
     rows = [(of, table.values[place], _node(guards[place])) for place, of in by_place.items()]
     con.execute(
-        "CREATE OR REPLACE TABLE t (c INTEGER, d VARCHAR, g VARCHAR); CREATE OR REPLACE TABLE public (c INTEGER)"
+        f"CREATE OR REPLACE TABLE t (c INTEGER, d {kind}, g VARCHAR); CREATE OR REPLACE TABLE public (c INTEGER)"
     )
     con.execute("CREATE OR REPLACE TABLE given (value VARCHAR, low DOUBLE, high DOUBLE)")
     for name, found in (
@@ -154,7 +155,7 @@ def test_check_of_every_model_agrees_with_its_oracle(shared: Connection, name: s
     table = replace(drawn.table, entities=None)
     if not table.ranges and "value_range" in drawn.requirement.reads:
         table = replace(table, ranges={"a": (None, None)})
-    _install(shared, table)
+    _install(shared, table, NUMBERS_TYPE if of_numbers(name) else "VARCHAR")
     using = " USING h" if table.taxonomy is not None else ""
     sensitive = f" SENSITIVE d{using}" if drawn.requirement.question.of_sensitive_values else ""
     against = " AGAINST public" if table.public is not None else ""

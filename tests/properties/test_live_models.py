@@ -15,6 +15,7 @@ from sqlanon import Connection
 from sqlanon.sql.questions.load import question_names
 from tests.oracles.lattice import recoded
 from tests.support.draws import draws
+from tests.support.models.relations import valued
 from tests.support.models.search import NODES, VALUES, Drawn, drawn, exhaustive, install, withheld
 from tests.support.policies import BUDGET, levels_of
 
@@ -45,7 +46,7 @@ def changes(draw: st.DrawFn, case: Drawn) -> list[tuple[str, str, int, tuple[Any
     keys = st.tuples(*(st.sampled_from((*q.domain, *q.later, None)) for q in case.quasi))
     width = len(case.quasi)
     old = st.sampled_from(case.rows).map(lambda row: row[:width])
-    values = st.sampled_from((*VALUES, None, "e"))
+    values = st.sampled_from([valued(case.question, value) for value in (*VALUES, None, "e")])
     kinds = st.sampled_from(["insert", "insert", "update", "delete"])
     found = []
     for _ in range(draw(st.integers(1, 5))):

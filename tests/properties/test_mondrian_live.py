@@ -25,6 +25,7 @@ from tests.oracles.models import k_anonymity
 from tests.oracles.models.support import Class, Table
 from tests.oracles.mondrian import Domain, bounds, order
 from tests.support.draws import draws
+from tests.support.models.relations import valued
 from tests.support.models.search import NODES, RANGES, TAXONOMY, VALUES
 from tests.support.mondrian import QUESTIONS, Case, cases, quoted
 from tests.support.policies import BUDGET
@@ -204,7 +205,7 @@ def changes(draw: st.DrawFn, case: Case) -> list[tuple[str, int, Row]]:
         row = {
             **dict(zip(case.names, key, strict=True)),
             "who": draw(st.sampled_from([None, 1, 2, 99])),
-            "s": draw(st.sampled_from((*VALUES, None, "e"))),
+            "s": valued(case.question, draw(st.sampled_from((*VALUES, None, "e")))),
             "g": draw(st.sampled_from(NODES)),
             "c": draw(st.sampled_from(["x", None])),
             "n": number,

@@ -17,6 +17,7 @@ from sqlanon.sql.sizes import sizes as key_sizes
 from tests.support.draws import draws
 from tests.support.losses import ORACLES
 from tests.support.models.projected import Best, Projected, changed, exhaustive, install, projected, shown
+from tests.support.models.relations import valued
 from tests.support.models.search import NODES, VALUES
 from tests.support.names import quoted
 from tests.support.policies import BUDGET, levels_of
@@ -152,7 +153,8 @@ def test_a_live_view_withholds_until_each_set_is_satisfied(question: str) -> Non
         rows, people = list(case.drawn.rows), list(case.entities or [None] * len(case.drawn.rows))
         for _ in range(data.draw(st.integers(1, 3))):
             key = data.draw(st.one_of(keys, known, known))
-            row = (*key, data.draw(st.sampled_from((*VALUES, None, "e"))), data.draw(st.sampled_from(NODES)))
+            value = valued(question, data.draw(st.sampled_from((*VALUES, None, "e"))))
+            row = (*key, value, data.draw(st.sampled_from(NODES)))
             entity = data.draw(st.sampled_from((None, 1, 7, 8)))
             con.duckdb.execute(f"INSERT INTO source VALUES ({', '.join('?' * (width + 3))})", [*row, entity])
             rows, people = [*rows, row], [*people, entity]

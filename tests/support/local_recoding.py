@@ -23,7 +23,7 @@ from sqlanon.statements.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.local_recoding import Class, Classes, Counts, Task
 from tests.oracles.models.support import Table
-from tests.support.models.search import RANGES, TAXONOMY, Drawn, drawn
+from tests.support.models.search import RANGES, TAXONOMY, Drawn, drawn, with_values
 from tests.support.policies import Case, Quasi, quasi_identifiers
 
 __all__ = ["method", "skewed", "skewed_cases", "solved", "task_of_case", "task_of_drawn", "violating_of"]
@@ -151,7 +151,7 @@ def skewed(draw: st.DrawFn, question: str) -> Drawn:
     rows += [(*key, draw(st.sampled_from(pool)), draw(node)) for key in rare]
     public = [row[: len(quasi)] for row in rows] + draw(st.lists(_keys(quasi), max_size=4))
     budget = draw(st.sampled_from(["0", "0", "0.1", "0.2"]))
-    return replace(case, quasi=quasi, rows=tuple(rows), public=tuple(public), k=2, suppression=budget)
+    return with_values(replace(case, quasi=quasi, rows=tuple(rows), public=tuple(public), k=2, suppression=budget))
 
 
 def _keys(quasi: Sequence[Quasi]) -> st.SearchStrategy[tuple[Any, ...]]:

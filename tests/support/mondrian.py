@@ -29,7 +29,8 @@ from tests.oracles.mondrian import (
     range_label,
 )
 from tests.support.database import template
-from tests.support.models.search import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY
+from tests.support.models.relations import valued
+from tests.support.models.search import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY, hierarchy_of, sensitive_type
 from tests.support.names import quoted
 from tests.support.policies import Quasi, intervals, plain, prefixes, stored
 
@@ -79,7 +80,8 @@ class Case:
         listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in GROUPS.items())
         con = template(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
         columns = [f"{quoted(name)} {q.type}" for name, q in zip(self.names, self.quasi, strict=True)]
-        con.execute(f"CREATE TABLE t ({', '.join(columns)}, who INTEGER, s VARCHAR, g VARCHAR, c VARCHAR, n INTEGER)")
+        columns += ["who INTEGER", f"s {sensitive_type(self.question)}", "g VARCHAR", "c VARCHAR", "n INTEGER"]
+        con.execute(f"CREATE TABLE t ({', '.join(columns)})")
         for row in self.rows:
             con.duckdb.execute(f"INSERT INTO t VALUES ({', '.join('?' * len(row))})", [*row.values()])
         for place, q in enumerate(self.quasi):
@@ -106,7 +108,7 @@ class Case:
             weight = f" WEIGHT {q.weight}" if q.weight != 1 else ""
             parts.append(f"{quoted(name)} QUASI IDENTIFIER{using}{weight}")
         parts += ["who ENTITY"] if self.entity else []
-        return ", ".join([*parts, "s SENSITIVE USING groups", "c INSENSITIVE", "n INSENSITIVE"])
+        return ", ".join([*parts, f"s SENSITIVE{hierarchy_of(self.question)}", "c INSENSITIVE", "n INSENSITIVE"])
 
     def _requirements(self) -> str:
         question = load_question(self.question)
@@ -262,6 +264,7 @@ def cases(draw: st.DrawFn, question: str, modes: Sequence[str] = ("strict",), si
         values = [*pool] * (len(keys) // len(pool))
     else:
         values = draw(st.lists(st.sampled_from(pool), min_size=count, max_size=count))
+    values = [valued(question, value) for value in values]
     rest = st.tuples(st.sampled_from([None, *range(12)]), st.sampled_from(NODES), st.sampled_from(["x", "y", None]))
     rows = [
         {**dict(zip(names, key, strict=True)), "who": who, "s": value, "g": guard, "c": other, "n": n}

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -81,6 +82,10 @@ def relations(release: Sequence[Row], seed: int, structs: bool) -> dict[str, pa.
         "sensitive_ancestor": table(
             {"value": whole_number, "level": whole_number, "node": whole_number},
             [(value, level, node(value, level)) for value in VALUES for level in range(HEIGHT)],
+        ),
+        "sensitive_number": table(
+            {"value": whole_number, "whole": pa.decimal128(38), "unit": pa.decimal128(38), "number": share},
+            [(value, Decimal(value * value - 4), Decimal(2), None) for value in VALUES],
         ),
         "value_range": table(
             {"value": whole_number, "low": share, "high": share}, [(v, *ends) for v, ends in low_high.items() if v % 3]

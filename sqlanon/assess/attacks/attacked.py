@@ -269,7 +269,8 @@ def background_of(
                 taxonomies[name] = _taxonomy(engine, called, columns, name, using[name])
                 _require_level(statistic, taxonomies[name].bound)
             if "sensitive_number" in statistic.reads:
-                _require_numbers(called, statistic, columns, name)
+                kind = _numeric_type(called, statistic, columns, name)
+                taxonomies.setdefault(name, Taxonomy(BoundAttribute(Attribute(name, Role.SENSITIVE), name, kind, kind)))
     return Background(taxonomies=taxonomies)
 
 
@@ -298,7 +299,8 @@ def _require_level(statistic: BoundStatistic, bound: BoundAttribute) -> None:
         )
 
 
-def _require_numbers(called: str, statistic: BoundStatistic, columns: Sequence[Column], name: str) -> None:
+def _numeric_type(called: str, statistic: BoundStatistic, columns: Sequence[Column], name: str) -> str:
+    """The type of a column. Raises PolicyError where its values are no numbers."""
     kind = next(kind for column, kind in columns if fold(column) == fold(name))
     if not kind.removeprefix("U").startswith(_NUMBERS) or kind.endswith("]"):
         raise PolicyError(
@@ -306,6 +308,7 @@ def _require_numbers(called: str, statistic: BoundStatistic, columns: Sequence[C
             hint="name a level of a hierarchy, similarity(level => 1), or cast the values to numbers in a query",
             part=("attack", statistic.statistic.model, "within"),
         )
+    return kind
 
 
 # Whether the source of a release still has the rows that the release shows, where an attack counts its hits on it.

@@ -1,7 +1,8 @@
-"""Normal relations that few models read: guarding nodes, sets of items, ranges of shares."""
+"""Normal relations that few models read: guarding nodes, sets of items, ranges of shares, numbers."""
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from sqlglot import exp
@@ -233,3 +234,66 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
             join_type="LEFT",
         )
     )
+
+
+# The numbers behind the codes of a sensitive attribute, for models that ask how far values lie apart.
+
+
+OF_NUMBERS = "sensitive_number"
+# Types whose values are numbers, or dates, of which a difference is one.
+_WHOLE_NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
+_DECIMALS = re.compile(r"DECIMAL\(\d+, ?(\d+)\)")
+_OTHER_NUMBERS = ("FLOAT", "DOUBLE", "BIGNUM")
+_MOMENTS = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
+# Decimals with more digits behind the point are read as DOUBLEs: an engine may round their products.
+_MOST_DIGITS = 6
+# A number of more units is read as this many: it then seems nearer to others than it is, never farther.
+_MOST_UNITS = 2 * 10**19
+_MICROSECONDS = 86_400_000_000
+
+
+def is_numeric(kind: str) -> bool:
+    """Whether values of a type have a distance: numbers, dates and timestamps."""
+    exact = _WHOLE_NUMBERS.fullmatch(kind) or _DECIMALS.fullmatch(kind) or _MOMENTS.fullmatch(kind)
+    return exact is not None or kind in _OTHER_NUMBERS
+
+
+def sensitive_number(codes: str, kind: str) -> exp.Select:
+    """sensitive_number(value, whole, unit, number): the number that each code of a column of a type stands for.
+
+    Whole numbers, decimals, dates and timestamps are `whole` units, of which `unit` make 1, or a day. Other numbers
+    are the DOUBLE `number`. What does not apply is NULL, and so are both for a value that is NULL.
+    """
+    value = column("value_0")
+    nothing, decimal = cast(exp.null(), _UNITS), _DECIMALS.fullmatch(kind)
+    digits = int(decimal[1]) if decimal else 0
+    whole: exp.Expr = nothing.copy()
+    unit = 1
+    number: exp.Expr = cast(exp.null(), "DOUBLE")
+    if _MOMENTS.fullmatch(kind):
+        # The first and the last dates of all have no timestamp, and infinite ones no place: neither counts as a number.
+        unit = _MICROSECONDS
+        moment = value if kind == "TIMESTAMP WITH TIME ZONE" else try_cast(value, "TIMESTAMP")
+        whole = cast(f.built_in("epoch_us", moment), _UNITS)
+    elif digits <= _MOST_DIGITS and (decimal or (_WHOLE_NUMBERS.fullmatch(kind) and kind != "UHUGEINT")):
+        unit = 10**digits
+        whole = _units(value, kind, digits)
+    else:
+        number = cast(value, "DOUBLE")
+    parts = {"whole": whole, "unit": cast(literal(unit), _UNITS), "number": number}
+    named = [alias(part, name) for name, part in parts.items()]
+    return exp.select(alias(column("code"), "value"), *named).from_(relation(codes))
+
+
+_UNITS = "DECIMAL(38, 0)"
+
+
+def _units(value: exp.Expr, kind: str, digits: int) -> exp.Expr:
+    exact = f"DECIMAL(38, {digits})"
+    # A HUGEINT may have more digits than a DECIMAL.
+    number: exp.Expr = try_cast(value, exact) if kind == "HUGEINT" else cast(value, exact)
+    most = _MOST_UNITS // 10**digits
+    if kind == "HUGEINT" or digits or kind == "UBIGINT":
+        high, low = (cast(exp.Literal.string(str(end)), exact) for end in (most, -most))
+        number = f.greatest(f.least(number, high, ignore_nulls=False), low, ignore_nulls=False)
+    return cast(number * cast(literal(10**digits), "DECIMAL(19, 0)"), _UNITS) if digits else number

@@ -18,21 +18,17 @@ from sqlanon.sql.build.expressions import (
     ascending,
     big,
     cast,
-    huge,
     identical,
-    if_,
-    not_,
     order_by,
     row_alias,
     total,
-    try_cast,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sql.classes.further_relations import guarding_steps, itemset_steps, value_range
+from sqlanon.sql.classes.further_relations import guarding_steps, itemset_steps, sensitive_number, value_range
 from sqlanon.sql.classes.rows import (
     RESPONDENTS,
     Rows,
@@ -44,11 +40,6 @@ from sqlanon.sql.classes.rows import (
     rows_of,
     subjects,
 )
-
-# Whole numbers with more digits than a DOUBLE has. None of a UHUGEINT is exact: no wider type could hold its sums.
-_ROUNDED = ("BIGINT", "UBIGINT", "HUGEINT")
-# A range of the greatest width that may be asked for, 10 ** 12, ends within a HUGEINT.
-_LARGEST = 2**127 - 1 - 10**12
 
 
 @dataclass(frozen=True)
@@ -157,7 +148,8 @@ def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str]
         (f"class_sensitive_value_{number}", _class_sensitive_value(counted, codes, len(subject))),
     ]
     if "sensitive_number" in reads:
-        steps.append((f"sensitive_number_{number}", _sensitive_number(codes)))
+        kind = background.taxonomy(subject).bound.published_type
+        steps.append((f"sensitive_number_{number}", sensitive_number(codes, kind)))
     if reads & {"sensitive_ancestor", "guarding_node"}:
         taxonomy = background.taxonomy(subject)
         steps.append((paths, sensitive_path(codes, taxonomy)))
@@ -236,18 +228,6 @@ def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width:
         .from_(counted)
         .join(relation(codes, as_="coded"), on=exp.and_(*same))
     )
-
-
-def _sensitive_number(codes: str) -> exp.Select:
-    """sensitive_number(value, whole, number): the number that each code of a numeric column stands for.
-
-    It is `whole` where a DOUBLE would round it, else `number`; the other one is NULL.
-    """
-    number = column("value_0")
-    rounds = exp.In(this=f.call("typeof", number), expressions=list(map(literal, _ROUNDED)))
-    whole = alias(if_(rounds, f.least(try_cast(number.copy(), "HUGEINT"), huge(literal(_LARGEST)))), "whole")
-    inexact = alias(if_(not_(rounds.copy()), cast(number.copy(), "DOUBLE")), "number")
-    return exp.select(alias(column("code"), "value"), whole, inexact).from_(relation(codes))
 
 
 def sensitive_value(class_values: str) -> exp.Select:

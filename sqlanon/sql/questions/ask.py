@@ -281,6 +281,7 @@ _OF_ONE_TABLE = {
     "guarded": "guarding nodes",
     "sensitive_ancestor": "a hierarchy of sensitive values",
     "value_range": "ranges of shares",
+    "sensitive_number": "distances of numbers",
 }
 
 

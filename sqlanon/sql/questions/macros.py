@@ -112,6 +112,8 @@ def _relations(question: Question) -> str:
     if "value_range" in reads:
         parts.append(filled("relations", "ranges"))
         problems.append(filled("relations", "problem_of_ranges"))
+    if "sensitive_number" in reads:
+        problems.append(filled("relations", "problem_of_numbers"))
     if set(HIERARCHY) & set(reads):
         parts.append(filled("relations", "hierarchy"))
         problems.append(_problem_of_hierarchy())

@@ -9,6 +9,7 @@ from decimal import Decimal
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import InternalError
+from sqlanon.sql.classes.further_relations import OF_NUMBERS
 from sqlanon.sql.classes.related import VALUES, is_partition
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.load import Parameter, Question, readable_models
@@ -25,11 +26,12 @@ _LEAST_COUNT = 2
 
 @dataclass(frozen=True)
 class SensitiveColumn:
-    """A sensitive column: whether it names a hierarchy, and whether its values are made of others."""
+    """A sensitive column: whether it names a hierarchy, whether its values are made of others, and whether numbers."""
 
     name: str
     has_hierarchy: bool
     is_nested: bool
+    is_numeric: bool = False
 
 
 def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool) -> tuple[Requirement, ...]:
@@ -50,7 +52,7 @@ def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool)
 
 
 def _is_askable(question: Question, has_public_table: bool) -> bool:
-    is_about_more = any(parameter.type in ("RELATION", "COLUMN") for parameter in question.parameters)
+    is_about_more = any(p.type in ("RELATION", "COLUMN") or _is_distance(question, p) for p in question.parameters)
     return not is_about_more and (has_public_table or _OF_PUBLIC_TABLE not in question.reads)
 
 
@@ -63,8 +65,17 @@ def _has_query(question: Question) -> bool:
     return True
 
 
+def _is_distance(question: Question, parameter: Parameter) -> bool:
+    """Whether a figure depends on how far the user's numbers lie apart, of which nothing is known without a policy."""
+    of_numbers = OF_NUMBERS in question.reads and parameter.type == "DECIMAL" and parameter.default is None
+    return of_numbers and _is_read(question, parameter)
+
+
 def _fits(question: Question, column: SensitiveColumn) -> bool:
-    return (question.joint or not column.is_nested) and (column.has_hierarchy or _OF_HIERARCHY not in question.reads)
+    """Whether a model can be asked of a column: one of single values, of values in a hierarchy, or of numbers."""
+    of_single_values = question.joint or not column.is_nested
+    with_hierarchy = column.has_hierarchy or _OF_HIERARCHY not in question.reads
+    return of_single_values and with_hierarchy and (column.is_numeric or OF_NUMBERS not in question.reads)
 
 
 def figure_name(question: Question) -> str:

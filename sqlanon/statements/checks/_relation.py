@@ -32,6 +32,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.classes.further_relations import is_numeric
 from sqlanon.sql.classes.normal_relations import Background
 from sqlanon.sql.classes.rows import Rows, class_label
 from sqlanon.sql.questions.arguments import with_names
@@ -120,7 +121,12 @@ def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...
         return tuple(map(with_names, policy.requirements))
     types = {fold(name): kind for name, kind in source.columns}
     sensitive = [
-        SensitiveColumn(a.name, has_hierarchy=a.hierarchy is not None, is_nested=is_nested(types.get(fold(a.name), "")))
+        SensitiveColumn(
+            a.name,
+            has_hierarchy=a.hierarchy is not None,
+            is_nested=is_nested(kind := types.get(fold(a.name), "")),
+            is_numeric=is_numeric(kind),
+        )
         for a in policy.having(Role.SENSITIVE)
     ]
     return every_model(sensitive, has_public_table=policy.against is not None)

@@ -17,6 +17,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import isfinite
 
 Class = Hashable
 Label = Hashable
@@ -60,6 +61,11 @@ class Table:
         if self.entities is None:
             return len(places)
         return max(1, len({self.entities[place] for place in places} - {None}))
+
+    def numbers(self, of: Class) -> list[Fraction]:
+        """The numbers of the rows of a class, each exactly; NULL, NaN and infinity are none."""
+        rows = [self.values[place] for place in self.classes[of]]
+        return [Fraction(row) for row in rows if isinstance(row, int | float | Decimal | Fraction) and isfinite(row)]
 
     @property
     def baseline(self) -> Counter[Hashable]:

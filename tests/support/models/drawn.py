@@ -24,7 +24,7 @@ from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sql.questions.load import Parameter, Question
 from tests.oracles.models.support import Class, Table
-from tests.support.models.relations import KNOWN, VALUES, literal
+from tests.support.models.relations import KNOWN, VALUES, literal, with_numbers
 
 # No figure of a drawn table is as large: withholding rows does not mend the class.
 BEYOND_MENDING = 9e15
@@ -159,6 +159,7 @@ EXTRAS: Mapping[str, Callable[[Table], st.SearchStrategy[Table]]] = {
     "guarded": _with_guards,
     "value_range": _with_ranges,
     "public_class": _with_public,
+    "sensitive_number": lambda table: st.just(with_numbers(table)),
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.questions.load import Question
 from tests.oracles.models.support import Class, Table, in_order
+from tests.support.models.relations import NUMBERS_TYPE, of_numbers, with_numbers
 
 COLUMNS = ("a\"g'e -- ", "$value$; $sensitive")
 SENSITIVE = 'dis"ease\'"'
@@ -53,11 +54,13 @@ def query(rows: Iterable[Sequence[object]], names: Sequence[str], types: Sequenc
     return f"(SELECT {columns} FROM (VALUES {values}) AS given({', '.join(places)}){nothing})"
 
 
-def source(table: Table) -> str:
+def source(table: Table, of_numbers: bool = False) -> str:
     """A query for the rows of a table: the two columns, the sensitive value and the guarding node."""
     guards: Sequence[Hashable] = table.guards or [None] * len(table.values)
     rows = [(*KEYS[of], table.values[place], guards[place]) for of, places in table.classes.items() for place in places]
-    return query(rows, (*COLUMNS, SENSITIVE, GUARD), _LISTS["rows"])
+    types = [*_LISTS["rows"]]
+    types[2] = NUMBERS_TYPE if of_numbers else types[2]
+    return query(rows, (*COLUMNS, SENSITIVE, GUARD), types)
 
 
 def public(table: Table) -> str:
@@ -86,7 +89,7 @@ def call(
 ) -> str:
     """The call of a question's macro for a table, or for a relation with its columns; of an attached database."""
     columns = f"[{', '.join(map(text, COLUMNS))}]"
-    given = [text(relation or source(table)), columns]
+    given = [text(relation or source(table, of_numbers(question.name))), columns]
     if question.of_sensitive_values:
         given.append(text(sensitive))
     stands_for = {"RELATION": ranges(table), "COLUMN": GUARD}
@@ -187,4 +190,9 @@ def answers(question: Question, oracle: Any) -> tuple[Any, ...]:
     kinds = {p.name: p.type for p in question.parameters}
     given = {n: v for n, v in some_arguments(question).items() if kinds[n] not in ("RELATION", "COLUMN")}
     exact = {n: Fraction(v) if isinstance(v, Decimal) else v for n, v in given.items()}
-    return expected(question, oracle, TABLE, exact)
+    return expected(question, oracle, fitting(question, TABLE), exact)
+
+
+def fitting(question: Question, table: Table) -> Table:
+    """The table, with numbers in place of letters where the model is about numbers."""
+    return with_numbers(table) if of_numbers(question.name) else table

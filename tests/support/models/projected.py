@@ -74,7 +74,7 @@ def install(case: Projected) -> Connection:
     con = template(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
     drawn = case.drawn
     columns = ", ".join(f"{quoted(name)} {q.type}" for name, q in zip(case.names, drawn.quasi, strict=True))
-    con.execute(f"CREATE TABLE source ({columns}, s VARCHAR, g VARCHAR, e INTEGER)")
+    con.execute(f"CREATE TABLE source ({columns}, s {search.sensitive_type(drawn.question)}, g VARCHAR, e INTEGER)")
     for place, row in enumerate(drawn.rows):
         entity = None if case.entities is None else case.entities[place]
         con.duckdb.execute(f"INSERT INTO source VALUES ({', '.join('?' * (len(row) + 1))})", [*row, entity])
@@ -104,9 +104,8 @@ def policy_text(case: Projected) -> str:
     asked = [f"{question.model}({', '.join(given)}{case.on_text(case.on)})"]
     asked += [f"k_anonymity(k => {k}{case.on_text(on)})" for k, on in case.also]
     entity = ", e ENTITY" if case.entities is not None else ""
-    return (
-        f"CREATE POLICY p ON source ({', '.join(clauses)}, s SENSITIVE USING groups{entity}) REQUIRE {', '.join(asked)}"
-    )
+    sensitive = f"s SENSITIVE{search.hierarchy_of(case.drawn.question)}"
+    return f"CREATE POLICY p ON source ({', '.join(clauses)}, {sensitive}{entity}) REQUIRE {', '.join(asked)}"
 
 
 def withheld(case: Projected, keys: Sequence[tuple[Hashable, ...]]) -> set[int] | None:

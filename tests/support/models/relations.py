@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
+from sqlanon.sql.questions.load import load_question
 from tests.oracles.models.support import Table, in_order
 
 # 'e' never occurs: a hierarchy and a table of ranges may know more values than the release.
 VALUES = ("a", "b", "c", "d", None)
 KNOWN = (*VALUES, "e")
+# The numbers that models of numbers are given in place of them, in their order.
+NUMBERS = dict(zip("abcde", map(Decimal, ("-3.00", "0.50", "1.00", "1.75", "1000000000000.00")), strict=True))
+# The type of a column that has them, and in how many units each is 1.
+NUMBERS_TYPE, UNITS = "DECIMAL(18, 2)", 100
 
 Row = tuple[object, ...]
 
@@ -33,9 +41,25 @@ def _cell(cell: object, struct: bool) -> str:
     return "NULL" if cell is None else f"{{'of': {cell!r}}}" if struct else repr(cell)
 
 
+def of_numbers(question: str) -> bool:
+    """Whether a model asks how far numbers lie apart."""
+    return "sensitive_number" in load_question(question).reads
+
+
+def valued(question: str, value: Any) -> Any:
+    """A value as a model is given it: a number for each letter where the model is about numbers."""
+    return NUMBERS.get(value) if of_numbers(question) else value
+
+
+def with_numbers(table: Table) -> Table:
+    """The table with a number in place of each letter."""
+    return replace(table, values=[NUMBERS.get(str(value)) for value in table.values])
+
+
 def code(value: Hashable) -> int:
     """Codes are in value order, NULL's last, but neither dense nor from zero."""
-    return 5 + 3 * in_order(KNOWN).index(value)
+    letter = next((letter for letter, number in NUMBERS.items() if number == value), value)
+    return 5 + 3 * in_order(KNOWN).index(letter)
 
 
 def _equivalence_class(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
@@ -56,6 +80,11 @@ def _sensitive_ancestor(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row
         for level, label in enumerate(path):
             nodes = in_order({other[level] for other in paths.values()})
             yield code(value), level, code(value) if level == 0 else 1 + nodes.index(label)
+
+
+def _sensitive_number(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    for value in dict.fromkeys(table.values):
+        yield code(value), None if value is None else int(value * UNITS), UNITS, None  # type: ignore[call-overload]
 
 
 def _value_range(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
@@ -91,6 +120,10 @@ RELATIONS: Mapping[str, tuple[str, Callable[[Table, Mapping[Hashable, int]], Ite
     "class_sensitive_value": ("class_id BIGINT, value BIGINT, n BIGINT", _class_sensitive_value),
     "sensitive_value": ("value BIGINT, n BIGINT", _sensitive_value),
     "sensitive_ancestor": ("value BIGINT, level INTEGER, node BIGINT", _sensitive_ancestor),
+    "sensitive_number": (
+        "value BIGINT, whole DECIMAL(38,0), unit DECIMAL(38,0), number DOUBLE",
+        _sensitive_number,
+    ),
     "value_range": ("value BIGINT, low DOUBLE, high DOUBLE", _value_range),
     "guarded": ("class_id BIGINT, node BIGINT", _guarded),
     "guarding_node": ("node BIGINT, value BIGINT", _guarding_node),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
@@ -27,6 +27,7 @@ from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table
 from tests.support.database import template
+from tests.support.models.relations import NUMBERS_TYPE, of_numbers, valued
 from tests.support.policies import SUPPRESSIONS, Quasi, quasi_identifiers
 
 VALUES = ("a", "b", "c", "d")
@@ -67,10 +68,28 @@ def drawn(draw: st.DrawFn, question: str) -> Drawn:
     more = draw(st.lists(keys, max_size=12))
     parameters = load_question(question).parameters
     arguments = {p.name: draw(_argument(p)) for p in parameters if p.type not in ("RELATION", "COLUMN")}
-    if "max" in arguments:
+    if {"min", "max"} <= arguments.keys():
         arguments["min"], arguments["max"] = sorted([arguments["min"], arguments["max"]])
     public = (*(r[: len(quasi)] for r in rows), *more)
-    return Drawn(quasi, rows, public, question, arguments, draw(st.integers(1, 3)), draw(st.sampled_from(SUPPRESSIONS)))
+    k, suppression = draw(st.integers(1, 3)), draw(st.sampled_from(SUPPRESSIONS))
+    return with_values(Drawn(quasi, rows, public, question, arguments, k, suppression))
+
+
+def with_values(case: Drawn) -> Drawn:
+    """The case with the values that its model is given in place of letters."""
+    width = len(case.quasi)
+    rows = ((*row[:width], valued(case.question, row[width]), *row[width + 1 :]) for row in case.rows)
+    return replace(case, rows=tuple(rows))
+
+
+def sensitive_type(question: str) -> str:
+    """The type of the sensitive column."""
+    return NUMBERS_TYPE if of_numbers(question) else "VARCHAR"
+
+
+def hierarchy_of(question: str) -> str:
+    """The hierarchy of the sensitive column, which numbers need none of."""
+    return "" if of_numbers(question) else " USING groups"
 
 
 def _argument(parameter: Parameter) -> st.SearchStrategy[Any]:
@@ -88,7 +107,7 @@ def install(case: Drawn) -> Connection:
     listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in GROUPS.items())
     con = template(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
     columns = ", ".join(f"q{i} {q.type}" for i, q in enumerate(case.quasi))
-    con.execute(f"CREATE TABLE source ({columns}, s VARCHAR, g VARCHAR)")
+    con.execute(f"CREATE TABLE source ({columns}, s {sensitive_type(case.question)}, g VARCHAR)")
     con.execute(f"CREATE TABLE everybody ({columns})")
     for name, rows in (("source", case.rows), ("everybody", case.public)):
         for row in rows:
@@ -119,7 +138,8 @@ def policy_text(case: Drawn) -> str:
     against = "AGAINST everybody " if "public_class" in question.reads else ""
     also = "" if question.name == "k_anonymity" else f", k_anonymity(k => {case.k})"
     asked = f"{question.model}({', '.join(given)}){also}"
-    return f"CREATE POLICY p ON source ({', '.join(clauses)}, s SENSITIVE USING groups) {against}REQUIRE {asked}"
+    clauses.append(f"s SENSITIVE{hierarchy_of(case.question)}")
+    return f"CREATE POLICY p ON source ({', '.join(clauses)}) {against}REQUIRE {asked}"
 
 
 def solved(con: Connection, case: Drawn) -> Generalization | None:
