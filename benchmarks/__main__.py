@@ -19,7 +19,7 @@ from benchmarks.context import SIZES, Context
 from benchmarks.figure import Figure
 from benchmarks.report import as_json, machine, show
 from benchmarks.slope import slopes
-from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
+from sqlanon.clients.terminal.demo import ADULT_COMPLETE_ROWS
 from sqlanon.errors import SqlanonError
 
 __all__ = ["main"]

@@ -17,7 +17,7 @@ from pathlib import Path
 import sqlanon
 from benchmarks import databases
 from benchmarks.data import CENSUS, prepared
-from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
+from sqlanon.clients.terminal.demo import ADULT_COMPLETE_ROWS
 
 __all__ = ["main"]
 

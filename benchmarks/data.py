@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from sqlanon.clients.terminal.datasets import load_adult
+from sqlanon.clients.terminal.demo import load_adult
 
 __all__ = ["ADULT", "CENSUS", "DIAGNOSED", "DISTINCT", "Dataset", "prepared"]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import sqlanon
 from benchmarks import databases
 from benchmarks.data import CENSUS, prepared
-from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
+from sqlanon.clients.terminal.demo import ADULT_COMPLETE_ROWS
 from sqlanon.errors import PrivacyViolation
 
 __all__ = ["Pairs", "beliefs", "main"]

@@ -21,7 +21,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.registry import competing
 from sqlanon.methods.shared.arguments import called
-from sqlanon.release.pipeline import compare, drawn_counts
+from sqlanon.release.pipeline import compare
 from sqlanon.release.pipeline.compare import compare_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.release.pipeline.stages import Contender, Requested
@@ -106,7 +106,7 @@ def _time(connection: Any, method: str, runs: int) -> float | None:
         return None
 
 
-def _compared(connection: Any, queries: int = 100, seed: int = drawn_counts.SEED) -> tuple[Contender, ...]:
+def _compared(connection: Any, queries: int = 100, seed: int = compare.SEED) -> tuple[Contender, ...]:
     """The figures of each method, by other queries than those that choose where a seed is given."""
     engine = DuckDBEngine(connection.duckdb)
     request = ReleaseRequest("table", QualifiedName(("compared",)), "survey")

@@ -18,7 +18,7 @@ from benchmarks.data import CENSUS
 from benchmarks.figure import Figure
 from benchmarks.quality import Quality, quality
 from benchmarks.stages import StageTimes, timed_choice, timed_statement
-from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
+from sqlanon.clients.terminal.demo import ADULT_COMPLETE_ROWS
 from sqlanon.methods.shared.partition.region_labels import Partition
 
 __all__ = ["run"]

@@ -15,7 +15,7 @@ from statistics import median
 
 from benchmarks.context import Context
 from benchmarks.figure import Figure
-from sqlanon.clients.terminal.datasets import adult_wheel
+from sqlanon.clients.terminal.demo import adult_wheel
 
 __all__ = ["run"]
 

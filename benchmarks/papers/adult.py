@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import sqlanon
 from sqlanon import assets
-from sqlanon.clients.terminal.datasets import load_adult
+from sqlanon.clients.terminal.demo import load_adult
 
 __all__ = [
     "FOLDS",

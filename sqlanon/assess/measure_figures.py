@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, reads_more, why_not
+from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
-from sqlanon.assess.figures.membership import membership
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.catalog import releases
 from sqlanon.domain.identifiers import nearest

@@ -348,7 +348,7 @@ def _noting(query: object) -> Iterator[None]:
 
 
 def _hint_for_object(query: object) -> str | None:
-    from sqlanon.clients.api.defined import Defined
+    from sqlanon.clients.api.arguments import Defined
 
     is_defined = isinstance(query, Defined)
     return "an object has its statement, which runs: connection.sql(policy.sql())" if is_defined else None

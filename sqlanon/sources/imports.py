@@ -12,9 +12,16 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.adbc import STREAM, AdbcConnection, copied_from_sqlite, created_from, open_sqlite, require_pyarrow
+from sqlanon.engines.adbc import (
+    STREAM,
+    AdbcConnection,
+    copied_from_sqlite,
+    created_from,
+    open_postgres,
+    open_sqlite,
+    require_pyarrow,
+)
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.postgres import open_postgres
 from sqlanon.engines.postgres_url import database_url, is_database_url, require_no_url
 from sqlanon.errors import WITHHELD, DataError, EngineError, UserError
 from sqlanon.sources.catalog_entries import find_relation

@@ -28,9 +28,9 @@ from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.build.render import to_sql, view_over
 from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.sql.cells.labels import published_value
+from sqlanon.syntax.head import FILE_NAME
 from sqlanon.syntax.query_text import query_text
 from sqlanon.syntax.script import quoted_texts
-from sqlanon.syntax.source import FILE_NAME
 
 # What no query may have in it that the catalog keeps.
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sqlanon.domain.values import Source
 from sqlanon.errors import EngineError, Position, SqlanonError, UserError, without_passwords
+from sqlanon.syntax.lexer import UNPAIRED, Placeholder
 from sqlanon.syntax.parts import Parts
-from sqlanon.syntax.placeholders import Placeholder
-from sqlanon.syntax.wording import UNPAIRED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

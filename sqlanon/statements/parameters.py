@@ -13,7 +13,7 @@ from sqlanon.errors import StatementError, UserError
 from sqlanon.sources.data_frames import plain_scalar
 from sqlanon.statements.base import Statement
 from sqlanon.statements.parser import filled
-from sqlanon.syntax.placeholders import Placeholder
+from sqlanon.syntax.lexer import Placeholder
 
 
 def with_values(engine: Engine, statement: Statement, parameters: object = None) -> Statement:

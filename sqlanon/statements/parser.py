@@ -11,19 +11,94 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from itertools import islice, pairwise, takewhile
+from typing import NamedTuple, NoReturn
 
 from sqlanon.domain.values import Value
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.statements import meant
 from sqlanon.statements.base import PassThrough, Statement
-from sqlanon.statements.meant import Meant
 from sqlanon.statements.registry import label_of, spellings_of, statements, statements_beginning
-from sqlanon.syntax.lexer import Kind, Positions, Token, keyword_of, tokens
+from sqlanon.syntax.lexer import Kind, Placeholder, Positions, Token, keyword_of, shortened, tokens
 from sqlanon.syntax.parts import Parts
-from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.reader import Reader
 from sqlanon.syntax.script import Piece, first_keyword, split
-from sqlanon.syntax.wording import shortened
+
+# Statements that do not exist, and that people try: each is refused with the one that does what they want.
+
+
+class Meant(NamedTuple):
+    """A message for a statement that does not exist, and a hint in which {name} is the name that it is about."""
+
+    hint: str
+    message: str = "there is no such statement"
+
+
+_RELEASE = Meant("CHECK {name} says what it satisfies, DESCRIBE {name} which columns it has; SHOW RELEASES lists all")
+_STREAM = Meant("SHOW STREAMS lists all, CHECK {name} says what it satisfies, and its columns are those of its table")
+_HIERARCHY = Meant("SHOW HIERARCHIES lists all with the statements that make them")
+_WORKLOAD = Meant("SHOW WORKLOADS lists all; the table anon.workload has their queries")
+
+_WITH_S = "the word ANONYMISED is spelt otherwise in these statements"
+_ANONYMIZE = Meant("write CREATE ANONYMIZED TABLE name FROM patients (age, sex, zip) SENSITIVE disease")
+
+# By their first words, behind which a name stands. To DuckDB all of them are errors, too.
+BEFORE_NAME = {
+    "CREATE RELEASE": Meant("write CREATE ANONYMIZED TABLE {name} AS POLICY ..., or CREATE ANONYMIZED VIEW"),
+    "DROP RELEASE": Meant("write DROP ANONYMIZED TABLE {name}, or DROP ANONYMIZED VIEW {name} if it is a live view"),
+    "DESCRIBE RELEASE": _RELEASE,
+    "SHOW RELEASE": _RELEASE,
+    "CREATE STREAM": Meant("write CREATE ANONYMIZED STREAM {name} AS POLICY ... ORDER BY column METHOD stream(...)"),
+    "DROP STREAM": Meant("write DROP ANONYMIZED STREAM {name}"),
+    "DESCRIBE STREAM": _STREAM,
+    "SHOW STREAM": _STREAM,
+    "DESCRIBE HIERARCHY": _HIERARCHY,
+    "SHOW HIERARCHY": _HIERARCHY,
+    "DESCRIBE WORKLOAD": _WORKLOAD,
+    "SHOW WORKLOAD": _WORKLOAD,
+}
+
+# Of three words, the last of which DuckDB would take for the name of a table: another name follows.
+BEFORE_SECOND_NAME = {
+    f"CREATE {kind} {word}": Meant(
+        f"the words stand the other way round: CREATE ANONYMIZED {kind} {{name}} FROM patients (age, sex), or AS POLICY"
+    )
+    for kind in ("TABLE", "VIEW")
+    for word in ("ANONYMIZED", "ANONYMISED")
+}
+
+# By their openings, in the notation of `Statement.OPENINGS`.
+OPENINGS = {
+    "CREATE [OR REPLACE] ANONYMISED": Meant(
+        "write it with a Z: CREATE ANONYMIZED TABLE name FROM patients (age, sex), or AS POLICY", _WITH_S
+    ),
+    "DROP ANONYMISED": Meant("write it with a Z: DROP ANONYMIZED TABLE name", _WITH_S),
+    "REFRESH ANONYMISED": Meant("write it with a Z: REFRESH ANONYMIZED TABLE name", _WITH_S),
+    "EXPLAIN [VERBOSE] [CREATE [OR REPLACE]] ANONYMISED": Meant(
+        "write it with a Z: EXPLAIN ANONYMIZED TABLE name AS POLICY policy", _WITH_S
+    ),
+    "ANONYMIZE": _ANONYMIZE,
+    "ANONYMISE": _ANONYMIZE,
+    "EXPLAIN [CREATE [OR REPLACE]] ANONYMIZED STREAM": Meant(
+        "CREATE ANONYMIZED STREAM publishes nothing yet; EXPLAIN ANONYMIZED TABLE looks at all rows at once",
+        "a stream cannot be explained: its rows have not arrived",
+    ),
+    "REFRESH ANONYMIZED STREAM": Meant("ADVANCE name publishes what is due of a stream", "a stream is not made anew"),
+}
+
+
+def refuse(reader: Reader, meant: Meant) -> NoReturn:
+    """Raises StatementError, with what to write instead."""
+    first = reader.take()
+    reader.accept("OR", "REPLACE")
+    reader.take()
+    if keyword_of(reader.peek()) in ("ANONYMIZED", "ANONYMISED"):
+        reader.take()
+    if reader.accept("IF"):
+        reader.accept("NOT")
+        reader.accept("EXISTS")
+    is_name = reader.peek().kind in (Kind.WORD, Kind.QUOTED)
+    name = shortened(reader.peek().text) if is_name else "name"
+    raise reader.refused(meant.message, hint=meant.hint.format(name=name), token=first)
+
 
 # How like one of our statements the first words of another have to be: CREATE ANONYMISED is, CREATE TABLE is not.
 _NEAR = 0.84
@@ -43,9 +118,9 @@ class _Forms:
     """The beginnings of some statements, by their keywords."""
 
     def __init__(self, statements: Iterable[type[Statement]]) -> None:
-        openings: dict[str, type[Statement] | Meant] = dict(meant.OPENINGS)
+        openings: dict[str, type[Statement] | Meant] = dict(OPENINGS)
         # Ours only where a name stands behind them: SHOW release describes a table of that name.
-        self._before_name = {words: _Form(words, form) for words, form in meant.BEFORE_NAME.items()}
+        self._before_name = {words: _Form(words, form) for words, form in BEFORE_NAME.items()}
         for statement in statements:
             openings |= dict.fromkeys(statement.OPENINGS, statement)
             for words, other in statement.OPENINGS_BEFORE_NAME.items():
@@ -76,9 +151,9 @@ def _before_second_name(first: Sequence[Token]) -> _Form | None:
     """The statement that was meant by CREATE TABLE ANONYMIZED name; to DuckDB a table may be called anonymized."""
     rest = [*first[:1], *first[3:]] if [*map(keyword_of, first[1:3])] == ["OR", "REPLACE"] else list(first)
     words = " ".join(map(keyword_of, rest[:3]))
-    if len(rest) < 4 or words not in meant.BEFORE_SECOND_NAME or keyword_of(rest[3]) in ("AS", "USING"):
+    if len(rest) < 4 or words not in BEFORE_SECOND_NAME or keyword_of(rest[3]) in ("AS", "USING"):
         return None
-    return _Form(words, meant.BEFORE_SECOND_NAME[words]) if rest[3].kind in (Kind.WORD, Kind.QUOTED) else None
+    return _Form(words, BEFORE_SECOND_NAME[words]) if rest[3].kind in (Kind.WORD, Kind.QUOTED) else None
 
 
 @cache
@@ -182,7 +257,7 @@ def _parsed(
     example = "" if isinstance(form.statement, Meant) else form.statement.form()
     reader = Reader(text, positions, piece.start, piece.end, label=form.label, form=example, values=values)
     if isinstance(form.statement, Meant):
-        meant.refuse(reader, form.statement)
+        refuse(reader, form.statement)
     statement = form.statement.read(reader)
     # None is left once they have values.
     placeholders = tuple(dict.fromkeys(reader.placeholders.read)) if values is None else ()

@@ -9,9 +9,8 @@ from typing import Any
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Mask, Pseudonym, Role
 from sqlanon.syntax import values
-from sqlanon.syntax.lexer import Kind, Token, keyword_of
+from sqlanon.syntax.lexer import Kind, Token, either, keyword_of, nearest_phrase, shortened
 from sqlanon.syntax.reader import SEPARATORS, Reader
-from sqlanon.syntax.wording import either, nearest_phrase, shortened
 
 ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
 _CLAUSES = {

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import Enum, auto
 from typing import NamedTuple
 
+from sqlanon.domain.values import Value, written
 from sqlanon.errors import Position
 
 # The characters between tokens. DuckDB takes just these Unicode spaces for spaces;
@@ -129,3 +132,117 @@ class Positions:
     def start_of(self, position: Position) -> int:
         """The offset of the first character of a position's line."""
         return self._lines[position.line - 1]
+
+
+# What stands for a value that is known only when a statement runs: ?, $1, $name, and getvariable('name').
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    """A parameter, or a variable of the session (`is_variable`), by its name; ? is called by its number, from 1."""
+
+    name: str
+    is_variable: bool = False
+
+    def __str__(self) -> str:
+        if self.is_variable:
+            return f"getvariable({written(self.name)})"
+        return f"${self.name}"
+
+
+class Placeholders:
+    """The placeholders of one statement in the order in which they are read, and their values once they are known.
+
+    Without values a statement is read to see that it is written correctly, and something stands in for each.
+    """
+
+    def __init__(self, values: Mapping[Placeholder, Value] | None = None) -> None:
+        self._values = values
+        self._unnamed = 0
+        self.read: list[Placeholder] = []
+
+    @property
+    def are_known(self) -> bool:
+        """Whether the values are those with which the statement runs."""
+        return self._values is not None
+
+    def unnamed(self) -> Placeholder:
+        """The next ?, which has the next number."""
+        self._unnamed += 1
+        return Placeholder(str(self._unnamed))
+
+    def value(self, placeholder: Placeholder, stand_in: Value) -> Value:
+        """The placeholder's value, or what stands in for it where the values are not known."""
+        self.read.append(placeholder)
+        return stand_in if self._values is None else self._values[placeholder]
+
+
+# Tokens, choices and values in words, for errors and for queries.
+
+
+_MAX_SHOWN_LENGTH = 40
+# Message and hint where what stands at fault may be data that a quote set free.
+UNPAIRED = (
+    "behind a quote the statement cannot be read: the quotes may not pair, so nothing of it is shown",
+    "close each text, and write a quote inside of a text twice, as in 'O''Hara'",
+)
+
+
+def literal(value: Value) -> str:
+    """The value in a query of DuckDB's, where a list stands in brackets."""
+    return f"[{', '.join(map(written, value))}]" if isinstance(value, tuple) else f"({written(value)})"
+
+
+def either(*choices: str) -> str:
+    """The choices in words: a, b or c."""
+    *most, last = choices
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def shortened(text: str) -> str:
+    """A part of the user's text that an error quotes, cut off where it gets long."""
+    return text if len(text) <= _MAX_SHOWN_LENGTH else text[:_MAX_SHOWN_LENGTH] + "..."
+
+
+def nearest_phrase(token: Token, phrases: Sequence[str]) -> str | None:
+    """The phrase that the token may be a misspelling of, or of a word of it."""
+    if token.kind is not Kind.WORD:
+        return None
+    candidates = {word: phrase for phrase in phrases for word in (*phrase.split(), phrase)}
+    near = get_close_matches(token.text.upper(), candidates, n=1)
+    return candidates[near[0]] if near else None
+
+
+def described(token: Token) -> str:
+    if token.kind is Kind.END:
+        return "the end of the statement"
+    text = shortened(token.text)
+    if token.kind is Kind.OPEN:
+        # What stands in it may be other statements, with data.
+        what = {'"': "a quoted name", "`": "a quoted name", "/": "a comment"}
+        return f"{what.get(token.text[0], 'a string')} that is never closed"
+    if token.kind is Kind.STRING:
+        return "a text in quotes"
+    return text if token.kind is Kind.QUOTED else f'"{text}"'
+
+
+# The words that DuckDB takes for a name only in quotes, and those that begin statements.
+
+
+_WORDS = """
+    all analyse analyze and anti any array as asc asof asymmetric at authorization binary both by case cast
+    check collate collation column concurrently constraint create cross default deferrable desc describe
+    distinct do else end except false fetch for foreign freeze from full glob group having ilike in initially
+    inner intersect into is isnull join lambda lateral leading left like limit natural not notnull null offset
+    on only or order outer overlaps pivot pivot_longer pivot_wider placing positional primary qualify
+    references returning right select semi show similar some summarize symmetric table tablesample then to
+    trailing true union unique unpack unpivot using variadic verbose when where window with
+"""
+# A test compares this list with what the DuckDB at hand accepts.
+RESERVED = frozenset(_WORDS.split())
+
+# The first words of statements, before which a semicolon is easily forgotten.
+BEGIN = frozenset(
+    "ALTER ATTACH ATTACK BEGIN CALL CHECK COMMIT COPY CREATE DELETE DESCRIBE DETACH DROP ESTIMATE EXPLAIN EXPORT FROM "
+    "IMPORT INSERT INSTALL LOAD MEASURE MERGE PRAGMA ROLLBACK SELECT SET SHOW SUMMARIZE UPDATE USE VACUUM WITH".split()
+)

@@ -9,13 +9,11 @@ from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Relat
 from sqlanon.domain.values import Source
 from sqlanon.syntax import values
 from sqlanon.syntax.attributes import attributes
-from sqlanon.syntax.head import created, object_name
-from sqlanon.syntax.lexer import Kind, Positions, Token
+from sqlanon.syntax.head import created, object_name, source
+from sqlanon.syntax.lexer import Kind, Positions, Token, either, shortened
 from sqlanon.syntax.reader import Reader
 from sqlanon.syntax.script import split
-from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import name_text
-from sqlanon.syntax.wording import either, shortened
 
 _EXAMPLE = "k_anonymity(k => 4)"
 # The model that is meant where its number alone is written.

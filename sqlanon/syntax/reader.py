@@ -8,11 +8,24 @@ from typing import NamedTuple
 
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax.lexer import Kind, Positions, Token, keyword_of, tokens
+from sqlanon.syntax.lexer import (
+    BEGIN,
+    RESERVED,
+    UNPAIRED,
+    Kind,
+    Placeholder,
+    Placeholders,
+    Positions,
+    Token,
+    described,
+    either,
+    keyword_of,
+    literal,
+    nearest_phrase,
+    shortened,
+    tokens,
+)
 from sqlanon.syntax.parts import Parts
-from sqlanon.syntax.placeholders import Placeholder, Placeholders
-from sqlanon.syntax.reserved import BEGIN, RESERVED
-from sqlanon.syntax.wording import UNPAIRED, described, either, literal, nearest_phrase, shortened
 
 
 class Cursor:

@@ -13,8 +13,8 @@ from sqlanon.domain.policy import JoinedRelease, Requirement
 from sqlanon.domain.requests import FigureCall, MethodCall
 from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value
 from sqlanon.errors import StatementError
+from sqlanon.syntax.lexer import RESERVED
 from sqlanon.syntax.query_text import query_text
-from sqlanon.syntax.reserved import RESERVED
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 

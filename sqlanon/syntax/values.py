@@ -7,9 +7,8 @@ from decimal import Decimal
 
 from sqlanon.domain.values import UNNAMED, Scalar, Value, plain_number, written
 from sqlanon.errors import StatementError
-from sqlanon.syntax.lexer import Kind
+from sqlanon.syntax.lexer import Kind, shortened
 from sqlanon.syntax.reader import Reader
-from sqlanon.syntax.wording import shortened
 
 # No number that means anything has an exponent beyond it.
 _MOST_ZEROS = 400

@@ -191,7 +191,7 @@ def test_an_answer_is_an_arrow_stream(run: Any) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for seconds in ("_SECONDS_BEFORE_LINE", "_SECONDS_BETWEEN"):
-        monkeypatch.setattr(f"sqlanon.clients.notebook.progress.{seconds}", 0.0)
+        monkeypatch.setattr(f"sqlanon.clients.notebook.magics.{seconds}", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")

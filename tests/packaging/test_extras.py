@@ -105,7 +105,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["scipy"] == {"sqlanon/assess/tasks/learning.py", "sqlanon/assess/tasks/ratings.py"}
     assert imported["sklearn"] == {"sqlanon/assess/tasks/learning.py"}
     assert imported["altair"] == imported["vl_convert"] == {"sqlanon/export/report/charts.py"}
-    assert imported["IPython"] == {"sqlanon/clients/notebook/magics.py", "sqlanon/clients/notebook/progress.py"}
+    assert imported["IPython"] == {"sqlanon/clients/notebook/magics.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
     assert imported["prometheus_client"] == {"sqlanon/clients/jobs/metrics.py"}
     profiling = {"sqlanon/assess/profiling/checked_values.py"}

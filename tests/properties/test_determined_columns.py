@@ -16,8 +16,7 @@ from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.release.remarks.columns import log_chance, profiles
-from sqlanon.release.remarks.sizes import sizes
+from sqlanon.release.remarks.columns import log_chance, profiles, sizes
 from sqlanon.sources.bind_policy import bind
 from sqlanon.sources.source import bind_source
 from tests.oracles.determination import Pair, agreeing, by_chance, by_shuffling, groups, most_common

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.assess.profiling.as_stored import notes
+from sqlanon.assess.profiling.checked_values import notes
 from sqlanon.assess.profiling.relations import Relation, relations
-from sqlanon.assess.profiling.sample import Sample, SampledColumn
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import Sample, SampledColumn, sizes
 from sqlanon.domain.values import QualifiedName
 from tests.oracles.relations import determines, fits, missing_codes
 from tests.support.draws import draws

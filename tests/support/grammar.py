@@ -10,9 +10,8 @@ from random import Random
 
 from sqlanon.statements.registry import statements
 from sqlanon.syntax.grammar import SHARED
-from sqlanon.syntax.lexer import Kind, Token, keyword_of, tokens
+from sqlanon.syntax.lexer import RESERVED, Kind, Token, keyword_of, tokens
 from sqlanon.syntax.reader import QUERY_WORDS
-from sqlanon.syntax.reserved import RESERVED
 
 __all__ = ["Grammar", "grammar"]
 

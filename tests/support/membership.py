@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from sqlanon.assess.figures.membership import membership_figures
+from sqlanon.assess.figures.class_figures import membership_figures
 from sqlanon.domain.release import Reading
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch

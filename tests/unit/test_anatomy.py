@@ -13,7 +13,7 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
-from sqlanon.clients.terminal.datasets import load_adult
+from sqlanon.clients.terminal.demo import load_adult
 from sqlanon.errors import InternalError
 from sqlanon.sources.column_types import sizes
 from tests.support.database import VISIT_ROLES as ROLES

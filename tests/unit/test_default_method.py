@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError
 from sqlanon.methods.registry import COMPETITORS, METHODS, find_method
 from sqlanon.release.pipeline import compare
-from sqlanon.release.pipeline.drawn_counts import Axis, drawn_queries
+from sqlanon.release.pipeline.compare import Axis, drawn_queries
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.run import run_statement
 

@@ -10,7 +10,7 @@ import pytest
 
 from sqlanon import assets
 from sqlanon.clients.session import connect
-from sqlanon.clients.terminal.datasets import load_adult
+from sqlanon.clients.terminal.demo import load_adult
 from sqlanon.statements.base import PassThrough
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.parser import parse_script

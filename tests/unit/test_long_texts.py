@@ -16,7 +16,7 @@ from prompt_toolkit.document import Document
 import sqlanon
 from sqlanon import SqlanonError
 from sqlanon.clients.terminal.completion import StatementCompleter
-from sqlanon.clients.terminal.history import may_hold_secret
+from sqlanon.clients.terminal.shell import may_hold_secret
 from sqlanon.domain.identifiers import nearest
 from sqlanon.engines.translated import translated
 from sqlanon.errors import may_have_password, without_passwords

@@ -9,7 +9,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
-from sqlanon.clients.terminal.datasets import load_adult
+from sqlanon.clients.terminal.demo import load_adult
 from sqlanon.errors import InternalError, StatementError
 from sqlanon.sql.questions.statistics import load_statistic, parse_statistic, statistic_names
 

@@ -9,7 +9,7 @@ import pytest
 from sqlglot import exp
 
 from sqlanon import Connection, PolicyError, StatementError, UserError
-from sqlanon.assess.figures.membership import sizes
+from sqlanon.assess.figures.class_figures import sizes
 from sqlanon.assess.measure_figures import figure_names
 from sqlanon.clients.terminal.completion import STATEMENTS
 from sqlanon.domain.release import Reading

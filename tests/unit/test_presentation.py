@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon import connect
-from sqlanon.clients.terminal import progress
+from sqlanon.clients.terminal import scripts
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.presentation.rows import Rows, cell_text, json_value, one_line
 from sqlanon.clients.terminal.scripts import ScriptRun
@@ -201,11 +201,11 @@ def test_an_unexpected_error_says_its_kind_and_not_its_text(monkeypatch: pytest.
 
 def test_the_live_line_appears_only_on_a_terminal_and_only_for_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(progress, "_SECONDS_BEFORE_LIVE_LINE", 0.05)
+    monkeypatch.setattr(scripts, "_SECONDS_BEFORE_LIVE_LINE", 0.05)
 
     def drawn(pause: float, **options: Any) -> str:
         made = output(**options)
-        watch = progress.Watch(made)
+        watch = scripts.Watch(made)
         watch.start()
         watch.observe("solve", None, 3, 10, "3 of 10 nodes checked")
         watch.observe("solve", "SELECT 1", None, None, None)
@@ -224,7 +224,7 @@ def test_the_live_line_appears_only_on_a_terminal_and_only_for_long_work(monkeyp
 
 def test_verbose_shows_the_sql_of_each_stage() -> None:
     made = output(verbose=1)
-    progress.Watch(made).observe("check", "SELECT 1", None, None)
+    scripts.Watch(made).observe("check", "SELECT 1", None, None)
     assert printed(made) == ("", "-- check\nSELECT 1\n")
 
 
@@ -297,7 +297,7 @@ def test_a_profile_is_readable_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPa
         ["subject", "unique_rows", "distinct", "why"],
     ]
     assert re.search(r"^diagnosis +SENSITIVE +its name", tables, re.M)
-    assert 'CREATE ANONYMIZED TABLE "visits_2_release" AS POLICY "visits_2" METHOD generalization;' in script
+    assert 'CREATE ANONYMIZED TABLE "visits_2_release" AS POLICY "visits_2";' in script
     monkeypatch.setenv("COLUMNS", "250")
     wide = answered("PROFILE visits")
     assert wide.count("subject ") == 2

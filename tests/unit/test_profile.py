@@ -11,7 +11,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import sizes
 from sqlanon.statements.parser import parse_script
 from tests.support.column_types import TYPES
 from tests.support.names import HOSTILE, quoted

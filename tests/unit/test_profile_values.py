@@ -13,7 +13,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, UserError
 from sqlanon.assess.profiling import checked_values
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import sizes
 from tests.support.names import HOSTILE, quoted
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.domain.numbers import per_cent
-from sqlanon.release.remarks.sizes import sizes
+from sqlanon.release.remarks.columns import sizes
 from tests.support.names import HOSTILE
 
 VISITS = """CREATE TABLE visits AS

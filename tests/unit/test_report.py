@@ -17,9 +17,9 @@ from sqlanon.clients.terminal.cli import app
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.export.report import charts
+from sqlanon.export.report.charts import lines_of, unique
 from sqlanon.export.report.markup import percent
 from sqlanon.export.report.page import report_page
-from sqlanon.export.report.plot_labels import lines_of, unique
 from sqlanon.export.report.plotted import size_groups
 from sqlanon.export.report.risks import MEANINGS, meanings_of
 from sqlanon.sql.questions.statistics import load_statistic, statistic_names

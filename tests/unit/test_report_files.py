@@ -19,8 +19,7 @@ from sqlanon import Connection, UserError
 from sqlanon.export.destinations import files
 from sqlanon.export.report import charts
 from sqlanon.export.report.markup import PAGE_HEAD, document
-from sqlanon.export.report.page_file import write_page
-from sqlanon.export.report.page_leftovers import remove_leftovers
+from sqlanon.export.report.page_file import remove_leftovers, write_page
 from tests.support.html_page import Page
 from tests.support.processes import SECONDS, running
 from tests.support.reports import people

@@ -21,9 +21,8 @@ import sqlanon
 from sqlanon import PolicyError
 from sqlanon.assess.measure_figures import figure_names
 from sqlanon.clients.session import connect
-from sqlanon.clients.terminal.completion import STATEMENTS, StatementCompleter, database_names, quoted
-from sqlanon.clients.terminal.history import StatementHistory, history_file
-from sqlanon.clients.terminal.model_help import model_described
+from sqlanon.clients.terminal.completion import STATEMENTS, StatementCompleter, database_names, model_described, quoted
+from sqlanon.clients.terminal.shell import StatementHistory, history_file
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.sql.questions.load import model_names, questions_of

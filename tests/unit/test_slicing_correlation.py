@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.clients.terminal.datasets import load_adult
+from sqlanon.clients.terminal.demo import load_adult
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.slicing.choose_columns import correlation_with

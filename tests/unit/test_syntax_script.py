@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sqlanon.errors import Position
 from sqlanon.statements.base import PassThrough
 from sqlanon.statements.parser import parse_script
-from sqlanon.syntax.lexer import Kind, tokens
-from sqlanon.syntax.reserved import RESERVED
+from sqlanon.syntax.lexer import RESERVED, Kind, tokens
 from sqlanon.syntax.script import is_complete, split
 
 # Statements that DuckDB runs one after the other, and that are easily cut, dropped or misread.

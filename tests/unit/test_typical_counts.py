@@ -7,7 +7,7 @@ from statistics import mean, median
 import pytest
 
 from sqlanon import Connection
-from sqlanon.assess.workloads.typical_counts import TypicalCounts, typical_counts
+from sqlanon.assess.workloads.summary import TypicalCounts, typical_counts
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.release.existing.loaded import load_release

@@ -27,7 +27,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import preferred_to
 from sqlanon.release.pipeline.run import encoded
 from sqlanon.sources.bind_policy import hierarchies_of
-from sqlanon.sources.listed_values import listed_taxonomy
+from sqlanon.sources.requirement_columns import listed_taxonomy
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, identical, numbered, order_by, window

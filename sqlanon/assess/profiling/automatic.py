@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import sizes
 from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine

@@ -12,10 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlanon.assess.profiling.as_stored import date_formats
-from sqlanon.assess.profiling.checked_values import checked
-from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_text
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.checked_values import checked, date_formats
+from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_text, sizes
 from sqlanon.assess.profiling.words import identifier_of, sensitive_subject, split, subject_of_value, words_of
 
 

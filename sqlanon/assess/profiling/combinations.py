@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import sizes
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch

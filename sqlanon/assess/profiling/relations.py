@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_number
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_number, sizes
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f

@@ -10,8 +10,7 @@ from sqlglot import exp
 from sqlanon.assess.profiling.categories import TIME_WORDS, Recognized, is_household
 from sqlanon.assess.profiling.combinations import Combinations
 from sqlanon.assess.profiling.relations import Relation
-from sqlanon.assess.profiling.sample import is_nested
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import is_nested, sizes
 from sqlanon.assess.profiling.words import words_of
 from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import Role

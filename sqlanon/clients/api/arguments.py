@@ -6,12 +6,50 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
+from typing import Generic, Self, TypeVar
 
-from sqlanon.clients.api.defined import Defined
 from sqlanon.domain.values import QualifiedName, Scalar, Source, Value
-from sqlanon.errors import UserError
+from sqlanon.errors import InternalError, UserError
 from sqlanon.sources.data_frames import plain_scalar
+from sqlanon.statements.base import Statement
+from sqlanon.statements.parser import parse_script
 from sqlanon.syntax.query_text import query_text
+
+# What the objects have in common: each stands for a part of a statement, and is equal to what stands for the same.
+
+
+Definition = TypeVar("Definition")
+
+
+class Defined(Generic[Definition]):
+    """An object that stands for a part of a statement, its `definition`, and does not change."""
+
+    _definition: Definition
+
+    @classmethod
+    def of(cls, definition: Definition) -> Self:
+        """The object of a definition that was checked already, such as one of the catalog's."""
+        made = object.__new__(cls)
+        made._definition = definition
+        return made
+
+    @property
+    def definition(self) -> Definition:
+        """What a statement is read as, and what the catalog keeps."""
+        return self._definition
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Raises AttributeError: what was set would not be in the statement."""
+        if name != "_definition" or "_definition" in self.__dict__:
+            raise AttributeError(f"a {type(self).__name__} does not change: make another one")
+        object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Defined) and bool(self._definition == other._definition)
+
+    def __hash__(self) -> int:
+        return hash(self._definition)
+
 
 Number = int | float | Decimal
 # The name of a table, or its parts, as in ("main", "patients").
@@ -144,3 +182,18 @@ def python_value(value: Value) -> object:
         near = float(value)
         return near if Decimal(repr(near)) == value else value
     return [python_value(element) for element in value] if isinstance(value, tuple) else value
+
+
+# The text of a statement that is made of values of a program.
+
+
+def statement_text(statement: Statement) -> str:
+    """The statement as text, without a semicolon, every name in quotes and every value a literal.
+
+    It is read back before anybody runs it, so that no value of a program can become another part of a statement.
+    Raises StatementError where a statement cannot say this, InternalError where it says something else.
+    """
+    text = statement.sql()
+    if parse_script(text) != [statement]:
+        raise InternalError("the text of a statement does not say what it was made of; nothing was done")
+    return text

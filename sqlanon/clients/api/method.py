@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sqlanon.clients.api.arguments import Argument, ValueKind, python_value, text_argument, values
-from sqlanon.clients.api.defined import Defined
+from sqlanon.clients.api.arguments import Argument, Defined, ValueKind, python_value, text_argument, values
 from sqlanon.domain.requests import MethodCall
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of

@@ -6,13 +6,25 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from sqlanon.catalog.validation import validate
-from sqlanon.clients.api.arguments import SourceName, column_names, described, one_name, source_of
-from sqlanon.clients.api.calls import policy_call
-from sqlanon.clients.api.columns import Entity, Identifiers, QuasiIdentifiers, Sensitive, attributes
-from sqlanon.clients.api.defined import Defined
-from sqlanon.clients.api.reading import requirement_of
+from sqlanon.clients.api.arguments import (
+    Defined,
+    SourceName,
+    column_names,
+    described,
+    one_name,
+    source_of,
+    statement_text,
+)
+from sqlanon.clients.api.columns import (
+    Entity,
+    Identifiers,
+    QuasiIdentifiers,
+    Sensitive,
+    attributes,
+    policy_call,
+    requirement_of,
+)
 from sqlanon.clients.api.requirements import Requirement
-from sqlanon.clients.api.statement_text import statement_text
 from sqlanon.clients.api.tables import JoinedRelease, RelatedTable
 from sqlanon.domain import policy as domain
 from sqlanon.errors import UserError

@@ -6,11 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from sqlanon.clients.api.arguments import Name, column_names, described, one_name, qualified_name
-from sqlanon.clients.api.defined import Defined
+from sqlanon.clients.api.arguments import (
+    Defined,
+    Name,
+    column_names,
+    described,
+    one_name,
+    qualified_name,
+    statement_text,
+)
 from sqlanon.clients.api.method import Method
 from sqlanon.clients.api.policy import Policy, exclusive
-from sqlanon.clients.api.statement_text import statement_text
 from sqlanon.domain.requests import MethodCall
 from sqlanon.errors import UserError
 from sqlanon.statements.releases.create_release import CreateRelease

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from sqlanon.clients.api.arguments import Argument, ValueKind, python_value, text_argument, values
-from sqlanon.clients.api.defined import Defined
+from sqlanon.clients.api.arguments import Argument, Defined, ValueKind, python_value, text_argument, values
 from sqlanon.domain.policy import Requirement as Definition
 from sqlanon.sources.joins import bind_joined, is_of_join
 from sqlanon.sql.questions.ask import require_parameters

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlanon.clients.api.arguments import Name, SourceName, column_names, one_name, qualified_name, source_of
-from sqlanon.clients.api.calls import joined_call, related_call
-from sqlanon.clients.api.columns import Identifiers, QuasiIdentifiers, Sensitive, attributes
-from sqlanon.clients.api.defined import Defined
+from sqlanon.clients.api.arguments import Defined, Name, SourceName, column_names, one_name, qualified_name, source_of
+from sqlanon.clients.api.columns import Identifiers, QuasiIdentifiers, Sensitive, attributes, joined_call, related_call
 from sqlanon.domain import policy as domain
 from sqlanon.errors import UserError
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -15,14 +21,20 @@ from sqlanon.catalog import policies, releases
 from sqlanon.catalog.snapshot import fingerprint
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Mask, Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.series import FinishedJob
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import SqlanonError, UserError
+from sqlanon.export.formats.base import suffixes
+from sqlanon.export.layout import content_names, file_hash, local_path, names_of_export, report_path
+from sqlanon.export.opening import export_at
 from sqlanon.export.signature import key_fingerprint, signing_key
 from sqlanon.plugins import plugin_versions
 from sqlanon.release.existing.loaded import own_series
-from sqlanon.release.existing.objects import fingerprint_of
+from sqlanon.release.existing.objects import fingerprint_of, has_checked_rows, require_own_columns
 from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import bind_source, qualified
@@ -179,3 +191,125 @@ def _key_variables(policy: Policy) -> Iterator[str]:
     for attribute in policy.all_attributes:
         if attribute.pseudonym is not None and attribute.pseudonym.key_variable is not None:
             yield attribute.pseudonym.key_variable
+
+
+# What a job has made: whether it still stands as it was made.
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The releases of a job that stand as they were made, and the SHA-256 of the files that it exports to.
+
+    `exported` is None where one of these is not what was certified.
+    """
+
+    releases: tuple[Release, ...]
+    exported: str | None
+
+    def recorded(self, job: FinishedJob) -> FinishedJob:
+        """The job with what it has made."""
+        made = tuple((str(release.name), release.release_id) for release in self.releases)
+        return replace(job, releases=made, exported=self.exported or "")
+
+    def are_of(self, last: FinishedJob) -> bool:
+        """Whether they are those that the last run has made."""
+        return self.exported is not None and self.recorded(last) == last
+
+
+def outputs_of(engine: Engine, statements: Sequence[Statement], names: Sequence[QualifiedName]) -> Outputs:
+    """What a script has made, of which `names` are the releases; each is read once."""
+    return Outputs(tuple(_standing_releases(engine, names)), _exported(engine, statements))
+
+
+def _standing_releases(engine: Engine, names: Sequence[QualifiedName]) -> Iterator[Release]:
+    for name in names:
+        # It is gone, or something else has its name: the job has to make it again.
+        with suppress(SqlanonError):
+            release = releases.load(engine, name)
+            require_own_columns(engine, release)
+            if has_checked_rows(engine, release):
+                yield release
+
+
+def _exported(engine: Engine, statements: Sequence[Statement]) -> str | None:
+    digest = hashlib.sha256()
+    for statement in statements:
+        if not isinstance(statement, ExportRelease):
+            continue
+        if is_database_url(statement.path):
+            # Nobody can tell without reading all of it, which takes as long as to write it.
+            return None
+        path = local_path(statement.path)
+        try:
+            export_at(engine, path, tuple(suffixes().values()))
+            folder = path if path.is_dir() else path.parent
+            files = content_names(path) if path.is_dir() else set(names_of_export(path))
+            hashes = [[name, file_hash(folder / name)] for name in sorted(files)]
+            hashes += [["report", file_hash(report_path(statement.path))]] if statement.report else []
+            digest.update(json.dumps(hashes).encode())
+        except (SqlanonError, OSError):
+            return None
+    return digest.hexdigest()
+
+
+# Copies of what a job has exported, a folder for each run; the oldest are removed.
+
+
+_MOMENT = re.compile(r"\d{8}T\d{6}\.\d{6}Z")
+_UNFINISHED = ".unfinished-"
+
+
+def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> Path | None:
+    """Copies the files that a script exports into a new folder, named after the moment; None if it exports none.
+
+    The copies are compared with their certificates before the folder takes its name. Raises UserError for an export
+    whose files cannot be copied, and PrivacyViolation for copies that are not what was certified.
+    """
+    exports = [each.path for each in statements if isinstance(each, ExportRelease)]
+    paths = [local_path(path) for path in exports if not is_database_url(path)]
+    if not paths:
+        return None
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    unfinished = folder / f"{_UNFINISHED}{moment}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(f"{_UNFINISHED}*"):
+            shutil.rmtree(left)
+        unfinished.mkdir()
+        for path in dict.fromkeys(paths):
+            export_at(engine, _copied(path, unfinished), tuple(suffixes().values()))
+        unfinished.rename(folder / moment)
+    except OSError as error:
+        raise UserError(f"the export cannot be copied to {folder}: {error.strerror}") from None
+    return folder / moment
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """The copy of an export, a folder or a data file with its certificates."""
+    target = folder / path.name
+    if os.path.lexists(target):
+        raise UserError(f"two exports are called {path.name}", hint="archive exports of different names")
+    if path.is_dir():
+        shutil.copytree(path, target)
+        return target
+    for name in names_of_export(path):
+        shutil.copy2(path.with_name(name), folder / name)
+    return target
+
+
+def remove_oldest(run: Path, most: int) -> list[Path]:
+    """Removes runs that were archived before `run` until its folder has `most` of them; returns the removed ones.
+
+    `run` itself always stays. Runs that are named after a later moment were archived before the clock was set back, so
+    they are removed first. Only folders that `archived` has named are removed. Raises UserError for one that cannot be.
+    """
+    folder = run.parent
+    earlier = (path for path in folder.glob("*") if path.is_dir() and _MOMENT.fullmatch(path.name) and path != run)
+    in_order = sorted(earlier, key=lambda path: (path.name < run.name, path.name))
+    oldest = in_order[: max(len(in_order) + 1 - most, 0)]
+    try:
+        for path in oldest:
+            shutil.rmtree(path)
+    except OSError as error:
+        raise UserError(f"{folder} has runs that cannot be removed: {error.strerror}") from None
+    return oldest

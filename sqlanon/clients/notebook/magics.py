@@ -5,26 +5,69 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from time import monotonic
 from types import FunctionType
 from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
-from IPython.display import display
+from IPython.display import HTML, display
 
-from sqlanon.clients.notebook.progress import Progress
 from sqlanon.clients.notebook.result import Result
 from sqlanon.clients.session import Connection, StatementEvent, connect
 from sqlanon.clients.terminal.command_arguments import release_name
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import is_connection
-from sqlanon.export.report.markup import Page
+from sqlanon.export.report.markup import Page, paragraph
 from sqlanon.export.report.page import report_page
 from sqlanon.export.report.policy_page import policy_page
 from sqlanon.statements.base import Statement
 from sqlanon.statements.checks.check_release import CheckRelease
 from sqlanon.statements.listings.describe_policy import DescribePolicy
+
+# How far a statement has come, in a line below the cell that runs it.
+
+
+_SECONDS_BEFORE_LINE = 1.0
+_SECONDS_BETWEEN = 0.25
+
+
+class Progress:
+    """A line that appears below a cell after a second, says which stage runs, and is empty at the end.
+
+    `observe` is what a connection calls. A line is written anew at most four times a second.
+    """
+
+    def __init__(self) -> None:
+        self._begun = self._written = monotonic()
+        self._line: Any = None
+
+    def observe(
+        self, stage: str, sql: str | None, done: int | None, total: int | None, detail: str | None = None
+    ) -> None:
+        """Says which stage runs, and how many of its steps are done where they are known."""
+        now = monotonic()
+        is_early = now - self._begun < _SECONDS_BEFORE_LINE
+        if sql is not None or is_early or (self._line is not None and now - self._written < _SECONDS_BETWEEN):
+            return
+        self._written = now
+        steps = None if done is None or not total else f"{done} of {total}"
+        self._write(": ".join(filter(None, [stage or "working", detail or steps])))
+
+    def end(self) -> None:
+        """Leaves nothing of the line, in the notebook's file either."""
+        if self._line is not None:
+            self._line.update(HTML(""))
+            self._line = None
+
+    def _write(self, words: str) -> None:
+        line = HTML(paragraph(words))
+        if self._line is None:
+            self._line = display(line, display_id=True)
+        else:
+            self._line.update(line)
+
 
 _T = TypeVar("_T")
 

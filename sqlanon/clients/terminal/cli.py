@@ -13,10 +13,8 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.clients.terminal.compile_command import compile_
 from sqlanon.clients.terminal.data_commands import export, import_table
 from sqlanon.clients.terminal.databases import connected, either, existing, migrated
-from sqlanon.clients.terminal.dbt_commands import dbt
 from sqlanon.clients.terminal.exit_codes import answering, open_streams, require_arguments
 from sqlanon.clients.terminal.files.commands import anonymize, profile
 from sqlanon.clients.terminal.help_texts import Commands, examples
@@ -33,7 +31,7 @@ from sqlanon.clients.terminal.options import (
     SummaryRows,
     Verbose,
 )
-from sqlanon.clients.terminal.page_commands import policy, report
+from sqlanon.clients.terminal.page_commands import compile_, dbt, policy, report
 
 app = typer.Typer(
     name="sqlanon",
@@ -199,7 +197,7 @@ def adult(
 
     It is then kept in the folder SQLANON_CACHE, else in sqlanon below XDG_CACHE_HOME.
     """
-    from sqlanon.clients.terminal.datasets import load_adult
+    from sqlanon.clients.terminal.demo import load_adult
     from sqlanon.clients.terminal.presentation.output import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)

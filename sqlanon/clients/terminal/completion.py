@@ -4,18 +4,207 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, fields
 from textwrap import fill
 from typing import Any
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from sqlanon.again.streams.columns import METHOD as STREAM
+from sqlanon.again.streams.columns import Options as StreamOptions
 from sqlanon.assess.measure_figures import COMPUTED, figure_names, measured_names
-from sqlanon.clients.terminal.method_help import argument_completions, method_completions
-from sqlanon.clients.terminal.model_help import MODELS
-from sqlanon.methods.registry import METHODS
-from sqlanon.sql.questions.statistics import all_shapes, attack_names, load_statistic
+from sqlanon.domain.values import written
+from sqlanon.export.report.risks import meanings_of
+from sqlanon.methods.registry import METHODS, find_method
+from sqlanon.methods.shared.arguments import Argument, Kind, arguments_of
+from sqlanon.sql.questions.load import Parameter, Question, model_names, questions_of
+from sqlanon.sql.questions.statistics import all_shapes, attack_names, load_statistic, statistic_names
 from sqlanon.statements.registry import label_of, statements
+
+# What the shell says of methods: the arguments of each, while one types them and in `.help method`.
+
+
+_NAMED = re.compile(r"\bMETHOD\s+(\w*)$", re.IGNORECASE)
+_OF_STREAM = re.compile(r"\bANONYMIZED\s+STREAM\b", re.IGNORECASE)
+_OPENED = re.compile(r"\bMETHOD\s+(\w+)\s*\((.*)$", re.IGNORECASE | re.DOTALL)
+
+
+def method_completions(before: str) -> Iterator[Completion]:
+    """The methods whose names begin with what stands after METHOD."""
+    if named := _NAMED.search(before):
+        fitting = (STREAM,) if _OF_STREAM.search(_last_statement(before)) else METHODS
+        yield from _beginning(named.group(1), dict.fromkeys(fitting, ""))
+
+
+def argument_completions(before: str) -> list[Completion] | None:
+    """What can come next among the arguments of a method: names with their help, or what one takes.
+
+    None where the text does not end among them, or is about to name a column.
+    """
+    opened = _OPENED.search(_last_statement(before))
+    options = _options_of(opened.group(1)) if opened else None
+    if opened is None or options is None:
+        return None
+    pieces = _pieces(opened.group(2))
+    if pieces is None:
+        return None
+    known = arguments_of(options)
+    *written, last = pieces
+    name, arrow, value = (part.strip() for part in last.partition("=>"))
+    if not arrow:
+        said = {piece.partition("=>")[0].strip().lower() for piece in written}
+        left = {f"{other} => ": argument.help for other, argument in known.items() if other not in said}
+        return list(_beginning(name, left))
+    about = known.get(name.lower())
+    if about is None or about.kind is Kind.COLUMN:
+        return None
+    return list(_beginning(value, dict.fromkeys(_values(about), about.takes)))
+
+
+def _last_statement(before: str) -> str:
+    """What stands behind the last semicolon."""
+    return before.rpartition(";")[2]
+
+
+def methods_described() -> str:
+    """Each method with its arguments, what they take, what they are by default, and a line about each."""
+    return "\n".join(map(method_described, [*METHODS, STREAM]))
+
+
+def method_described(name: str) -> str:
+    """A method with its arguments, what they take, what they are by default, and a line about each."""
+    options = _options_of(name)
+    return f"METHOD {name}{_described(options) if options else ''}"
+
+
+def _options_of(name: str) -> type[Any] | None:
+    """What the method of this name takes, one of streams or of releases; None if there is none."""
+    if name.lower() == STREAM:
+        return StreamOptions
+    return find_method(name).OPTIONS if name.lower() in METHODS else None
+
+
+def _described(options: type[Any]) -> str:
+    known = arguments_of(options)
+    defaults = {field.name: field.default for field in fields(options)}
+    if not known:
+        return ""
+    lines = [
+        fill(
+            f"{other} => {about.takes}{_default(defaults[other])}: {about.help}",
+            100,
+            initial_indent="    ",
+            subsequent_indent="        ",
+        )
+        for other, about in known.items()
+    ]
+    return f"({', '.join(known)})\n" + "\n".join(lines)
+
+
+def _default(value: Any) -> str:
+    if value is MISSING:
+        return " (always given)"
+    return "" if value in (None, ()) else f" (by default {written(value)})"
+
+
+def _pieces(inside: str) -> list[str] | None:
+    """What commas part between the parentheses of a call that is still open; None if it is closed."""
+    depth, begun, pieces = 1, 0, []
+    for at, character in enumerate(inside):
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return None
+        if character == "," and depth == 1:
+            pieces.append(inside[begun:at])
+            begun = at + 1
+    return [*pieces, inside[begun:]]
+
+
+def _values(about: Argument) -> list[str]:
+    if about.kind is Kind.FLAG:
+        return ["true", "false"]
+    return [written(choice) for choice in about.choices]
+
+
+def _beginning(typed: str, candidates: dict[str, str]) -> Iterator[Completion]:
+    for candidate, meaning in candidates.items():
+        if candidate.lower().startswith(typed.lower()) and candidate.strip() != typed:
+            yield Completion(candidate, start_position=-len(typed), display_meta=meaning)
+
+
+# The help of the shell on privacy models, figures and attacks: the meaning of each, and its arguments.
+
+
+MODELS = (*model_names(), *model_names("itemsets"))
+
+
+def model_described(name: str) -> str:
+    """What a model requires, in each of its variants, with the arguments and a line about each."""
+    return "\n".join(map(_described_model_help, questions_of(name)))
+
+
+def models_described() -> str:
+    """Every model, as `model_described` has it."""
+    return "\n".join(map(model_described, MODELS))
+
+
+def figure_described(name: str) -> str:
+    """A name that figures are asked for by, with its arguments and the meaning of each of its figures."""
+    parameters = () if name in COMPUTED else load_statistic("figures", name).parameters
+    columns = (name,) if name in COMPUTED else load_statistic("figures", name).columns
+    arguments = f"({', '.join(parameter.name for parameter in parameters)})" if parameters else ""
+    meanings = [f"{', '.join(names)}: {meaning}" for names, meaning in meanings_of(columns)]
+    return "\n".join(
+        [f"WITH FIGURES ({name}{arguments})", *map(_wrapped_model_help, [*meanings, *map(_argument, parameters)])]
+    )
+
+
+def figures_described() -> str:
+    """All figures, as `figure_described` has them."""
+    return "\n".join(map(figure_described, figure_names()))
+
+
+def attack_described(name: str) -> str:
+    """An attack with what the adversary knows and does, in each of its forms, and its arguments."""
+    parts = [load_statistic("attacks", file) for file in statistic_names("attacks")]
+    forms = [part for part in parts if part.model == name]
+    parameters = {parameter.name: parameter for part in forms for parameter in part.parameters}
+    arguments = f"({', '.join(parameters)})" if parameters else ""
+    lines = [*dict.fromkeys(part.title for part in forms), *map(_argument, parameters.values())]
+    return "\n".join([f"WITH {name}{arguments}", *map(_wrapped_model_help, lines)])
+
+
+def attacks_described() -> str:
+    """All attacks, as `attack_described` has them."""
+    return "\n".join(map(attack_described, attack_names()))
+
+
+def _described_model_help(question: Question) -> str:
+    arguments = ", ".join(parameter.name for parameter in question.parameters)
+    lines = [question.title, *map(_argument, question.parameters)]
+    if question.when:
+        chosen = f", {question.when.argument} => {written(question.when.value)}"
+        arguments += f" [{chosen}]" if question.when.default else chosen
+    if question.of_sensitive_values:
+        lines.append("attribute => column: the one sensitive column that it is about, of several")
+    if question.of_sensitive_values and question.joint:
+        lines.append("jointly => true: all sensitive columns at once, instead of each by itself")
+    if question.of_some_columns:
+        lines.append("on => (column, ...): the quasi-identifiers by which classes are told apart; by default all")
+    if question.of_related_tables:
+        lines.append("knows => 'values': what is known of a person's rows in related tables (WITH TABLE)")
+    return "\n".join([f"REQUIRE {question.model}({arguments})", *map(_wrapped_model_help, lines)])
+
+
+def _argument(parameter: Parameter) -> str:
+    default = "" if parameter.default is None else f"; by default {written(parameter.default)}"
+    return f"{parameter.name} => {parameter.meaning}{default}"
+
+
+def _wrapped_model_help(line: str) -> str:
+    return fill(line, 100, initial_indent="    ", subsequent_indent="        ")
+
 
 _ATTACKS = attack_names()
 

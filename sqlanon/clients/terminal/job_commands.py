@@ -54,8 +54,7 @@ def run(
     from sqlanon.clients.jobs.metrics import write_metrics
     from sqlanon.clients.terminal.command_arguments import read_script
     from sqlanon.clients.terminal.databases import existing
-    from sqlanon.clients.terminal.job_log import JobLog, LoggedOutput
-    from sqlanon.clients.terminal.job_run import Jobs, connected_in_time
+    from sqlanon.clients.terminal.job_run import JobLog, Jobs, LoggedOutput, connected_in_time
     from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.errors import InUseError, UserError
 

@@ -17,9 +17,8 @@ from secrets import token_hex
 from msgspec import structs
 from sqlglot import exp
 
-from sqlanon.engines.adbc import AdbcConnection, require_pyarrow
+from sqlanon.engines.adbc import AdbcConnection, commit_errors, open_postgres, require_pyarrow
 from sqlanon.engines.base import Engine
-from sqlanon.engines.postgres import commit_errors, open_postgres
 from sqlanon.engines.postgres_url import SchemaUrl, schema_url
 from sqlanon.errors import InternalError, PrivacyViolation, UserError
 from sqlanon.export.certificate import meanings

@@ -9,12 +9,11 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading, ReleaseAttribute
 from sqlanon.export.report import charts as plots
-from sqlanon.export.report.charts import Charts
+from sqlanon.export.report.charts import Charts, unique
 from sqlanon.export.report.facts import GRANULARITY_LOSS, SUREST, Facts
 from sqlanon.export.report.markup import NOT_DEFINED, Markup, Share, number, paragraph, percent, text
-from sqlanon.export.report.plot_labels import unique
 from sqlanon.export.report.plotted import ADDED, levels_of, reading_of
-from sqlanon.export.report.requirements import met
+from sqlanon.export.report.risks import met
 
 # The chance from which on a guess is in the verdict, whatever is required, and the number of guesses named there.
 SURE = 0.9

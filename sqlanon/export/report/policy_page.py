@@ -18,7 +18,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.export.report import charts as plots
 from sqlanon.export.report.charts import Charts
 from sqlanon.export.report.markup import Markup, document, paragraph, section, table, text
-from sqlanon.export.report.requirements import title_of
+from sqlanon.export.report.risks import title_of
 from sqlanon.sources.bind_policy import bind, hierarchies_of
 from sqlanon.sources.joins import bind_joined, of_join
 from sqlanon.sources.pivot import source_rows

@@ -33,7 +33,7 @@ from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import DEFINITIONS, of_buckets
 from sqlanon.sources.column_types import words_of
-from sqlanon.sources.listed_values import listed_taxonomy
+from sqlanon.sources.requirement_columns import listed_taxonomy
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.classes.buckets import BucketValues

@@ -18,7 +18,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.column_types import item_of, list_column, most_items, require_countable
-from sqlanon.sources.listed_values import require_listed
+from sqlanon.sources.requirement_columns import require_listed
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, cast, insert, is_null, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation

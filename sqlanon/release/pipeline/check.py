@@ -13,8 +13,8 @@ from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.release.existing.classes import PeopleColumns, rows_of_each, rows_with_keys
-from sqlanon.release.pipeline.join import measured_join
 from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
+from sqlanon.release.pipeline.resolve import measured_join
 from sqlanon.release.pipeline.stages import Bound, Checked, Materialized, Resolved
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.build import functions as f

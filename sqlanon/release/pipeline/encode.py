@@ -20,13 +20,13 @@ from sqlanon.methods.base import Encoding
 from sqlanon.methods.shared.task import Cells, rows_of_source
 from sqlanon.methods.shared.wording import TreeFigures, figures_of
 from sqlanon.release.pipeline.stages import Bound, Chosen, Compared, Encoded
-from sqlanon.sources.listed_values import require_listed
 from sqlanon.sources.requirement_columns import (
     Carried,
     carry,
     given_relations,
     public_cells_of,
     public_values,
+    require_listed,
     table_of_values,
 )
 from sqlanon.sources.source import source_identity

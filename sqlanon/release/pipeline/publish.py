@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from sqlanon import __version__
 from sqlanon.again.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values, enter
@@ -12,15 +13,16 @@ from sqlanon.catalog import releases
 from sqlanon.catalog.exports import KnownReleases, seal_beside
 from sqlanon.catalog.releases import seal, table_digest
 from sqlanon.catalog.snapshot import release_json
-from sqlanon.domain.release import Measurement, Reading, Release, ReleaseObject
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Measurement, Reading, Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import PolicyError
+from sqlanon.errors import InternalError, PolicyError
 from sqlanon.release.existing.frozen_inputs import forget_labels, region_tables
 from sqlanon.release.existing.objects import column_types as released_types
 from sqlanon.release.existing.objects import fingerprint_of_tables, make_checks, make_secure_view, own_queries
-from sqlanon.release.pipeline.attributes import published_attributes
 from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
-from sqlanon.release.pipeline.stages import Materialized, Published, Remarked
+from sqlanon.release.pipeline.stages import Compiled, Materialized, Published, Remarked
 from sqlanon.release.remarks.wording import of_types
 from sqlanon.sources.column_types import column_types
 from sqlanon.sources.requirements import is_nested
@@ -30,6 +32,64 @@ from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import drop_column, drop_object, rename_table
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
+
+# The columns of a release as the catalog remembers them.
+
+
+def published_attributes(compiled: Compiled) -> tuple[ReleaseAttribute, ...]:
+    """The release's columns. Those that tell its classes apart are its quasi-identifiers."""
+    query = compiled.query
+    if isinstance(query, TablesQuery):
+        return _attributes_of(query)
+    known = {b.column: b for b in compiled.bound.policy.published}
+    return tuple(_attribute(name, known.get(name), query, compiled) for name in query.columns)
+
+
+def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compiled: Compiled) -> ReleaseAttribute:
+    """A column of a release that is one table or view; `b` is the attribute that it shows, if it shows one."""
+    role = b.role if b else Role.QUASI_IDENTIFIER
+    if role is Role.QUASI_IDENTIFIER and name not in query.keys:
+        role = Role.INSENSITIVE
+    recoding = next((recoding for recoding in query.recodings if recoding.bound.column == name), None)
+    return ReleaseAttribute(
+        name=name,
+        role=role,
+        hierarchy=b.hierarchy.name if b and b.hierarchy else None,
+        level=recoding.level if recoding else None,
+        height=b.height if b and recoding else None,
+        weight=b.attribute.weight if b else Decimal(1),
+        reading=_reading(name, b, compiled.readings),
+        rounds=tuple(sorted(set(recoding.levels))) if recoding and compiled.rounds else (),
+    )
+
+
+def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:
+    """The reading of a column. Raises InternalError for a quasi-identifier whose reading the method does not say."""
+    if bound is not None and bound.attribute.pseudonym:
+        return Reading.TOKEN
+    if name in readings:
+        return readings[name]
+    if bound is None or bound.role is Role.QUASI_IDENTIFIER:
+        raise InternalError(f"the method does not say how the column {name} is read; nothing was published")
+    return Reading.EXACT
+
+
+def _attributes_of(query: TablesQuery) -> tuple[ReleaseAttribute, ...]:
+    return tuple(
+        ReleaseAttribute(
+            name=part.name,
+            role=part.role,
+            hierarchy=part.bound.hierarchy.name if part.bound and part.bound.hierarchy else None,
+            level=part.level,
+            height=part.bound.height if part.bound and part.level is not None else None,
+            weight=part.bound.attribute.weight if part.bound else Decimal(1),
+            fragment=table.name,
+            source=part.bound.column if part.bound and part.bound.column != part.name else None,
+            reading=part.reading,
+        )
+        for table in query.tables
+        for part in table.columns
+    )
 
 
 def publish_stage(remarked: Remarked) -> Published:

@@ -23,8 +23,7 @@ from sqlanon.release.existing.frozen_inputs import CATALOG, Copies, freeze
 from sqlanon.release.pipeline.compare import contenders_of
 from sqlanon.release.pipeline.compile import source_columns
 from sqlanon.release.pipeline.stages import Bound, Candidate, Checked, Compiled, Plan, Planned, Remarked
-from sqlanon.release.remarks.classes import ClassFigures, class_figures
-from sqlanon.release.remarks.columns import Profile, profiles, rows_of_nobody
+from sqlanon.release.remarks.columns import ClassFigures, Profile, class_figures, profiles, rows_of_nobody
 from sqlanon.release.remarks.wording import (
     ELSEWHERE,
     EMPTY,

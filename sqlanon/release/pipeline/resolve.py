@@ -2,30 +2,198 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlanon.again.series.ledger import admitted
 from sqlanon.again.series.respondents import Respondents, require_same_columns
-from sqlanon.catalog import policies
+from sqlanon.catalog import policies, releases
+from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import fingerprint
-from sqlanon.domain.policy import Mask, Policy, Requirement
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Attribute, Mask, Policy, Requirement, Role
+from sqlanon.domain.release import Measurement, Release, level_range
 from sqlanon.domain.requests import ReleaseRequest
-from sqlanon.domain.values import Source
-from sqlanon.errors import PolicyError, about
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, PrivacyViolation, about
 from sqlanon.methods.registry import default_method, find_method, promised_by
 from sqlanon.methods.shared.arguments import with_names
 from sqlanon.release.existing.composition import sources_of
+from sqlanon.release.existing.joined import joined_release, side_of, types_of_columns
 from sqlanon.release.pipeline.compare import contenders_of
-from sqlanon.release.pipeline.fixed_levels import with_levels
-from sqlanon.release.pipeline.join import join_with, other_release
 from sqlanon.release.pipeline.limits import require_possible, require_within
-from sqlanon.release.pipeline.stages import Bound, Requested, Resolved
+from sqlanon.release.pipeline.publish import published_attributes
+from sqlanon.release.pipeline.stages import Bound, Materialized, Requested, Resolved
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.sources.catalog_entries import require_unhidden
+from sqlanon.sources.column_types import ENUM, column_types
+from sqlanon.sources.joins import Join, Side, bind_joined, incomparable, of_join, owners
 from sqlanon.sources.related_tables import related_sources, require_of_respondents, require_one_table
 from sqlanon.sources.requirements import bind_requirements, resolve_requirements
-from sqlanon.sources.source import passing
-from sqlanon.syntax.texts import typed_qualified
+from sqlanon.sources.source import passing, qualified
+from sqlanon.sql.build.names import relation
+from sqlanon.syntax.texts import typed_name, typed_qualified
+
+# The levels of an earlier release, which another one keeps: LEVELS FROM RELEASE.
+
+
+_HINT = "leave out LEVELS FROM RELEASE, and levels are searched for"
+
+
+def release_with_levels(engine: Engine, name: QualifiedName | None) -> Release | None:
+    """The release whose levels are kept, None without a name; it is read before OR REPLACE takes it away.
+
+    Raises UserError if there is none, CatalogError if its rows in the catalog were changed.
+    """
+    if name is None:
+        return None
+    with about("levels"):
+        return releases.load(engine, qualified(engine, name))
+
+
+def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, StoredHierarchy]) -> Policy:
+    """The policy with each quasi-identifier at its level in a release, and no other.
+
+    `hierarchies` are those of the policy by their folded names. Raises PolicyError for a quasi-identifier whose level
+    the release does not state, which its rows show at several levels, or which has a hierarchy of another name or
+    height now.
+    """
+    known = {fold(a.source or a.name): a for a in release.attributes if a.level is not None}
+
+    def at_level(attribute: Attribute) -> Attribute:
+        if attribute.role is not Role.QUASI_IDENTIFIER:
+            return attribute
+        former = known.get(fold(attribute.name))
+        if former is None:
+            raise _refused(release, f"it does not state a level of {attribute.name}")
+        if len(former.levels) > 1:
+            shown_levels = f"{level_range(former.levels)} of {former.height}"
+            raise _refused(
+                release, f"its rows are at several levels of {attribute.name}, {shown_levels} (local recoding)"
+            )
+        # Without a hierarchy there are the value and '*'.
+        height = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
+        if fold(attribute.hierarchy or "") != fold(former.hierarchy or "") or height != former.height:
+            raise _refused(release, f"the hierarchy of {attribute.name} is another now")
+        return replace(attribute, min_level=former.level, max_level=former.level)
+
+    related = (replace(table, attributes=tuple(map(at_level, table.attributes))) for table in policy.related)
+    return replace(policy, attributes=tuple(map(at_level, policy.attributes)), related=tuple(related))
+
+
+def _refused(release: Release, why: str) -> PolicyError:
+    return PolicyError(
+        f"the levels of {release.name} cannot be kept: {why}",
+        hint=_HINT,
+        part=("levels",),
+    )
+
+
+@contextmanager
+def about_levels(release: Release | None) -> Iterator[None]:
+    """Says of a requirement that is not met that it would be by other levels, where those of a release are kept."""
+    try:
+        yield
+    except PrivacyViolation as error:
+        if release is not None:
+            error.hint = _HINT
+        raise
+
+
+# Stages 2 and 3 of a policy that joins another release: which one that is, and whether it can be joined.
+
+
+def other_release(requested: Requested, policy: Policy) -> Release | None:
+    """The release that a policy joins, as it is now; None where it joins none.
+
+    Raises PolicyError for a live view, and as `joined_release` does.
+    """
+    if policy.joined is None:
+        return None
+    engine, create = requested.engine, requested.create
+    if create.kind == "view":
+        raise PolicyError(
+            f"{policy}: a live view cannot keep what is required of the join with {policy.joined.release}, which is "
+            "measured when a release is made",
+            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {typed_qualified(create.name)}",
+        )
+    with about("policy"):
+        names = [qualified(engine, name) for name in (create.name, policy.joined.release)]
+        if len({tuple(map(fold, name.parts)) for name in names}) == 1:
+            raise PolicyError(
+                f"{policy} joins {names[1]}, which cannot be replaced by a release that is to be joined with it",
+                hint="give the new release another name",
+            )
+        return joined_release(engine, policy)
+
+
+def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
+    """The join of the releases of a bound policy with another.
+
+    Raises PolicyError where the releases share no such column, or one by other labels, and for requirements of columns
+    that neither shows, or one of them alone.
+    """
+    policy = bound.policy
+    assert policy.joined is not None
+    side = side_of(resolved.requested.engine, other, resolved.requested.scratch)
+    published = {fold(b.column): b.column for b in bound.published}
+    quasi = {fold(b.column): b for b in bound.quasi_identifiers}
+    shared = {fold(name): quasi[fold(name)] for name in policy.joined.columns}
+    types = types_of_columns(other)
+    for name, b in shared.items():
+        side.require_comparable(name)
+        _require_comparable(resolved, side, b, types.get(name), column_types(bound)[b.column])
+    requirements = bind_joined(of_join(policy))
+    columns = (published, side.columns)
+    owner_lists = tuple(owners(r, (resolved.create.name, other.name), columns) for r in requirements)
+    return Join(side, {name: b.height for name, b in shared.items()}, requirements, owner_lists)
+
+
+def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other: str | None, kind: str) -> None:
+    """Raises unless a shared column has the hierarchy and the type that it has in the other release."""
+    theirs = side.hierarchy(fold(b.column))
+    ours = resolved.hierarchies[fold(b.hierarchy.name)] if b.hierarchy else None
+    if (theirs and theirs.digest) != (ours and ours.digest):
+        raise incomparable(b.column, f"its hierarchy is another than the one by which {side.name} shows it")
+    # An ENUM is published as text.
+    kinds = ["VARCHAR" if kind == ENUM else kind for kind in (kind, other)]
+    if kinds[0] != kinds[1]:
+        raise incomparable(b.column, f"it is of type {kinds[0]}, and in {side.name} of type {kinds[1] or 'unknown'}")
+
+
+def measured_join(made: Materialized) -> tuple[Measurement, ...]:
+    """The measurements of the candidate's join with the other release, counted from both.
+
+    Raises PrivacyViolation where that is too little. Nothing where nothing is required of a join.
+    """
+    bound = made.bound
+    join, policy = bound.join, bound.resolved.policy
+    if join is None:
+        return ()
+    candidate = Side(
+        engine=bound.engine,
+        scratch=bound.scratch,
+        name=bound.create.name,
+        rows=relation(made.candidates[0].stands),
+        policy=policy,
+        hierarchies=tuple(bound.resolved.hierarchies.values()),
+        columns={fold(attribute.name): attribute for attribute in published_attributes(made.compiled)},
+    )
+    for name in join.shared:
+        candidate.require_comparable(name)
+    levels = {name: candidate.level(name) for name in join.shared}
+    measurements = join.measured(levels, candidate.counted)
+    for requirement, reached in zip(join.requirements, measurements, strict=True):
+        if not reached.satisfied:
+            raise PrivacyViolation(
+                f"{bound.create.name} joined with {join.name} would violate {requirement}: it reaches "
+                f"{reached.achieved}; nothing was published",
+                hint=f"ask for less: ALTER POLICY {typed_name(policy.name)} REQUIRE ...",
+            )
+    return measurements
 
 
 def resolve_stage(requested: Requested) -> Resolved:

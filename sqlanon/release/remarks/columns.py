@@ -14,12 +14,48 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
+from sqlanon.domain.context import Adjustable
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine
-from sqlanon.release.remarks.sizes import sizes
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, filtered, if_, is_not_null, is_null, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+
+# When a column or a class is worth a remark, and how many rows are looked at for it.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Thresholds of remarks. A remark that nobody needs teaches people to skip all of them, so each asks for a lot.
+
+    Of a source, `sample_rows` rows are looked at first: reading those of at most `columns` columns takes milliseconds.
+    Only of a column that is remarkable there are the rows of some values looked at, about as many, and of larger
+    releases about as many rows by their classes.
+
+    A column tells most rows apart if a share of `alone` of the rows has a value of its own: half is "most". It repeats
+    if a value has `repeats` rows in the mean: a few duplicates in a register do not make it one of visits. It
+    determines a quasi-identifier if a share of `agreeing` of the values that repeat has one value of it, as births and
+    sexes have, but for slips of the pen, and if that had at most the probability `chance` were the two columns
+    independent. With 64 columns and 62 quasi-identifiers there are at most 3,968 such tests of a table: of 250 tables
+    of independent columns one has a remark. A quasi-identifier of which a share of more than `common` of these rows has
+    one value is nearly constant: what determines it tells little. A column of at least `values` values that repeat
+    which determines a share of `determined` of the others is a person's, rather than, say, a place's. Of a column with
+    at most `few` values all rows are read: of these there would be none among one value in many.
+    """
+
+    sample_rows: int = 20_000
+    columns: int = 64
+    alone: float = 0.5
+    repeats: float = 1.1
+    values: int = 10
+    agreeing: float = 0.99
+    chance: float = 1e-6
+    common: float = 0.9
+    determined: float = 0.5
+    few: int = 1_000
+
+
+sizes = Adjustable(Sizes())
 
 
 @dataclass(frozen=True)
@@ -299,3 +335,61 @@ def _most_frequent(index: int, quasi: int) -> exp.Select:
 
 def _hash(value: exp.Expr) -> exp.Expr:
     return f.call("hash", value)
+
+
+# What classes have in common that a requirement did not ask about: a respondent, or a sensitive value.
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """Of the `classes` of a release, `single` have one row; the others are those of several rows.
+
+    `alike` says of a column how many of the others have one value of it, `known_alike` how many have one value and
+    NULL. One class in `one_in` was looked at.
+    """
+
+    classes: int
+    single: int
+    alike: Mapping[str, int]
+    known_alike: Mapping[str, int]
+    one_in: int = 1
+
+
+def class_figures(
+    engine: Engine, rows: exp.Table | exp.Subquery, number: int, keys: Sequence[str], columns: Sequence[str]
+) -> ClassFigures:
+    """The figures of a release that has this number of rows, whose classes are told apart by the values of `keys`."""
+    one_in = -(-number // sizes().sample_rows) if number > sizes().sample_rows else 1
+    # What is the same in all rows of a class, NULL included, has one hash.
+    ends = [(f.min(_hash_classes(column(name))), f.max(_hash_classes(column(name)))) for name in columns]
+    same = [alias(low.eq(high), f"same_{index}") for index, (low, high) in enumerate(ends)]
+    same += [alias(_known_alike(column(name)), f"known_{index}") for index, name in enumerate(columns)]
+    grouped = exp.select(alias(f.count(), "n"), *same).from_(rows)
+    if keys:
+        grouped = grouped.group_by(*(column(name) for name in keys))
+        if one_in > 1:
+            grouped = grouped.where((_hash_classes(*(column(name) for name in keys)) % one_in).eq(0))
+    several = column("n") > 1
+    alike = [
+        filtered(f.count(), exp.and_(several.copy(), column(f"{figure}_{index}")))
+        for figure in ("same", "known")
+        for index in range(len(columns))
+    ]
+    query = exp.select(f.count(), filtered(f.count(), column("n").eq(1)), *alike).from_(
+        grouped.subquery("class", copy=False), copy=False
+    )
+    classes, single, *counts = map(int, engine.rows(query)[0])
+    same_value, known_value = (
+        dict(zip(columns, part, strict=True)) for part in (counts[: len(columns)], counts[len(columns) :])
+    )
+    return ClassFigures(classes, single, same_value, known_value, one_in)
+
+
+def _known_alike(value: exp.Expr) -> exp.Expr:
+    """Whether some rows of a class have no value, and the others one."""
+    known = if_(is_not_null(value.copy()), _hash_classes(value))
+    return exp.and_(f.min(known).eq(f.max(known.copy())), f.count(value.copy()) < f.count())
+
+
+def _hash_classes(*values: exp.Expr) -> exp.Expr:
+    return f.call("hash", *values)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from sqlanon.domain.numbers import count_of, counted, per_cent
 from sqlanon.domain.policy import Role
-from sqlanon.release.remarks.classes import ClassFigures
-from sqlanon.release.remarks.columns import Profile
+from sqlanon.release.remarks.columns import ClassFigures, Profile
 
 ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"

@@ -11,10 +11,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
+from sqlanon.assess.attacks.known_people import KnownColumns
 from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.release import Measurement, PrivacyReport
+from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError
@@ -24,8 +27,7 @@ from sqlanon.release.existing.statistics import statistics_of
 from sqlanon.release.pipeline.check import measured
 from sqlanon.sources.bind_policy import bind, hierarchies_of, public_source
 from sqlanon.sources.column_types import list_column, most_items, require_countable
-from sqlanon.sources.listed_values import listed_taxonomy
-from sqlanon.sources.requirement_columns import guards_of
+from sqlanon.sources.requirement_columns import guards_of, listed_taxonomy
 from sqlanon.sources.requirements import bind_requirements, is_nested
 from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build import functions as f
@@ -34,11 +36,12 @@ from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.further_relations import is_numeric
 from sqlanon.sql.classes.normal_relations import Background
-from sqlanon.sql.classes.rows import Rows, class_label
+from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, class_label, rows_of
 from sqlanon.sql.questions.arguments import with_names
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.models import SensitiveColumn, every_model, figure_name
 from sqlanon.sql.questions.statistics import bind_statistic, load_statistic
+from sqlanon.statements.checks.attack import Attack
 from sqlanon.statements.checks.check_relation import CheckRelation
 
 # ROWS is a keyword of SQL.
@@ -183,3 +186,40 @@ def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callab
             weight = column(number)
     guards = {name: name for name in bound.guarding}
     return lambda keys: replace(rows_with_keys(bound, rows.copy(), keys, guards), weight=weight)
+
+
+# ATTACK of any table or query.
+
+
+def attack_relation(engine: Engine, statement: Attack, relation_source: Source) -> list[AttackAnswer]:
+    """The answers for any table or query, whose columns tell the classes apart. Raises as `attacked` does."""
+    policy = _policy_attacked_relation(statement, relation_source)
+    with engine.transaction(), Scratch(engine) as scratch:
+        source = bind_source(engine, relation_source, scratch)
+        bound = bind(policy, source, {}, fingerprint="")
+        keys = [b.column for b in bound.quasi_identifiers]
+        columns = {b.column: exp.column(b.column, quoted=True) for b in bound.sensitive}
+        rows = rows_of(relation(source.relation), keys, columns)
+        target = Target(
+            called=relation_source.called,
+            columns=source.columns,
+            sensitive=dict.fromkeys(b.column for b in bound.sensitive),
+            rows=lambda statistics: [RowsOfRequirements(rows, tuple(range(len(statistics))))],
+            known=lambda: KnownColumns(tuple(keys), {fold(name): name for name in keys}, {}),
+        )
+        try:
+            return attacked(engine, target, statement, scratch)
+        except EngineError as error:
+            raise PolicyError(f"{relation_source.called} cannot be attacked: {error.message}") from None
+
+
+def _policy_attacked_relation(statement: Attack, source: Source) -> Policy:
+    """The policy that the statement stands for: a column named twice counts once."""
+    quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
+    sensitive = [Attribute(name, Role.SENSITIVE) for name in statement.sensitive]
+    if both := [attribute.name for attribute in sensitive if fold(attribute.name) in quasi]:
+        raise PolicyError(
+            f"{source.called}: {both[0]} is named as a quasi-identifier and as SENSITIVE",
+            hint="a class has one value of a quasi-identifier: name the column once",
+        )
+    return Policy("", source, (*quasi.values(), *sensitive), ())

@@ -11,9 +11,8 @@ from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.statements.base import READS_RELEASE, Answer, Catalog, Elsewhere, Statement
 from sqlanon.syntax import values
 from sqlanon.syntax.attributes import sensitive_columns
-from sqlanon.syntax.head import skip_kind
+from sqlanon.syntax.head import skip_kind, source
 from sqlanon.syntax.lexer import Kind
-from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import (
     arguments_text,
     names_text,
@@ -114,7 +113,7 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
 
             answers = attack_release(engine, load_release_or_table(engine, self.release, "ATTACK"), self)
         elif self.source is not None:
-            from sqlanon.statements.checks._attacked_relation import attack_relation
+            from sqlanon.statements.checks._relation import attack_relation
 
             answers = attack_relation(engine, self, self.source)
         else:

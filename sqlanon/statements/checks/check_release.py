@@ -13,9 +13,8 @@ from sqlanon.statements.checks.check_export import CheckExport
 from sqlanon.statements.checks.check_joined import CheckJoined
 from sqlanon.statements.checks.check_relation import CheckRelation
 from sqlanon.statements.checks.check_series import CheckSeries
-from sqlanon.syntax.head import in_series, skip_kind
+from sqlanon.syntax.head import in_series, skip_kind, source
 from sqlanon.syntax.lexer import Kind, keyword_of
-from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import qualified_text
 
 if TYPE_CHECKING:

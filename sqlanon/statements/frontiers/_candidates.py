@@ -33,8 +33,7 @@ from sqlanon.sources.source import qualified, rows_identity, source_identity
 from sqlanon.sql.build.names import column
 from sqlanon.sql.questions.models import always_satisfied
 from sqlanon.statements.base import Answer
-from sqlanon.statements.frontiers._figures import Figure, figure_of, workload_figure
-from sqlanon.statements.frontiers._sweep import Candidate, is_same_release, swept
+from sqlanon.statements.frontiers._sweep import Candidate, Figure, figure_of, is_same_release, swept, workload_figure
 from sqlanon.statements.frontiers.frontier import Frontier
 from sqlanon.statements.policies.alter_policy import AlterPolicy
 from sqlanon.syntax.definitions import release_text

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 
+from sqlanon.assess.measure_figures import COMPUTED, OF_POLICY, Computed, measure_figures, of_whole_release
+from sqlanon.assess.workloads.measure import measure
+from sqlanon.catalog import frontiers, policies
+from sqlanon.catalog.frontiers import Measured
+from sqlanon.catalog.snapshot import fingerprint
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Requirement
-from sqlanon.domain.requests import MethodCall
-from sqlanon.domain.values import Value
-from sqlanon.errors import SqlanonError, UserError, about
+from sqlanon.domain.release import Release
+from sqlanon.domain.requests import FigureCall, MethodCall
+from sqlanon.domain.values import UNNAMED, Value
+from sqlanon.domain.workload import figure_of_workload
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, SqlanonError, UserError, about
 from sqlanon.methods.registry import find_method, options_of, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
+from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.sources.joins import is_of_join
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sql.questions.load import Question, questions_of, readable_models
 from sqlanon.sql.questions.models import is_sole_parameter
+from sqlanon.sql.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
+from sqlanon.statements.base import Answer
+from sqlanon.statements.frontiers.advise import Advise, Bound
 from sqlanon.statements.frontiers.frontier import Sweep
 
 
@@ -165,3 +178,152 @@ def _model_of(policy: Policy, parameter: str) -> str:
         f"no requirement and no method has a parameter {parameter}",
         hint=nearest(parameter, names) or "SWEEP names parameters, as in SWEEP k IN (5, 10)",
     )
+
+
+# What candidates are measured by: any figure of MEASURE, and the error of a workload. Less is better of each.
+
+
+_ERROR, _NOT_ESTIMATED, _RESULTS = "mean_relative_error", "not_estimated", "results"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a release; where it is not defined, the reason in words, or None if there is nothing to say.
+
+    `prepared` makes of it the one that measures releases of a policy faster, with tables that live as long as the
+    `Scratch`.
+    """
+
+    name: str
+    measure: Callable[[Engine, Release], float | str | None]
+    prepared: Callable[[Engine, Policy, Scratch], Figure] | None = None
+
+
+def figure_of(call: FigureCall) -> Figure:
+    """The figure of this name: that of the whole release, or the worst of those of several sensitive attributes.
+
+    Of several statistics with a figure of the name it is that of the one which takes the arguments. Raises UserError,
+    with the nearest name, where MEASURE knows none, and where arguments are lacking.
+    """
+    name = call.name
+    if name in COMPUTED:
+        return _figure(name, call, COMPUTED)
+    if name in statistic_names("figures"):
+        # A broken file is said to be so.
+        load_statistic("figures", name)
+    files = readable_statistics("figures")
+    having = [file for file in files if name in file.columns]
+    if not having:
+        raise _unknown(name, files)
+    taking = next((file for file in having if _takes(file, call)), having[0])
+    if lacking := [p.name for p in taking.parameters if p.default is None and not call.arguments]:
+        raise UserError(
+            f"{name} lacks its argument {lacking[0]!r}",
+            hint=f"write {name}({lacking[0]} => ...), as in MEASURE",
+            part=("figures", name),
+        )
+    return _figure(name, FigureCall(taking.name, call.arguments), COMPUTED)
+
+
+def _takes(file: Statistic, call: FigureCall) -> bool:
+    names, arguments = {p.name for p in file.parameters}, {argument for argument, _ in call.arguments} - {UNNAMED}
+    return names >= arguments and (bool(call.arguments) or all(p.default is not None for p in file.parameters))
+
+
+def _unknown(name: str, files: Sequence[Statistic]) -> UserError:
+    """The error for a name that no figure has; a group of figures is told its figures."""
+    known = sorted({*(column for file in files for column in file.columns), *COMPUTED})
+    group = next((file.columns for file in files if file.name == name), ())
+    hint = f"it is several: {', '.join(group)}" if group else nearest(name, known) or f"there are: {', '.join(known)}"
+    return UserError(f"there is no figure {name!r}", hint=hint, part=("figures", name))
+
+
+def _figure(name: str, requested: FigureCall, computed: Mapping[str, Computed]) -> Figure:
+    def worst(engine: Engine, release: Release) -> float | None:
+        return of_whole_release(measure_figures(engine, release, [requested], computed), name)
+
+    def prepared(engine: Engine, policy: Policy, scratch: Scratch) -> Figure:
+        of_policy = OF_POLICY[requested.name](engine, policy, dict(requested.arguments), scratch)
+        return replace(_figure(name, requested, {**computed, requested.name: of_policy}), prepared=None)
+
+    return Figure(name, worst, prepared if requested.name in OF_POLICY else None)
+
+
+def workload_figure(workload: str) -> Figure:
+    """The mean relative error of the queries of a workload; not defined where the release does not answer them all."""
+
+    def error(engine: Engine, release: Release) -> float | str | None:
+        summary = dict(measure(engine, release, workload))
+        without, results = summary[_NOT_ESTIMATED], summary[_RESULTS]
+        return f"{without:.0f} of {results:.0f} results have no estimate" if without else summary[_ERROR]
+
+    return Figure(figure_of_workload(workload), error)
+
+
+# ADVISE: the candidate of a frontier that is best in one figure among those within bounds, and how to publish it.
+
+
+def advise(engine: Engine, statement: Advise) -> Answer:
+    """A row with the choice, its figures and the statement that publishes it. Raises as `choice` does."""
+    best = choice(engine, statement)
+    figures = tuple((name, "DOUBLE") for name, _ in best.figures)
+    columns = (("candidate", "BIGINT"), *figures, ("statement", "VARCHAR"))
+    return Answer(columns, ((best.number, *(value for _, value in best.figures), best.statement),))
+
+
+def choice(engine: Engine, statement: Advise) -> Measured:
+    """The candidate with the least of the figure, of those that satisfy all bounds and that a statement publishes.
+
+    Of several, the first that is efficient. Raises UserError for a figure that was not measured, and PolicyError where
+    nothing satisfies the bounds, or where the policy is not as it was when its candidates were made.
+    """
+    candidates = frontiers.load(engine, statement.frontier)
+    _require_same_policy(engine, candidates[0], statement.frontier)
+    names = [name for name, _ in candidates[0].figures]
+    least = _named(statement.least, names, statement.frontier)
+    bounds = [replace(bound, figure=_named(bound.figure, names, statement.frontier)) for bound in statement.bounds]
+    choices: list[tuple[float, bool, int, Measured]] = []
+    for candidate in candidates:
+        values = dict(candidate.figures)
+        value = values[least]
+        if candidate.statement and value is not None and all(_within(values[b.figure], b) for b in bounds):
+            choices.append((value, not candidate.efficient, candidate.number, candidate))
+    if not choices:
+        raise PolicyError(
+            f"no candidate of {statement.frontier} that can be published satisfies the condition",
+            hint=_reached(candidates, bounds) or "SHOW FRONTIERS and the table anon.candidate have all candidates",
+        )
+    return min(choices, key=lambda choice: choice[:3])[3]
+
+
+def _within(value: float | None, bound: Bound) -> bool:
+    most = float(bound.most)  # type: ignore[arg-type]
+    return value is not None and (value < most if bound.strict else value <= most)
+
+
+def _reached(candidates: list[Measured], bounds: list[Bound]) -> str:
+    """What the candidates reach of each bounded figure."""
+    reached = []
+    for bound in bounds:
+        values = [v for c in candidates if c.statement and (v := dict(c.figures)[bound.figure]) is not None]
+        reached += [f"the least {bound.figure} is {min(values):.6g}"] if values else []
+    return ", ".join(reached)
+
+
+def _named(figure: str, names: list[str], frontier: str) -> str:
+    for name in names:
+        if fold(name) == fold(figure):
+            return name
+    with about("figures", figure):
+        raise UserError(
+            f"{frontier} has no figure {figure}", hint=nearest(figure, names) or f"it has: {', '.join(names)}"
+        )
+
+
+def _require_same_policy(engine: Engine, candidate: Measured, frontier: str) -> None:
+    policy = policies.load(engine, candidate.policy)
+    stored = list(hierarchies_of(engine, policy).values())
+    if fingerprint(replace(policy, requirements=()), stored) != candidate.policy_fingerprint:
+        raise PolicyError(
+            f"{policy} has changed since {frontier} was made", hint="make it again, with the same FRONTIER statement"
+        )

@@ -71,7 +71,7 @@ figure_name = WORKLOAD identifier | name ;
         return f"ADVISE {self.frontier}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.statements.frontiers._choice import advise
+        from sqlanon.statements.frontiers._sweep import advise
 
         return advise(engine, self)
 

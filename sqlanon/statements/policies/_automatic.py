@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.assess.profiling.automatic import definition, propose
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import sizes
 from sqlanon.catalog import hierarchies as catalog
 from sqlanon.catalog import policies
 from sqlanon.domain.identifiers import fold

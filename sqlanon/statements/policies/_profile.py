@@ -11,9 +11,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.as_stored import notes
 from sqlanon.assess.profiling.categories import recognized
-from sqlanon.assess.profiling.checked_values import not_looked_for
+from sqlanon.assess.profiling.checked_values import not_looked_for, notes
 from sqlanon.assess.profiling.combinations import Combinations, Search, count_alone, search
 from sqlanon.assess.profiling.relations import relations
 from sqlanon.assess.profiling.roles import ProposedRole, Values, proposed_role, related_roles, unrecognized, values_of
@@ -29,9 +28,16 @@ from sqlanon.errors import PolicyError, about
 from sqlanon.estimates.release_model import counted_source, number_column
 from sqlanon.sources.source import BoundSource, bind_source, source_column
 from sqlanon.sql.build import names
-from sqlanon.statements.policies._first_release import about_policy, about_release, first_release
-from sqlanon.statements.policies._proposal import ProposedColumn, numbered_name, proposed_columns, statements
-from sqlanon.statements.policies._script import write_script
+from sqlanon.statements.policies._proposal import (
+    ProposedColumn,
+    about_policy,
+    about_release,
+    first_release,
+    numbered_name,
+    proposed_columns,
+    statements,
+    write_script,
+)
 from sqlanon.statements.policies.profile import Profile
 from sqlanon.syntax.definitions import role_text
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import os
+import tempfile
+import textwrap
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from math import prod
+from pathlib import Path
 
 from sqlanon.assess.profiling.automatic import WRITTEN, definition, instead, propose
 from sqlanon.assess.profiling.roles import ProposedRole, Values
-from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.assess.profiling.sample import sizes
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.hierarchies.propose_hierarchy import ProposeHierarchy
-from sqlanon.syntax.definitions import policy_text
+from sqlanon.syntax.definitions import policy_text, release_text
 
 _K = 5
 _CLOSENESS = "0.3"
@@ -138,3 +144,130 @@ def _diverse(column: ProposedColumn) -> Requirement:
             return Requirement("l_diversity", (("l", least), about))
     # Where most rows have one value, no class of them has several in equal shares.
     return Requirement("t_closeness", (("t", Decimal(_CLOSENESS)), about))
+
+
+# The statement that makes a first release of a proposed policy, and what to know of both before they are run.
+
+
+def first_release(columns: Sequence[ProposedColumn], policy: str, name: str) -> str:
+    """CREATE ANONYMIZED TABLE: a snapshot can be made of any source and in any database file.
+
+    The default method, unless it would search for minutes: then Mondrian, which searches no lattice.
+    """
+    method = MethodCall("mondrian") if _is_large(columns) else MethodCall()
+    return release_text(ReleaseRequest("table", QualifiedName((name,)), policy, method))
+
+
+def about_policy(columns: Sequence[ProposedColumn]) -> str:
+    """What the policy does not promise, and why its levels may take long to find."""
+    return "; ".join(["edit it, then run it", *_warnings(columns)])
+
+
+def about_release(columns: Sequence[ProposedColumn]) -> str:
+    """When to make the release, and why by a method that is not the default."""
+    when = "run it when the policy is as you want it: a snapshot beside its source, to look at"
+    return f"{when}; METHOD mondrian, since generalization would search for minutes" if _is_large(columns) else when
+
+
+def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
+    if entities := [column.attribute.name for column in columns if column.may_be_entity]:
+        *others, last = entities
+        names = f"{', '.join(others)} or {last}" if others else last
+        yield (
+            f"if {names} says whom a row is about, make it ENTITY: requirements count rows until then, and all k rows "
+            "of a class may be of one person"
+        )
+    if all(column.attribute.role is not Role.SENSITIVE for column in columns):
+        yield (
+            "no column looks SENSITIVE: is any of these what people would keep to themselves? make it SENSITIVE, since "
+            "until then the policy promises k-anonymity alone: nobody's row is found, but what all rows of a class "
+            "have in common is known of each person in it"
+        )
+    if _is_large(columns):
+        yield (
+            f"its levels have {nodes(columns):,} combinations, which METHOD generalization searches for minutes, or "
+            "only with time_limit: METHOD mondrian has none to search, generalization(time_limit => 60) stops at the "
+            "best so far, and with fewer quasi-identifiers more is left of each"
+        )
+
+
+def _is_large(columns: Sequence[ProposedColumn]) -> bool:
+    return nodes(columns) > sizes().quick_nodes
+
+
+# The statements that PROFILE proposes as one script, with comments, and the file that it is written to.
+
+
+# Lines of comments are as wide as a terminal is at least.
+_COMMENT_WIDTH = 76
+# What a statement's reason says of all of them.
+_EDIT = "edit it, then run it"
+# The first line of a file, by which a script that may be replaced is known.
+_HEAD = "-- Proposed by sqlanon: "
+
+
+def script_lines(rows: Sequence[Sequence[object]]) -> list[str]:
+    """The statements among the rows of a profile, each behind the remarks on it, which are comments."""
+    return [line for row in rows if row[0] in ("statement", "release") for line in _lines(row)]
+
+
+def _lines(row: Sequence[object]) -> Iterator[str]:
+    *_, text, why = row
+    for reason in str(why).split("; "):
+        if reason != _EDIT:
+            yield from textwrap.wrap(reason, _COMMENT_WIDTH, initial_indent="-- ", subsequent_indent="-- ")
+    if text is not None:
+        yield f"{text};"
+
+
+def write_script(path: str, rows: Sequence[Sequence[object]], *, replace: bool) -> None:
+    """Writes the script of a profile to a file.
+
+    Raises UserError where there is a file, unless it is such a script and may be replaced, and where it cannot be
+    written; what was there stays.
+    """
+    with about("path"):
+        target = Path(path)
+        _require_free(target, path, replace=replace)
+        text = "\n".join((f"{_HEAD}edit it, then run it with sqlanon run {target.name}", *script_lines(rows), ""))
+        try:
+            _write(target, text)
+        except OSError as error:
+            raise UserError(
+                f"{path} cannot be written: {error.strerror or error}",
+                hint="a path begins in the folder in which sqlanon runs, and its folder has to be there",
+            ) from None
+
+
+def _require_free(target: Path, path: str, *, replace: bool) -> None:
+    if not path or target.is_dir():
+        raise UserError(f"{path or 'an empty text'} is no name of a file", hint="name a file, as in 'patients.sql'")
+    if not os.path.lexists(target):
+        return
+    if not _is_script(target):
+        raise UserError(f"{path} is there, and is no script of PROFILE", hint="choose another name, or move it away")
+    if not replace:
+        raise UserError(
+            f"{path} is there", hint="it is an earlier script: choose another name, or replace it with (REPLACE true)"
+        )
+
+
+def _is_script(target: Path) -> bool:
+    try:
+        with target.open("rb") as file:
+            return file.read(len(_HEAD)) == _HEAD.encode()
+    except OSError:
+        return False
+
+
+def _write(target: Path, text: str) -> None:
+    """Writes a file beside the target, which takes its name once it is complete."""
+    descriptor, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(beside, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self
 from sqlanon.domain.values import Source
 from sqlanon.statements.base import Answer, Catalog, Presentation, Statement
 from sqlanon.syntax import values
+from sqlanon.syntax.head import source
 from sqlanon.syntax.lexer import Kind
 from sqlanon.syntax.reader import Reader
-from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import names_text, source_text, string_text
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from sqlanon.statements.base import WARNING, Answer, Catalog, Columns, Presentat
 from sqlanon.syntax import values
 from sqlanon.syntax.definitions import anonymized_text, release_text
 from sqlanon.syntax.head import if_not_exists, in_series, levels_from, policy_name, release_name
-from sqlanon.syntax.lexer import Kind, keyword_of
+from sqlanon.syntax.lexer import Kind, either, keyword_of, shortened
 from sqlanon.syntax.policy import sets
 from sqlanon.syntax.reader import QUERY_WORDS
-from sqlanon.syntax.wording import either, shortened
 
 if TYPE_CHECKING:
     from sqlanon.domain.context import Watching

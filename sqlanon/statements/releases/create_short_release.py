@@ -13,9 +13,9 @@ from sqlanon.statements.base import Answer, Catalog
 from sqlanon.statements.releases.create_release import CreateRelease, method_of
 from sqlanon.syntax.attributes import quasi_identifiers, sensitive_columns
 from sqlanon.syntax.definitions import short_text
+from sqlanon.syntax.head import source
 from sqlanon.syntax.lexer import keyword_of
 from sqlanon.syntax.policy import against, requirements
-from sqlanon.syntax.source import source
 from sqlanon.syntax.texts import create_text
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import PolicyError, Position
 from sqlanon.statements.base import FILES, Answer, Catalog, Elsewhere, Statement
 from sqlanon.syntax import values
-from sqlanon.syntax.lexer import Kind
+from sqlanon.syntax.lexer import Kind, either
 from sqlanon.syntax.query_text import query_text
 from sqlanon.syntax.reader import QUERY_WORDS, Reader
 from sqlanon.syntax.texts import name_text, qualified_text, string_text
-from sqlanon.syntax.wording import either
 
 if TYPE_CHECKING:
     from sqlanon.domain.context import Watching

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sqlanon.assess.attack import attack_release
 from sqlanon.assess.figures.class_figures import ClassFigure
-from sqlanon.assess.workloads.typical_counts import typical_counts
+from sqlanon.assess.measure_figures import remember
+from sqlanon.assess.tasks.arguments import TaskArguments
+from sqlanon.assess.workloads.summary import typical_counts
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.requests import AttackRequest
+from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.export.report.risks import meanings_of
 from sqlanon.release.existing.classes import shows_people
+from sqlanon.sources.related_tables import require_one_table
 
 # A figure, the attribute that it is about, its value, and its meaning.
 Explained = tuple[str, str | None, float | None, str]
@@ -95,3 +99,41 @@ def _count_error(engine: Engine, release: Release) -> Explained:
     off = per_cent(counts.median) if counts.median <= 1 else f"{100 * counts.median:.0f} %"
     about = f"a count of rows by {counted(counts.columns, 'column')}"
     return name, None, counts.median, f"{about} is off by {off} in the median of {counts.compared} random counts"
+
+
+# MEASURE release WITH TASK: what can be learned from a release.
+
+
+Task = Callable[[Engine, Release, TaskArguments], Sequence[tuple[str, float | None]]]
+
+
+def _ratings(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
+    # NumPy is imported by who needs it: it takes as long as all of sqlanon.
+    from sqlanon.assess.tasks.ratings import ratings_task
+
+    return ratings_task(engine, release, arguments)
+
+
+def _learning(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
+    from sqlanon.assess.tasks.learning import learning_task
+
+    return learning_task(engine, release, arguments)
+
+
+# The kinds of tasks, by what the argument `kind` calls them.
+TASKS: Mapping[str, Task] = {"learning": _learning, "ratings": _ratings}
+
+
+def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str, Value]]) -> list[ClassFigure]:
+    """The figures of a task, which `anon.release_figure` then has.
+
+    Raises UserError for arguments that the task does not take, and PolicyError for a release that it cannot learn from.
+    """
+    require_one_table(policy_of(release), "MEASURE", "a task is learned from its rows")
+    taken = TaskArguments(arguments)
+    kind = "learning" if taken.has("target") and not taken.has("kind") else taken.choice("kind", tuple(TASKS))
+    figures = TASKS[kind](engine, release, taken)
+    measured = [ClassFigure(name, None, value) for name, value in figures]
+    with engine.transaction():
+        remember(engine, release, measured)
+    return measured

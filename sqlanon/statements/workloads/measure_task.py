@@ -50,7 +50,7 @@ measure_task = MEASURE release WITH TASK "(" named_argument {"," named_argument}
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.release.existing.loaded import load_release
-        from sqlanon.statements.workloads._tasks import measure_task
+        from sqlanon.statements.workloads._in_words import measure_task
 
         release = load_release(engine, self.release)
         figures = measure_task(engine, release, self.arguments)

@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.assess.workloads.summary import summary_of
+from sqlanon.clients.terminal.command_arguments import new_for_its_owner
 from sqlanon.clients.terminal.databases import connected
 from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile, require_excel
 from sqlanon.clients.terminal.files.proposal import confirmed, proposal_of, show_proposal
@@ -29,9 +30,7 @@ from sqlanon.clients.terminal.files.request import (
     resolved,
 )
 from sqlanon.clients.terminal.presentation.output import Output
-from sqlanon.clients.terminal.progress import Watch
-from sqlanon.clients.terminal.report_file import new_for_its_owner
-from sqlanon.clients.terminal.scripts import as_sqlanon_error
+from sqlanon.clients.terminal.scripts import Watch, as_sqlanon_error
 from sqlanon.clients.terminal.signals import interrupting
 from sqlanon.domain.summary import Summary
 from sqlanon.domain.values import QualifiedName

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 
 @dataclass(frozen=True)
@@ -94,3 +100,117 @@ def cell_text(value: Any) -> str:
 def one_line(text: str) -> str:
     """The text with line breaks and control characters written out, so that no value can drive a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+# Results as tables: drawn for a terminal, in Markdown for a pipe.
+
+
+_MAX_CELL_WIDTH = 48
+_MIN_COLUMNS = 2
+# Text is folded into a column that is at least so wide.
+_LEAST_FOLDED = 20
+# Up to this many rows are listed one below the other, an item a line, if they are too wide for a table.
+_MAX_LISTED_ROWS = 3
+# What is smaller has as many digits, wherever the point is.
+_DIGITS = 6
+_SMALL = 1e-3
+
+
+def draw_table(console: Console, rows: Rows) -> None:
+    """Draws the rows as a table, at most as wide as the terminal.
+
+    A few rows that are too wide are listed one below the other; of more rows, the columns that do not fit are left
+    out and named.
+    """
+    column_count = _fitting(rows, console.width)
+    if len(rows.rows) > _MAX_LISTED_ROWS or column_count == len(rows.columns):
+        _draw(console, rows, column_count)
+        return
+    for row in rows.rows:
+        _draw(console, Rows(("item", "value"), tuple(zip(rows.columns, row, strict=True))), 2)
+
+
+def draw_folded(console: Console, rows: Rows) -> None:
+    """Draws the rows as a table whose last column is folded to what is left of the width."""
+    others = _fitting(rows.only(*rows.columns[:-1]), console.width - _LEAST_FOLDED - 2)
+    _draw(console, rows, len(rows.columns) if others == len(rows.columns) - 1 else others)
+
+
+def fits(rows: Rows, width: int) -> bool:
+    """Whether a table of the rows is at most so wide."""
+    return _fitting(rows, width) == len(rows.columns)
+
+
+def _draw(console: Console, rows: Rows, column_count: int) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for index, column in enumerate(rows.columns[:column_count]):
+        # The last column may be a long text, such as a path: it is folded, never cut.
+        last = index == column_count - 1
+        table.add_column(
+            _cell(column),
+            justify="right" if _is_numeric(rows, index) else "left",
+            overflow="fold" if last else "ellipsis",
+            no_wrap=not last,
+            max_width=None if last else _MAX_CELL_WIDTH,
+        )
+    for row in rows.rows:
+        table.add_row(*(_cell(value) for value in row[:column_count]))
+    console.print(table)
+    if hidden := rows.columns[column_count:]:
+        note = f"(not shown for lack of width: {', '.join(map(one_line, hidden))})"
+        console.print(note, style="dim", soft_wrap=True)
+
+
+def markdown_table(rows: Rows) -> Iterator[str]:
+    """The lines of a Markdown table, never cut however wide, with numbers aligned to the right."""
+    from rich.cells import cell_len
+
+    cells = [[_text(value).replace("|", "\\|") for value in row] for row in (rows.columns, *rows.rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    right = [_is_numeric(rows, index) for index in range(len(widths))]
+
+    def line(row: list[str]) -> str:
+        padded = []
+        for cell, width, is_right in zip(row, widths, right, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if is_right else cell + space)
+        return f"| {' | '.join(padded)} |"
+
+    yield line(cells[0])
+    rules = ("-" * (width + 1) + (":" if end else "-") for width, end in zip(widths, right, strict=True))
+    yield f"|{'|'.join(rules)}|"
+    yield from map(line, cells[1:])
+
+
+def _cell(value: Any) -> Text:
+    from rich.text import Text
+
+    return Text(_text(value), style="dim" if value is None else "")
+
+
+def _text(value: Any) -> str:
+    """A cell as people read it: a number with six digits after the point, or, if it is small, of six digits."""
+    if not isinstance(value, float) or not isfinite(value):
+        return cell_text(value)
+    return repr(round(value, _DIGITS)) if value == 0 or abs(value) >= _SMALL else f"{value:.{_DIGITS}g}"
+
+
+def _is_numeric(rows: Rows, index: int) -> bool:
+    values = [row[index] for row in rows.rows if row[index] is not None]
+    return bool(values) and all(isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in values)
+
+
+def _fitting(rows: Rows, width: int) -> int:
+    """The number of columns, from the left, that fit into the width uncut; at least two."""
+    from rich.cells import cell_len
+
+    used = 0
+    for index, column in enumerate(rows.columns):
+        widest = max((cell_len(_text(row[index])) for row in rows.rows), default=0)
+        used += min(max(widest, cell_len(column)), _MAX_CELL_WIDTH) + 2
+        if used > width and index >= _MIN_COLUMNS:
+            return index
+    return len(rows.columns)

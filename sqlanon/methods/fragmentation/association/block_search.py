@@ -19,8 +19,7 @@ from sqlanon.methods.fragmentation.association.block_grids import (
     row_index,
     sizes,
 )
-from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
-from sqlanon.methods.fragmentation.association.left_out import Keys, set_aside, with_dissolved
+from sqlanon.methods.fragmentation.association.left_out import Keys, lacking, preferred, set_aside, with_dissolved
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, is_not_null, is_null, paren, same, window
