@@ -50,7 +50,6 @@ CREATE TABLE anon.policy_attribute (
     weight DECIMAL(18, 6) DEFAULT 1,
     "pseudonym" BOOLEAN DEFAULT false,
     key_variable VARCHAR,
-    mask VARCHAR,
     related_table VARCHAR
 );
 

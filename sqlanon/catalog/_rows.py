@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound="DataclassInstance")
 
 # Drawn at random, not named: equal where the text is.
-_IDENTIFIERS = ("release_id", "series_id", "stream_id")
+_IDENTIFIERS = ("release_id", "series_id", "stream_id", "budget_id")
 # Rows are inserted so many at a time.
 _INSERTED_TOGETHER = 50
 

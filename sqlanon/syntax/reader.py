@@ -305,6 +305,17 @@ class Reader(Cursor):
         self.parts.add_query(start, end)
         return self._with_literals(start, end)
 
+    def last_of(self, *phrases: str) -> str | None:
+        """The one of these phrases that stands last outside of parentheses; None if none stands ahead."""
+        first, depth, last = self._next, 0, None
+        for index in range(first, len(self._tokens)):
+            self._next = index
+            depth += {"(": 1, ")": -1}.get(self.peek().text, 0) if self.peek().kind is Kind.SYMBOL else 0
+            if not depth:
+                last = next((phrase for phrase in phrases if self.sees(*phrase.split())), last)
+        self._next = first
+        return last
+
     def sql_between(self, start: int) -> str:
         """The user's own SQL from an offset up to the token that was taken last."""
         end = self._tokens[self._next - 1].end

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -84,20 +86,27 @@ def test_install_makes_the_catalog_once(engine):
         "stream_batch",
         "stream_member",
         "job",
+        "budget",
+        "budget_entry",
     }
     recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
-    text = assets.read("sql", "catalog", "0001_catalog.sql")
-    assert recorded == [(1, "catalog", hashlib.sha256(text.encode()).hexdigest(), True)]
+    files = ("0001_catalog.sql", "0002_budgets.sql", "0003_masks.sql")
+    digests = [hashlib.sha256(assets.read("sql", "catalog", file).encode()).hexdigest() for file in files]
+    assert recorded == [
+        (1, "catalog", digests[0], True),
+        (2, "budgets", digests[1], True),
+        (3, "masks", digests[2], True),
+    ]
     others = tables(engine) - {"schema_version"}
     assert [engine.rows(f"FROM anon.{name}") for name in sorted(others)] == [[]] * len(others)
 
 
 def test_a_database_without_a_catalog_gets_it_at_once():
-    """One script, and one row that says so."""
+    """Each migration is one script, and one row that says so."""
     with duckdb.connect() as connection:
         sent = []
         migrations.create(DuckDBEngine(connection, sent.append))
-        assert len([text for text in sent if "anon." in text]) == 2
+        assert len([text for text in sent if "anon." in text]) == 2 * len(migrations.known_migrations())
 
 
 def test_moments_are_utc_without_a_time_zone(engine):
@@ -141,6 +150,32 @@ def test_each_migration_has_a_transaction_of_its_own(engine):
     assert len(begun) == 2
     assert migrations.state(engine, [FIRST, SECOND]).condition is Condition.CURRENT
     assert "half" not in tables(engine)
+
+
+# A database that 0.1.0 has written: sql/examples/hospital.sql, CREATE WORKLOAD counts ON POLICY hospital (queries => 5)
+# and MEASURE hospital_release WITH WORKLOAD counts.
+WRITTEN_BY_0_1_0 = Path(__file__).with_name("written_by_0_1_0.duckdb.gz")
+
+
+def test_a_database_of_the_former_version_answers_as_before(tmp_path):
+    file = tmp_path / "hospital.duckdb"
+    file.write_bytes(gzip.decompress(WRITTEN_BY_0_1_0.read_bytes()))
+    with connect(str(file)) as connection:
+        with pytest.raises(CatalogError, match="a catalog of version 1, and this sqlanon reads version 3"):
+            connection.execute("SHOW RELEASES")
+        engine = DuckDBEngine(connection.duckdb)
+        assert [migration.slug for migration in migrations.migrate(engine, transaction=engine.transaction)] == [
+            "budgets",
+            "masks",
+        ]
+        assert connection.execute("CHECK hospital_release").fetchall() == [
+            ("main.hospital_release", "k_anonymity", None, 4.0, 4.0, True)
+        ]
+        assert connection.execute("SHOW WORKLOADS").fetchall() == [("counts", 5)]
+        assert len(connection.execute("MEASURE hospital_release WITH WORKLOAD counts").fetchall()) > 0
+        assert connection.execute("SHOW BUDGETS").fetchall() == []
+        connection.execute("CREATE BUDGET b ON POLICY hospital (epsilon => 1)")
+        assert connection.execute("SHOW BUDGETS").fetchone()[:5] == ("b", "hospital", 1.0, 0.0, 1.0)
 
 
 # The child, whose third migration ends before its text is run, or before it is recorded.

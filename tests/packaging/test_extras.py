@@ -79,6 +79,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert set(imported) == {
         "duckdb",
         "msgspec",
+        "opendp",
         "sqlglot",
         "numpy",
         "pandas",
@@ -107,6 +108,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["altair"] == imported["vl_convert"] == {"sqlanon/export/report/charts.py"}
     assert imported["IPython"] == {"sqlanon/clients/notebook/magics.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
+    assert imported["opendp"] == {"sqlanon/estimates/noisy/noise.py"}
     assert imported["prometheus_client"] == {"sqlanon/clients/jobs/metrics.py"}
     profiling = {"sqlanon/assess/profiling/checked_values.py"}
     assert imported["faker"] == imported["phonenumbers"] == imported["stdnum"] == profiling
@@ -147,7 +149,7 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    documented = "all arrow cli dbt jobs masks notebook postgres profile report sign spark sqlite tasks"
+    documented = "all arrow cli dbt dp jobs masks notebook postgres profile report sign spark sqlite tasks"
     assert set(rows) == set(documented.split())
     for extra in set(rows) - {"all"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}
@@ -165,7 +167,7 @@ def test_all_is_what_a_first_day_needs() -> None:
     }
     [brought] = re.findall(r"\[(.*)\]", PROJECT["optional-dependencies"]["all"][0])
     assert {"cli", "arrow", "report", "notebook", "jobs", "sign", "tasks"} <= set(brought.split(","))
-    assert hinted - set(brought.split(",")) <= {"spark", "dbt", "postgres", "sqlite"}
+    assert hinted - set(brought.split(",")) <= {"spark", "dbt", "dp", "postgres", "sqlite"}
 
 
 def test_the_sizes_of_the_documentation_are_of_extras_that_there_are() -> None:

@@ -79,7 +79,7 @@ _FILES = {
         "anatomy_estimates answers counted_rows estimate estimate_anatomy estimate_fragments estimates estimates_dealt "
         "estimates_exact "
         "estimates_fragments estimates_marginals estimates_sliced estimates_types exact_bounds "
-        "estimate_null_labels lookup_keys loose_estimates steps"
+        "budgets estimate_null_labels lookup_keys loose_estimates noisy_answers steps"
     ),
     "measure": (
         "add_a_figure answers counted_rows estimate_fragments exact_bounds figures frontier granularity_loss "
@@ -195,6 +195,7 @@ _PARTS = {
     "sql.hierarchies": "hierarchies generalization",
     "sql.questions": "models check",
     "statements": "everything",
+    "statements.budgets": "estimates",
     "statements.checks": "check attacks series",
     "statements.frontiers": "measure explain",
     "statements.hierarchies": "hierarchies",

@@ -261,7 +261,7 @@ STATEMENTS: dict[str, str] = {
         "    -- releases keep the policy as it was when they were made"
     ),
     "DESCRIBE POLICY": "DESCRIBE POLICY name;",
-    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS;",
+    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS | BUDGETS;",
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
     "CREATE WORKLOAD": (
         "CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy\n"
@@ -306,6 +306,12 @@ STATEMENTS: dict[str, str] = {
     ),
     "DROP ANONYMIZED STREAM": "DROP ANONYMIZED STREAM [IF EXISTS] name;     -- with what it has published",
     "DROP SERIES": "DROP SERIES [IF EXISTS] name;                -- erases its ledger; the releases stay",
+    "CREATE BUDGET": (
+        "CREATE BUDGET [IF NOT EXISTS] name ON POLICY policy (epsilon => 2 [, delta => 1e-9]);\n"
+        "    -- the privacy that all answers with noise about the policy's table may cost together"
+    ),
+    "DESCRIBE BUDGET": "DESCRIBE BUDGET name;                        -- when each answer was asked for, and its cost",
+    "DROP BUDGET": "DROP BUDGET [IF EXISTS] name;                -- nothing more is spent of it; its entries stay",
     "CHECK": (
         "CHECK release;\n"
         "CHECK release IN SERIES series;               -- what the releases of the series tell together\n"
@@ -319,6 +325,8 @@ STATEMENTS: dict[str, str] = {
     "ESTIMATE": (
         "ESTIMATE SELECT count(*) FROM source WHERE ... [GROUP BY ...] FROM RELEASE release | 'file'\n"
         "    [MARGINALS (column => table, ...)];\n"
+        "ESTIMATE SELECT count(*) | sum(x) | avg(x) | median(x) FROM source [GROUP BY ...] UNDER BUDGET budget\n"
+        "    (epsilon => 0.5 [, rows => 1] [, low => 0, high => 500] [, keys => (1, 2)] [, candidates => (1, 2)]);\n"
         "    -- the answer of a query on the source, estimated from the release alone"
     ),
     "MEASURE": (
@@ -384,7 +392,7 @@ _CLAUSES = """
     guarding absent METHODS SWEEP IN MEASURE LEAST knows
     parquet csv duckdb arrow sqlite DELIMITER QUOTE PARTITION_BY TEXT DICTIONARY
     ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS SERIES
-    STREAM STREAMS BY END INTERVAL delay reuse
+    BUDGET BUDGETS UNDER epsilon delta STREAM STREAMS BY END INTERVAL delay reuse
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|(?<!\w)\w++$')

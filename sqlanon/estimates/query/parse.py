@@ -103,17 +103,17 @@ def parsed(text: str) -> AggregateQuery:
 
     Raises StatementError for a text that is no query, and PolicyError for a query that cannot be estimated.
     """
-    select = _select(text)
-    _require_parts(select)
-    table = _source(select)
-    groups = tuple(_groups(select))
+    select = plain_select(text)
+    require_parts(select)
+    table = source_table(select)
+    groups = tuple(grouping(select))
     items = tuple(_item(item, groups) for item in select.expressions)
     if not any(isinstance(item, Aggregate) for item in items):
         raise PolicyError("there is no aggregate to estimate", hint="there are count, sum, avg, min and max")
     _require_names(items)
     where, having = select.args.get("where"), select.args.get("having")
     return AggregateQuery(
-        source=_qualified(table),
+        source=qualified_name(table),
         alias=table.alias_or_name,
         items=items,
         groups=tuple(_group(expression, items) for expression in groups),
@@ -123,7 +123,7 @@ def parsed(text: str) -> AggregateQuery:
     )
 
 
-def _select(text: str) -> exp.Select:
+def plain_select(text: str) -> exp.Select:
     """The tree of the query; raises StatementError for a text that is no query, PolicyError for another than SELECT."""
     try:
         trees = sqlglot.parse(text, dialect="duckdb")
@@ -172,7 +172,7 @@ def aggregate_of(node: exp.Expr) -> Aggregate | None:
     return _aggregate(node, "") if type(node) in _FUNCTIONS else None
 
 
-def _require_parts(select: exp.Select) -> None:
+def require_parts(select: exp.Select) -> None:
     for name, part in select.args.items():
         if part and name not in _KNOWN:
             raise PolicyError(f"{_PARTS.get(name, name)} cannot be estimated", hint="leave it out of the query")
@@ -185,7 +185,7 @@ def _require_parts(select: exp.Select) -> None:
             raise refused(node, "window functions cannot be estimated")
 
 
-def _source(select: exp.Select) -> exp.Table:
+def source_table(select: exp.Select) -> exp.Table:
     clause = select.args.get("from_") or select.args.get("from")
     table = clause.this if clause else None
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
@@ -203,11 +203,11 @@ def _require_plain(table: exp.Table) -> None:
         raise refused(table, "only plain tables can be estimated from")
 
 
-def _qualified(table: exp.Table) -> QualifiedName:
+def qualified_name(table: exp.Table) -> QualifiedName:
     return QualifiedName(tuple(part.name for part in table.parts))
 
 
-def _groups(select: exp.Select) -> Iterator[exp.Expr]:
+def grouping(select: exp.Select) -> Iterator[exp.Expr]:
     """The expressions of GROUP BY, those of the result's columns where it has their names or numbers."""
     clause = select.args.get("group")
     if clause is None:
@@ -279,10 +279,10 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
     using, on = join.args.get("using"), join.args.get("on")
     if using and len(using) == 1:
         key = using[0].name
-        return Lookup(_qualified(table), table.alias_or_name, column(key, source), key, using=True)
+        return Lookup(qualified_name(table), table.alias_or_name, column(key, source), key, using=True)
     if isinstance(on, exp.EQ) and (sides := _sides(on, table.alias_or_name)):
         source_column, key_column = sides
-        return Lookup(_qualified(table), table.alias_or_name, source_column, key_column.name)
+        return Lookup(qualified_name(table), table.alias_or_name, source_column, key_column.name)
     raise refused(
         join, "is no join of one column with another", "write JOIN wards ON patients.ward = wards.id, with both names"
     )

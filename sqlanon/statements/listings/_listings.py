@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlanon.again.streams.publishing import is_whole
-from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, series, streams, workloads
+from sqlanon.catalog import budgets, frontiers, hierarchies, migrations, policies, releases, series, streams, workloads
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
@@ -173,5 +173,19 @@ _LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ..
     "series": (
         (("series", "VARCHAR"), ("policy", "VARCHAR"), ("releases", "BIGINT"), ("respondents", "BIGINT")),
         series.counts,
+    ),
+    "budgets": (
+        (
+            ("budget", "VARCHAR"),
+            ("policy", "VARCHAR"),
+            ("epsilon", "DOUBLE"),
+            ("spent", "DOUBLE"),
+            ("remaining", "DOUBLE"),
+            ("delta", "DOUBLE"),
+            ("spent_delta", "DOUBLE"),
+            ("entries", "BIGINT"),
+            ("state", "VARCHAR"),
+        ),
+        budgets.counts,
     ),
 }

@@ -90,7 +90,7 @@ policy_change = requirements | ADD requirements | RENAME TO name
         return f"ALTER POLICY {self.name}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.catalog import policies, series, streams
+        from sqlanon.catalog import budgets, policies, series, streams
         from sqlanon.errors import about
         from sqlanon.statements.policies._automatic import drop_hierarchies, lacking
         from sqlanon.statements.policies._saved import changed_policy, save_policy
@@ -107,6 +107,7 @@ policy_change = requirements | ADD requirements | RENAME TO name
             if changed.name != policy.name:
                 series.rename_policy(engine, policy.name, changed.name)
                 streams.rename_policy(engine, policy.name, changed.name)
+                budgets.rename_policy(engine, policy.name, changed.name)
         return done("ALTER POLICY", self.name, "altered", (*remarks, *lacking(engine, changed)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import PolicyError, Position
 from sqlanon.statements.base import FILES, Answer, Catalog, Elsewhere, Statement
+from sqlanon.statements.budgets.estimate_under_budget import EstimateUnderBudget
 from sqlanon.syntax import values
 from sqlanon.syntax.lexer import Kind, either
 from sqlanon.syntax.query_text import query_text
@@ -50,16 +51,19 @@ marginal = name "=>" qualified_name ;
     COLUMNS = None
 
     @classmethod
-    def read(cls, reader: Reader) -> Self:
+    def read(cls, reader: Reader) -> Self | EstimateUnderBudget:
         """Reads the statement. A table that is called release may stand in the query."""
         reader.expect("ESTIMATE")
         if not any(reader.sees(word) for word in QUERY_WORDS) and not reader.sees_query():
             raise reader.expected(either(*QUERY_WORDS), among=QUERY_WORDS)
         reader.mark("query")
         begins = reader.position()
-        query = reader.text_before("FROM", "RELEASE")
+        is_under_budget = reader.last_of("FROM RELEASE", "UNDER BUDGET") == "UNDER BUDGET"
+        query = reader.text_before(*(("UNDER", "BUDGET") if is_under_budget else ("FROM", "RELEASE")))
         # A literal has not the length of the parameter that it replaces, so places in the query are no longer known.
         is_as_written = not reader.placeholders.read
+        if is_under_budget:
+            return EstimateUnderBudget.after_query(reader, query, begins if is_as_written else None)
         name, file = None, None
         reader.mark("release")
         if reader.peek().kind is Kind.STRING:

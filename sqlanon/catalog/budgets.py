@@ -1,0 +1,230 @@
+"""Budgets as rows of `anon.budget`, and the ledger of what was spent of them, `anon.budget_entry`."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal
+from time import sleep
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._json import write_source
+from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.statement_memo import current_database
+from sqlanon.errors import CatalogError, EngineError, InUseError, PrivacyViolation, UserError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.sql_files import sql_file
+
+# Another session that spends from the same budget needs milliseconds. After so many attempts it is something else.
+_ATTEMPTS = 200
+_LEAST_PAUSE, _MOST_PAUSE = 1, 20
+# DuckDB's message where two transactions write one row.
+_CONFLICT = "Conflict on"
+# Digits behind the point that the ledger keeps.
+DIGITS = 18
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The privacy that answers about one source may cost together.
+
+    `source` and `entity` are those of the policy when the budget was made: whose rows are protected. Without an entity
+    each row is somebody's. `salt` chooses the rows of a respondent who has more than count.
+    """
+
+    budget_id: str
+    budget: str
+    policy: str
+    source: str
+    entity: str | None
+    salt: str
+
+
+def create(
+    engine: Engine, name: str, policy: str, source: QualifiedName, entity: str | None, epsilon: Decimal, delta: Decimal
+) -> None:
+    """Writes a budget of which nothing is spent."""
+    budget = Budget(secrets.token_hex(16), name, policy, write_source(source), entity, secrets.token_hex(16))
+    _rows.insert(engine, "budget", [{**asdict(budget), "epsilon": epsilon, "delta": delta}])
+
+
+def listing(engine: Engine) -> list[str]:
+    """The names of all budgets, those that were dropped included."""
+    return _rows.read_names(engine, "budget", "budget") if migrations.ready(engine) else []
+
+
+def find(engine: Engine, name: str) -> Budget | None:
+    """The budget of this name, which may have been dropped; None if there is none.
+
+    Raises CatalogError where several have the name.
+    """
+    of_name = _rows.read(engine, "budget", Budget, {"budget": name}) if migrations.ready(engine) else []
+    if len(of_name) > 1:
+        raise CatalogError(
+            f"budget {name} stands {len(of_name)} times in anon.budget", hint="delete all of its rows but one"
+        )
+    return of_name[0] if of_name else None
+
+
+def load(engine: Engine, name: str) -> Budget:
+    """The budget of this name, which may have been dropped. Raises UserError, with a near name, if there is none."""
+    budget = find(engine, name)
+    if budget is None:
+        hint = nearest(name, listing(engine)) or "make one with CREATE BUDGET name ON POLICY policy (epsilon => 1)"
+        raise UserError(f"there is no budget {name}", hint=hint, part=("budget",))
+    return budget
+
+
+def exists(engine: Engine, name: str) -> bool:
+    """Whether there is a budget of this name that was not dropped."""
+    budget = find(engine, name)
+    return budget is not None and not _state(engine, budget).is_dropped
+
+
+def delete(engine: Engine, name: str) -> None:
+    """Closes a budget: nothing more can be spent of it. Its entries stay, and so does its name."""
+    dropped: dict[str, object] = {"dropped_at": f.call("make_timestamp", f.call("epoch_us", exp.CurrentTimestamp()))}
+    query = exp.update(relation(("anon", "budget")), dropped, where=column("budget_id").eq(exp.Placeholder()))
+    engine.run(query, [load(engine, name).budget_id])
+
+
+def counts(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    """A row for each budget: its policy, what it has, what is spent and remains, its entries and its state."""
+    for name, policy, epsilon, spent, delta, spent_delta, entries, is_dropped in engine.rows(
+        sql_file("catalog", "queries", "budgets")
+    ):
+        state = "dropped" if is_dropped else "open"
+        yield name, policy, *map(float, (epsilon, spent, epsilon - spent, delta, spent_delta)), entries, state
+
+
+def entries(engine: Engine, budget: Budget) -> list[tuple[datetime, Decimal, Decimal, str]]:
+    """When each entry of a budget was made, what it spent, and the query."""
+    return [
+        (asked_at, epsilon, delta, str(query))
+        for asked_at, epsilon, delta, query in engine.rows(
+            sql_file("catalog", "queries", "budget_entries"), [budget.budget_id]
+        )
+    ]
+
+
+def rename_policy(engine: Engine, name: str, new_name: str) -> None:
+    """Follows the name of a policy."""
+    where = column("policy").eq(exp.Placeholder())
+    engine.run(exp.update(relation(("anon", "budget")), {"policy": exp.Placeholder()}, where=where), [new_name, name])
+
+
+# What is spent.
+
+
+@dataclass(frozen=True)
+class _State:
+    """A budget's numbers: what it has, what was spent by its row, and what by its entries."""
+
+    epsilon: Decimal
+    delta: Decimal
+    spent_epsilon: Decimal
+    spent_delta: Decimal
+    is_dropped: bool
+    entries_epsilon: Decimal
+    entries_delta: Decimal
+
+
+def _state(engine: Engine, budget: Budget) -> _State:
+    rows = engine.rows(sql_file("catalog", "queries", "budget_state"), [budget.budget_id])
+    if len(rows) != 1:
+        raise UserError(
+            f"budget {budget.budget} is not there for other connections",
+            hint="COMMIT the transaction that makes it first: what is spent is written in a transaction of its own",
+        )
+    return _State(*rows[0])
+
+
+def spend(engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal) -> Decimal:
+    """Writes down that an answer costs epsilon and delta, before there is one; returns the epsilon that remains.
+
+    It is committed on a connection of its own, so that neither a ROLLBACK of the user's nor the end of the process
+    takes it back. Raises PrivacyViolation where the budget does not have as much, UserError for one that was dropped or
+    that other connections do not see, and CatalogError where its row and its entries do not agree.
+    """
+    with _apart(engine) as apart:
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                sleep((_LEAST_PAUSE + secrets.randbelow(_MOST_PAUSE)) / 1000)
+            try:
+                with apart.transaction():
+                    return _spent(apart, budget, query, epsilon, delta)
+            except EngineError as error:
+                if _CONFLICT not in error.message:
+                    raise
+    raise InUseError(
+        f"budget {budget.budget} is being changed by another transaction; nothing was spent",
+        hint="COMMIT or ROLLBACK it, then ask again",
+    )
+
+
+def _spent(apart: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal) -> Decimal:
+    state = _state(apart, budget)
+    _require_consistent(budget, state)
+    if state.is_dropped:
+        raise UserError(f"budget {budget.budget} was dropped; nothing was spent", hint="name another budget")
+    spent = apart.rows(sql_file("catalog", "queries", "spend_budget"), [budget.budget_id, epsilon, delta])
+    if not spent:
+        raise _lacking(budget, state, epsilon, delta)
+    entry = {"budget_id": budget.budget_id, "query": query, "epsilon": epsilon, "delta": delta}
+    _rows.insert(apart, "budget_entry", [entry])
+    return state.epsilon - Decimal(spent[0][0])
+
+
+def _require_consistent(budget: Budget, state: _State) -> None:
+    """Raises CatalogError unless the entries of a budget add up to what its row says was spent."""
+    if (state.spent_epsilon, state.spent_delta) != (state.entries_epsilon, state.entries_delta):
+        raise CatalogError(
+            f"budget {budget.budget}: its entries in anon.budget_entry do not add up to what anon.budget says was "
+            "spent; nothing was done",
+            hint="put back what was changed, from a backup or by undoing the change",
+        )
+
+
+def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) -> PrivacyViolation:
+    """The error for an answer that costs more than a budget has left."""
+    left = state.epsilon - state.spent_epsilon
+    if epsilon > left:
+        hint = f"ask with epsilon => {number(left)} or less" if left > 0 else "nothing can be asked under it any more"
+        return PrivacyViolation(
+            f"budget {budget.budget} has an epsilon of {number(left)} left, and the answer would cost "
+            f"{number(epsilon)}; nothing was spent",
+            hint=hint,
+        )
+    left = state.delta - state.spent_delta
+    return PrivacyViolation(
+        f"budget {budget.budget} has a delta of {number(left)} left, and the answer would cost {number(delta)}; "
+        "nothing was spent",
+        hint="name the keys, keys => (...), which costs no delta, or ask with a smaller one",
+    )
+
+
+def number(value: Decimal) -> str:
+    """The number without zeros at its end: 0.5, 1e-9."""
+    is_plain = not value or Decimal("0.0001") <= abs(value) < 10**DIGITS
+    return f"{value.normalize():f}" if is_plain else f"{value.normalize():e}"
+
+
+@contextmanager
+def _apart(engine: Engine) -> Iterator[Engine]:
+    """A connection of its own to the same database, whose transactions are not the user's."""
+    database = current_database(engine)
+    observe = engine.observe if isinstance(engine, DuckDBEngine) else None
+    with closing(engine.connection.cursor()) as connection:
+        apart = DuckDBEngine(connection, observe)
+        apart.run(exp.Use(this=relation((database, "main"))))
+        yield apart

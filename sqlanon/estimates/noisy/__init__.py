@@ -1,0 +1,1 @@
+"""Queries on a source that are answered with noise, under a budget."""

@@ -1,0 +1,172 @@
+"""Noise of OpenDP's: whole numbers, drawn from exact distributions, with what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from math import ceil, exp, inf, log, log1p, nextafter
+from typing import Any
+
+from sqlanon.errors import PolicyError, UserError
+
+# OpenDP's whole numbers have 64 bits, and noise stops at their ends. Figures stay this far from them.
+MOST = 2**62
+# No scale is greater: the noise would be greater than whatever is counted.
+_MOST_SCALE = 2.0**50
+_CONFIDENCE = 0.95
+
+
+@cache
+def _opendp() -> Any:
+    """OpenDP. Raises UserError where it is not installed.
+
+    Its feature for noise in floating-point numbers is never enabled, because it is only ideally private.
+    """
+    try:
+        import opendp.prelude as opendp
+    except ImportError:
+        raise UserError("noise is drawn by OpenDP, which is not installed", hint="pip install 'sqlanon[dp]'") from None
+    opendp.enable_features("contrib")
+    return opendp
+
+
+def not_above(value: Decimal) -> float:
+    """The greatest number of type float that is not above the value."""
+    near = float(value)
+    return nextafter(near, -inf) if Decimal(near) > value else near
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Discrete Laplace noise, which adds z to a whole number with a probability proportional to exp(-abs(z) / scale).
+
+    One respondent changes all numbers to which it is added by at most `sensitivity` together, and the answers cost
+    `epsilon` at most, as OpenDP computes it.
+    """
+
+    sensitivity: int
+    epsilon: float
+    scale: float
+
+    def drawn(self, values: Sequence[int]) -> list[int]:
+        """The values with noise, each with noise of its own."""
+        within = [max(-MOST, min(MOST, value)) for value in values]
+        return [int(value) for value in _laplace(self.scale)(within)] if within else []
+
+    @property
+    def width(self) -> int:
+        """The least w such that the noise is from -w to w with a probability of 95 % or more."""
+        return width_of(self.scale)
+
+
+def laplace(sensitivity: int, epsilon: float) -> Laplace:
+    """The least noise that costs at most epsilon. Raises PolicyError where it would be greater than any figure."""
+    scale = _least(sensitivity / epsilon, lambda scale: _laplace(scale).map(sensitivity) <= epsilon)
+    return Laplace(sensitivity, epsilon, scale)
+
+
+def _laplace(scale: float) -> Any:
+    opendp = _opendp()
+    # T=int has 32 bits, and an error for a larger number would tell that there is one.
+    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
+    return opendp.m.make_laplace(*space, scale)
+
+
+def _least(scale: float, is_enough: Callable[[float], bool]) -> float:
+    """The least scale from this one on that is enough: OpenDP rounds what a scale costs up."""
+    step = 2.0**-50
+    while scale <= _MOST_SCALE:
+        if is_enough(scale):
+            return scale
+        scale, step = scale * (1 + step), 2 * step
+    raise PolicyError(
+        "the noise would be greater than any figure: epsilon is too small for what one respondent may add",
+        hint="raise epsilon, or narrow low and high or rows",
+    )
+
+
+def width_of(scale: float, confidence: float = _CONFIDENCE) -> int:
+    """The least w such that discrete Laplace noise is from -w to w with at least this probability.
+
+    P(abs(Z) > w) = 2 r^(w + 1) / (1 + r) with r = exp(-1 / scale).
+    """
+    ratio = exp(-1 / scale)
+    if ratio == 0:
+        return 0
+    bound = log((1 - confidence) / 2) + log1p(ratio)
+    return max(0, ceil(-bound * scale - 1 - 1e-9))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Discrete Laplace noise for the counts of keys that nobody may know, of which those above a threshold are told.
+
+    A key is told with a probability of at most delta because of one respondent.
+    """
+
+    scale: float
+    threshold: int
+
+    def drawn(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """The keys whose count with noise is the threshold or more, each with that count."""
+        within = {key: min(MOST, count) for key, count in counts.items()}
+        return {str(key): int(count) for key, count in _threshold(self.scale, self.threshold)(within).items()}
+
+    @property
+    def width(self) -> int:
+        """The least w such that the noise is from -w to w with a probability of 95 % or more."""
+        return width_of(self.scale)
+
+
+def threshold(keys: int, in_one_key: int, epsilon: float, delta: float) -> Threshold:
+    """The least noise, and then the least threshold, that cost at most epsilon and delta.
+
+    A respondent has at most so many `keys`, as many rows, and of these so many `in_one_key`.
+    """
+    distance = (keys, keys, in_one_key)
+    surely = 2**40
+    scale = _least(keys / epsilon, lambda scale: _threshold(scale, surely).map(distance)[0] <= epsilon)
+    low, high = in_one_key - 1, in_one_key
+    while high < surely and _threshold(scale, high).map(distance)[1] > delta:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _threshold(scale, middle).map(distance)[1] <= delta else (middle, high)
+    if _threshold(scale, high).map(distance)[1] > delta:
+        raise PolicyError("no threshold is enough for so small a delta", hint="raise delta, or name the keys")
+    return Threshold(scale, high)
+
+
+def _threshold(scale: float, least: int) -> Any:
+    opendp = _opendp()
+    domain = opendp.map_domain(opendp.atom_domain(T=str), opendp.atom_domain(T="i64"))
+    distance = opendp.l01inf_distance(opendp.absolute_distance(T="i64"))
+    return opendp.m.make_laplace_threshold(domain, distance, scale, least)
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The choice of one of some candidates as a quantile, those nearer to it with a greater probability."""
+
+    candidates: tuple[int, ...]
+    share: float
+    scale: float
+
+    def drawn(self, values: Sequence[int]) -> int:
+        """A candidate. Epsilon bounds by how much one respondent's rows change the probability of each."""
+        return int(_quantile(self.candidates, self.share, self.scale)(list(values)))
+
+
+def quantile(candidates: Sequence[int], share: float, rows: int, epsilon: float) -> Quantile:
+    """The surest choice that costs at most epsilon where one respondent has so many rows."""
+    scale = _least(rows / (2 * epsilon), lambda s: _quantile(candidates, share, s).map(rows) <= epsilon)
+    return Quantile(tuple(candidates), share, scale)
+
+
+def _quantile(candidates: Sequence[int], share: float, scale: float) -> Any:
+    opendp = _opendp()
+    domain = opendp.vector_domain(opendp.atom_domain(T="i64"))
+    space = domain, opendp.symmetric_distance(), opendp.max_divergence()
+    return opendp.m.make_private_quantile(*space, list(candidates), share, scale)

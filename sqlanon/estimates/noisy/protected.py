@@ -1,0 +1,83 @@
+"""The rows that a budget protects: those of a table, each of one respondent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.catalog._json import write_source
+from sqlanon.catalog.budgets import Budget
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, about
+from sqlanon.sources.related_tables import require_one_table
+from sqlanon.sources.source import bind_source, source_column
+
+_IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, and make a policy on that table"
+
+
+@dataclass(frozen=True)
+class ProtectedRows:
+    """The table of a policy with its columns, and the column that says whose each row is.
+
+    `source` is the name that a budget keeps of the table, `table` its full name. Without an `entity` each row is of
+    another respondent.
+    """
+
+    source: QualifiedName
+    table: QualifiedName
+    columns: tuple[Column, ...]
+    entity: str | None
+
+
+def protected_rows(engine: Engine, policy: Policy) -> ProtectedRows:
+    """The rows of a policy's source, none of which is read.
+
+    Raises PolicyError for a source that is no table of stored columns, because a row of a view or a query may be
+    computed from the rows of others; for one that is pivoted, and for several tables.
+    """
+    require_one_table(policy, "a budget", "it limits the rows of each respondent", "policy")
+    if policy.pivot:
+        raise PolicyError(
+            f"{policy} has PIVOT, and a budget protects the rows of a table as they are",
+            hint=f"make another policy without PIVOT, whose ENTITY is {_pivoted_by(policy)}",
+            part=("policy",),
+        )
+    with about("policy"), Scratch(engine) as scratch:
+        if policy.source.name is None:
+            raise _no_table(policy)
+        source = bind_source(engine, policy.source, scratch, copy=False)
+        if not source.stable:
+            raise _no_table(policy)
+        entity = None
+        if policy.entity is not None:
+            entity, _ = source_column(policy.entity.name, source.columns, policy.source.called)
+    return ProtectedRows(source.lasting or source.relation, source.relation, source.columns, entity)
+
+
+def require_same_rows(budget: Budget, policy: Policy, rows: ProtectedRows) -> None:
+    """Raises PolicyError where a policy is not any more on the table and the respondents of the budget."""
+    whose = [None if entity is None else fold(entity) for entity in (budget.entity, rows.entity)]
+    if write_source(rows.source) != budget.source or whose[0] != whose[1]:
+        protected = "each row by itself" if budget.entity is None else f"the respondents of {budget.entity}"
+        raise PolicyError(
+            f"budget {budget.budget} protects {protected} in {budget.source}, and {policy} is about others now",
+            hint="put the policy back, or make a budget of another name for it",
+            part=("budget",),
+        )
+
+
+def _pivoted_by(policy: Policy) -> str:
+    names = [attribute.name for attribute in policy.attributes if attribute not in policy.items]
+    return names[0] if names else "the column of the respondents"
+
+
+def _no_table(policy: Policy) -> PolicyError:
+    return PolicyError(
+        f"{policy} is on {policy.source.called}, which is no table: a row of a view, a query or a file may be computed "
+        "from the rows of several people, and then no noise is known to be enough",
+        hint=_IN_A_TABLE,
+        part=("policy",),
+    )

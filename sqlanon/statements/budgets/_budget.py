@@ -1,0 +1,85 @@
+"""Budgets that are made, and the source that each protects."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sqlanon.catalog import budgets as catalog
+from sqlanon.catalog import migrations, policies
+from sqlanon.catalog.budgets import DIGITS, number
+from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.values import Value, written
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, about
+from sqlanon.estimates.noisy.protected import protected_rows
+from sqlanon.statements.budgets.create_budget import CreateBudget
+
+# The greatest budget, and the greatest delta: beyond them nothing is protected.
+_MOST_EPSILON = 1_000
+_MOST_DELTA = Decimal("0.001")
+_ARGUMENTS = ("epsilon", "delta")
+
+
+def create_budget(engine: Engine, statement: CreateBudget) -> bool:
+    """Makes a budget; False where IF NOT EXISTS found one.
+
+    Raises PolicyError for a name that is taken, also by a budget that was dropped, for arguments out of bounds, and for
+    a policy whose rows no noise can protect.
+    """
+    with engine.transaction():
+        migrations.install(engine)
+        former = catalog.find(engine, statement.name)
+        if former is not None:
+            if statement.if_not_exists and catalog.exists(engine, statement.name):
+                return False
+            raise PolicyError(
+                f"there is a budget {former.budget} already, and what was spent of it cannot be taken back",
+                hint="choose another name; SHOW BUDGETS lists those that were dropped, too",
+                part=("name",),
+            )
+        epsilon, delta = _amounts(statement.arguments)
+        with about("policy"):
+            policy = policies.load(engine, statement.policy)
+        rows = protected_rows(engine, policy)
+        catalog.create(engine, statement.name, policy.name, rows.source, rows.entity, epsilon, delta)
+    return True
+
+
+def _amounts(arguments: tuple[tuple[str, Value], ...]) -> tuple[Decimal, Decimal]:
+    """The epsilon and the delta of a budget. Raises PolicyError for other arguments, and for amounts out of bounds."""
+    amounts = dict(arguments)
+    for name in amounts:
+        if name not in _ARGUMENTS:
+            hint = nearest(name, _ARGUMENTS) or "a budget has epsilon and delta"
+            raise PolicyError(f"a budget has no argument {name!r}", hint=hint, part=("argument", name))
+    if "epsilon" not in amounts:
+        raise PolicyError("a budget needs an epsilon", hint="write (epsilon => 1)", part=("name",))
+    epsilon = amount("epsilon", amounts["epsilon"])
+    delta = amount("delta", amounts.get("delta", 0))
+    if not 0 < epsilon <= _MOST_EPSILON:
+        raise PolicyError(
+            f"epsilon is {number(epsilon)}, and has to be above 0 and at most {_MOST_EPSILON}",
+            hint="1 is a usual budget: whatever is asked, the odds of an answer differ by a factor of 2.7 at most",
+            part=("argument", "epsilon"),
+        )
+    if not 0 <= delta <= _MOST_DELTA:
+        raise PolicyError(
+            f"delta is {number(delta)}, and has to be from 0 to {number(_MOST_DELTA)}",
+            hint="choose one far below 1 divided by the number of respondents, such as 1e-9",
+            part=("argument", "delta"),
+        )
+    return epsilon, delta
+
+
+def amount(name: str, value: Value) -> Decimal:
+    """The value of an argument as a number. Raises PolicyError for another value, or for more digits than are kept."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise PolicyError(
+            f"{name} is {written(value)}, and has to be a number", hint=f"write {name} => 0.5", part=("argument", name)
+        )
+    exact = Decimal(value)
+    if int(exact.as_tuple().exponent) < -DIGITS:
+        raise PolicyError(
+            f"{name} has more than {DIGITS} digits behind the point", hint="round it", part=("argument", name)
+        )
+    return exact

@@ -1,0 +1,71 @@
+"""ESTIMATE under a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+from sqlanon.domain.values import Value
+from sqlanon.errors import PolicyError, Position
+from sqlanon.statements.base import READS_SOURCE, Answer, Catalog, Elsewhere, Statement
+from sqlanon.syntax import values
+from sqlanon.syntax.query_text import query_text
+from sqlanon.syntax.texts import arguments_text, name_text
+
+if TYPE_CHECKING:
+    from sqlanon.domain.context import Watching
+    from sqlanon.engines.base import Engine
+    from sqlanon.syntax.reader import Reader
+
+
+@dataclass(frozen=True)
+class EstimateUnderBudget(Statement):
+    """Answers an aggregate query on a policy's table with noise, and spends from a budget what the answer costs."""
+
+    query: str
+    budget: str
+    arguments: tuple[tuple[str, Value], ...]
+    query_position: Position | None = field(default=None, compare=False, kw_only=True)
+
+    OPENINGS = ()
+    EXAMPLES = ("ESTIMATE SELECT count(*) FROM patients UNDER BUDGET hospital_2026 (epsilon => 0.5)",)
+    GRAMMAR = """
+estimate_under_budget = ESTIMATE query UNDER BUDGET name
+  "(" named_argument {"," named_argument} [","] ")" ;
+"""
+    CALCULATES = True
+    DISTRIBUTED = Elsewhere("ESTIMATE ... UNDER BUDGET", READS_SOURCE)
+    CATALOG = Catalog.READS
+    # The groups, the figure with its ends, epsilon and remaining.
+    COLUMNS = None
+
+    @classmethod
+    def after_query(cls, reader: Reader, query: str, position: Position | None) -> Self:
+        """Reads the budget and the arguments, behind UNDER BUDGET."""
+        reader.mark("budget")
+        name = reader.name("the name of the budget")
+        arguments: dict[str, Value] = {}
+        reader.listed(lambda: values.named(reader, arguments, "argument"))
+        reader.end()
+        return cls(query, name, tuple(arguments.items()), query_position=position)
+
+    def sql(self) -> str:
+        arguments = ", ".join(arguments_text(self.arguments))
+        return f"ESTIMATE {query_text(self.query)} UNDER BUDGET {name_text(self.budget)} ({arguments})"
+
+    def title(self) -> str:
+        return f"ESTIMATE UNDER BUDGET {self.budget}"
+
+    def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        from sqlanon.estimates.noisy.answers import noisy_answer
+
+        try:
+            answer = noisy_answer(engine, self.budget, self.query, self.arguments, self.sql())
+        except PolicyError as error:
+            # Its place is one in the query.
+            if error.position:
+                known = self.query_position
+                error.position = error.position.within(known) if known else None
+                error.part = error.part or ("query",)
+            raise
+        return Answer(answer.columns, answer.rows, answer.remarks)
