@@ -348,6 +348,7 @@ _HEAD = ("table", "column", "type", "role", "a value is", "hierarchy", "level", 
 # What a label says of the value that it stands for, by the kind of the hierarchy.
 _LABELS: Mapping[str, str] = {
     "intervals": "[20,30) is any value from 20 to below 30; * is any value",
+    "rounding": "50 is any number of which that is the nearest multiple of the level's base; * is any value",
     "prefixes": "941** is any value that begins with 941 and is as long; * alone is any value",
     "calendar": "2026-03 is any moment of that month, 2026-W10 of that week, 2026-Q1 of that quarter, 2026 of that "
     "year, 202* of that decade, 20** of that century; * is any moment",

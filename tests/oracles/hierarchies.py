@@ -40,6 +40,11 @@ def in_interval(value: Number, label: str) -> bool:
     return (low is None or low <= Fraction(value)) and (high is None or Fraction(value) < high)
 
 
+def rounded(value: Number, base: Number) -> Fraction:
+    """The multiple of the base that is nearest, the upper one of two."""
+    return Fraction(base) * ((Fraction(value) / Fraction(base) + Fraction(1, 2)) // 1)
+
+
 def prefix(value: str, length: int) -> str:
     """The first characters, and a star for each further one."""
     return "".join(character if place < length else "*" for place, character in enumerate(value))

@@ -144,7 +144,14 @@ def test_labels_leave_the_value_alone() -> None:
 
 
 def test_the_kinds_are_the_files_of_the_package() -> None:
-    assert plugins.names("sqlanon.sql.hierarchies") == ("calendar", "intervals", "levels", "parents", "prefixes")
+    assert plugins.names("sqlanon.sql.hierarchies") == (
+        "calendar",
+        "intervals",
+        "levels",
+        "parents",
+        "prefixes",
+        "rounding",
+    )
     assert {kind: builder(kind).STORED for kind in plugins.names("sqlanon.sql.hierarchies")} == {
         "calendar": False,
         "intervals": False,

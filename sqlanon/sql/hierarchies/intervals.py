@@ -97,9 +97,9 @@ def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
     digits = grid.digits[level]
     branches = [(condition, text(name)) for condition, name in units.special]
     if units.beneath or units.least < low:
-        branches.append((units.below(low), text(f"(-inf,{_plain(low, grid.scale, digits)})")))
+        branches.append((units.below(low), text(f"(-inf,{plain_text(low, grid.scale, digits)})")))
     if units.beyond or units.most >= high:
-        branches.append((units.at_least(high), text(f"[{_plain(high, grid.scale, digits)},inf)")))
+        branches.append((units.at_least(high), text(f"[{plain_text(high, grid.scale, digits)},inf)")))
     return choose(branches, _interval(grid, units, level))
 
 
@@ -128,7 +128,7 @@ def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     if grid.high is not None and (grid.high - grid.origin) % width:
         # With `ignore_nulls` sqlglot does not wrap it in a CASE; the start of a missing value is NULL, too.
         end = f.least(end, grid.high // unit, ignore_nulls=True)
-    return join_text(text("["), _decimal_text(start, digits), text(","), _decimal_text(end, digits), text(")"))
+    return join_text(text("["), decimal_text(start, digits), text(","), decimal_text(end, digits), text(")"))
 
 
 def _foot(grid: _Grid, units: Units) -> int:
@@ -139,27 +139,27 @@ def _foot(grid: _Grid, units: Units) -> int:
     return min(0, units.least // coarsest * coarsest)
 
 
-def _decimal_text(count: exp.Expr, digits: int) -> exp.Expr:
+def decimal_text(count: exp.Expr, digits: int) -> exp.Expr:
     """The text of a whole number of 10**-digits, with that many decimals."""
     if digits == 0:
         return cast(count, "VARCHAR")
-    unit = cast(text(_plain(1, digits, digits)), f"DECIMAL({digits},{digits})")
+    unit = cast(text(plain_text(1, digits, digits)), f"DECIMAL({digits},{digits})")
     return cast(product(try_cast(count, "DECIMAL(38,0)"), unit), "VARCHAR")
 
 
-def _plain(units: int, scale: int, digits: int) -> str:
+def plain_text(units: int, scale: int, digits: int) -> str:
     """The text of `units` of 10**-scale, which are known now, with at least `digits` decimals."""
     whole, part = divmod(abs(units), 10**scale)
-    decimals = f"{part:0{scale}d}".rstrip("0").ljust(digits, "0") if scale else ""
-    return ("-" if units < 0 else "") + str(whole) + ("." + decimals if decimals else "")
+    fraction = f"{part:0{scale}d}".rstrip("0").ljust(digits, "0") if scale else ""
+    return ("-" if units < 0 else "") + str(whole) + ("." + fraction if fraction else "")
 
 
 def _grid(definition: HierarchyDefinition) -> _Grid:
-    widths = [_number(definition, argument, "width") for argument in definition.arguments]
+    widths = [exact_number(definition, argument, "width") for argument in definition.arguments]
     if not widths:
         raise refused(definition, "INTERVALS needs at least one width", "write INTERVALS (5, 10, 20)")
     ends = _options(definition)
-    scale = max(_decimals(part) for part in [*widths, *ends.values()])
+    scale = max(decimals(part) for part in [*widths, *ends.values()])
     whole = {part: int(part.scaleb(scale)) for part in [*widths, *ends.values()]}
     if any(abs(units) > 10**DIGITS for units in whole.values()):
         raise refused(definition, f"its numbers have more than {DIGITS} digits together", "use rounder numbers")
@@ -168,7 +168,7 @@ def _grid(definition: HierarchyDefinition) -> _Grid:
     return _Grid(
         scale=scale,
         widths=tuple(whole[width] for width in widths),
-        digits=tuple(max(_decimals(part) for part in [width, *ends.values()]) for width in widths),
+        digits=tuple(max(decimals(part) for part in [width, *ends.values()]) for width in widths),
         low=whole[ends["low"]] if "low" in ends else None,
         high=whole[ends["high"]] if "high" in ends else None,
     )
@@ -200,20 +200,20 @@ def _options(definition: HierarchyDefinition) -> dict[str, Decimal]:
             raise refused(definition, f"INTERVALS has no option {name}", f"there are: {', '.join(_OPTIONS)}")
         if name in ends:
             raise refused(definition, f"option {name} is given twice", "give it once")
-        ends[name] = _number(definition, value, name)
+        ends[name] = exact_number(definition, value, name)
     return ends
 
 
-def _number(definition: HierarchyDefinition, value: object, what: str) -> Decimal:
+def exact_number(definition: HierarchyDefinition, value: object, what: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
         raise refused(definition, f"{what} {value} is no number", "write it in digits, such as 5 or 0.25")
     exact = Decimal(value)
-    if abs(exact) > 10**DIGITS or _decimals(exact) > DIGITS:
+    if abs(exact) > 10**DIGITS or decimals(exact) > DIGITS:
         raise refused(definition, f"{what} {value} has more than {DIGITS} digits", "use a rounder number")
     return exact
 
 
-def _decimals(number: Decimal) -> int:
+def decimals(number: Decimal) -> int:
     """How many digits stand after the point, without trailing zeros."""
     _, digits, exponent = number.as_tuple()
     trailing = len(digits) - len("".join(map(str, digits)).rstrip("0"))
