@@ -158,6 +158,7 @@ def test_the_kinds_are_the_files_of_the_package() -> None:
         "levels": True,
         "parents": True,
         "prefixes": False,
+        "rounding": False,
     }
 
 
