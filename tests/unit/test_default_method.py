@@ -316,6 +316,18 @@ def test_a_column_of_stars_is_said_first() -> None:
         assert "* in all rows" not in str(con.sql(CREATE).df()["remarks"].iloc[0])
 
 
+def test_stars_of_the_chosen_method_name_one_that_loses_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    remarks = []
+    for choose in (min, max):
+        monkeypatch.setattr(compare, "_best", lambda able, choose=choose: choose(able, key=lambda e: e.contender.loss))
+        with connect() as con:
+            con.execute("CREATE TABLE t AS SELECT i AS a, i % 2 AS b FROM range(40) AS r(i)")
+            con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, b QUASI IDENTIFIER) REQUIRE k_anonymity(k => 4)")
+            remarks.append(str(con.sql(CREATE).df()["remarks"].iloc[0]).split("\n")[0])
+    assert "* in all rows" not in remarks[0]
+    assert remarks[1].startswith("a is * in all rows: METHOD mondrian loses less of the columns, but")
+
+
 def test_competitors_say_so_themselves() -> None:
     compete = [name for name in METHODS if find_method(name).COMPETES]
     assert compete == list(COMPETITORS)

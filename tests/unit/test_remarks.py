@@ -62,7 +62,8 @@ def test_a_name_that_repeats_is_not_an_entity_yet(con: Connection, role: str) ->
 def test_an_entity_is_enough(con: Connection) -> None:
     """All rows are one class then, with one disease."""
     con.execute(VISITS)
-    (disease,) = remarks(con, f"visits {POLICY.format('ENTITY')}")
+    stars, disease = remarks(con, f"visits {POLICY.format('ENTITY')}")
+    assert stars.startswith("age is * in all rows: ")
     assert disease.startswith("in 1 of 1 class all rows have one value of disease: ")
 
 

@@ -23,7 +23,7 @@ _POLICY = "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE"
 
 
 def requirement_arguments(k: object, l: object, t: object, require: object) -> tuple[domain.Requirement, ...]:  # noqa: E741
-    """The requirements of three numbers, and of `require`: a text, or one or several objects.
+    """The requirements of three numbers, and of `require`: a text or an object, or several of them.
 
     Raises UserError where nothing is required, or something that is no requirement.
     """
@@ -49,8 +49,11 @@ def requirements_of_text(text: str, argument: str) -> tuple[domain.Requirement, 
 
 
 def _definitions(require: object) -> list[domain.Requirement]:
-    definitions = []
+    definitions: list[domain.Requirement] = []
     for requirement in require if isinstance(require, Iterable) else [require]:
+        if isinstance(requirement, str):
+            definitions += requirements_of_text(requirement, "require")
+            continue
         if not isinstance(requirement, Requirement):
             hint = 'write require=[sqlanon.KAnonymity(k=5)], or a text: require="k_anonymity(k => 5)"'
             raise UserError(f"require: {described(requirement)} is no Requirement", hint=hint)
@@ -70,6 +73,11 @@ def method_argument(method: object) -> MethodCall:
 
 def hierarchy_argument(name: str, text: str) -> CreateHierarchy:
     """The hierarchy of this name that a text, as after AS, defines. Raises UserError for one that defines none."""
+    if not isinstance(text, str):
+        raise UserError(
+            f"hierarchies[{name!r}] is a text, not {described(text)}",
+            hint=f'write {{{name!r}: "INTERVALS (5, 10)"}}, as after AS in CREATE HIERARCHY',
+        )
     statement = cast(CreateHierarchy, statement_ending("CREATE HIERARCHY data AS", text, f"hierarchies[{name!r}]"))
     return replace(statement, definition=replace(statement.definition, name=name))
 

@@ -100,7 +100,9 @@ def listed(argument: str, columns: Columns) -> list[str]:
         raise UserError(
             f"{argument} lists names of columns, and is {described(columns)}", hint=f'write {argument}=["age"]'
         )
-    return [columns] if isinstance(columns, str) else list(columns or ())
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str) else list(columns)
 
 
 def role_of(names: list[str], roles: Mapping[Role, tuple[str, list[str]]], index: Sequence[object]) -> dict[str, Role]:
@@ -133,11 +135,24 @@ def policy_of_roles(
     policy = domain.Policy(NAME, Source(name=QualifiedName((NAME,))), attributes, ())
     if isinstance(hierarchies, str):
         return with_automatic(policy), {}
-    texts = {known_name(column, list(role_of), "hierarchies"): text for column, text in (hierarchies or {}).items()}
+    texts = {_listed_name(column, role_of): text for column, text in (hierarchies or {}).items()}
     made = {name: text for name, text in texts.items() if not _is_auto(text)}
     policy = with_automatic(policy, [name for name in texts if name not in made])
     named = (replace(a, hierarchy=a.name) if a.name in made else a for a in policy.attributes)
     return replace(policy, attributes=tuple(named)), made
+
+
+def _listed_name(column: object, role_of: Mapping[str, Role]) -> str:
+    """The listed column of a hierarchy. Raises UserError for a column that no argument lists."""
+    try:
+        return known_name(column, list(role_of), "hierarchies")
+    except UserError as error:
+        if error.hint is not None and error.hint.startswith("did you mean"):
+            raise
+        raise UserError(
+            f"hierarchies: the column {column} is not among those that are listed, {', '.join(role_of)}",
+            hint=f"list it, known=[{column!r}, ...], or leave its hierarchy out",
+        ) from None
 
 
 def with_automatic(policy: domain.Policy, names: Collection[str] | None = None) -> domain.Policy:
@@ -236,7 +251,7 @@ class _Requiring(_Making):
     k: NotRequired[int | None]
     l: NotRequired[float | None]  # noqa: E741 - the name in the literature
     t: NotRequired[float | None]
-    require: NotRequired[str | Requirement | Iterable[Requirement] | None]
+    require: NotRequired[str | Requirement | Iterable[str | Requirement] | None]
 
 
 class _Known(_Requiring):
@@ -290,7 +305,7 @@ def anonymize(
     k: int | None = _UNSAID_K,
     l: float | None = _UNSAID_L,  # noqa: E741 - the name in the literature
     t: float | None = None,
-    require: str | Requirement | Iterable[Requirement] | None = None,
+    require: str | Requirement | Iterable[str | Requirement] | None = None,
     hierarchies: Mapping[str, str] | str | None = None,
     method: str | Method | None = None,
     policy: Policy | None = None,
@@ -317,7 +332,8 @@ def anonymize(
     - `l`: at least so many different values of each secret column are in each class. If it is left out, it is 2 for
       the secret columns of which nothing else is required; None for no such requirement.
     - `t`: each class has the distribution of the whole, up to this distance (0 to 1).
-    - `require`: further models, as after REQUIRE: "beta_likeness(beta => 2)"; or objects: BetaLikeness(beta=2).
+    - `require`: further models, as after REQUIRE: "beta_likeness(beta => 2)"; or objects: BetaLikeness(beta=2);
+      or a list of either.
     - `hierarchies`: how values of a column become coarser, as after AS in CREATE
       HIERARCHY: {"age": "INTERVALS (5, 10)", "zip": "PREFIXES (4, 3)"}. "AUTO" in place of a text, or of
       all, is one that fits the values; a `method` that publishes levels takes it where `hierarchies` is left out. Other

@@ -26,6 +26,7 @@ from sqlanon.release.pipeline.explain import printable
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import query_tree
@@ -124,7 +125,7 @@ def _remarks(answer: Answer, positions: str | None) -> tuple[str, ...]:
 def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViolation) -> PrivacyViolation:
     """The error with what could be met, where k is greater than the data, or l than the values of a secret column."""
     entity = next(wanted.policy.having(Role.ENTITY), None)
-    people = _number(engine, data, None if entity is None else entity.name)
+    people = _number(engine, data, None if entity is None else entity.name, nobody=entity is not None)
     if isinstance(wanted.k, int) and wanted.k > people:
         noun = "row" if entity is None else f"different {entity.name}"
         nouns = None if entity is None else f"different values of {entity.name}"
@@ -144,13 +145,15 @@ def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViol
     return violation
 
 
-def _number(engine: Engine, data: Input, name: str | None) -> int:
-    """The number of different values that a column has, NULL among them; of rows without a column."""
+def _number(engine: Engine, data: Input, name: str | None, *, nobody: bool = False) -> int:
+    """The number of different values that a column has, or of rows without a column; NULL is one unless `nobody`."""
     source = data.source
     rows = query_tree(source.query).subquery() if source.query else relation(source.name or QualifiedName(()))
     query: exp.Query = exp.select(exp.Star()).from_(rows)
     if name is not None:
         query = exp.select(column(name)).distinct().from_(rows)
+        if nobody:
+            query = query.where(is_not_null(column(name)), copy=False)
     [(number,)] = engine.rows(exp.select(f.count()).from_(query.subquery("counted")))
     return int(number)
 

@@ -78,13 +78,14 @@ class FrameRelease:
     def report(self, path: str | PathLike[str] | None = None) -> Page:
         """The report of the release, as a page that a notebook displays; written to the path, where one is given.
 
-        It is for the owner of the data. Raises UserError without the extra `report`, and for a path that cannot be
-        written.
+        It is for the owner of the data. Figures that compare with the data are in it as long as the caller holds them.
+        Raises UserError without the extra `report`, and for a path that cannot be written.
         """
         from sqlanon.export.report.page import report_page
         from sqlanon.export.report.page_file import write_page
 
-        with self._at_work() as engine:
+        frames = self._frames()
+        with self._at_work() as engine, registered_frames(self._connection, frames or {}):
             page = report_page(engine, RELEASE)
         if path is not None:
             write_page(Path(fspath(path)), page)

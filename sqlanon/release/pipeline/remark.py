@@ -94,7 +94,21 @@ def _of_stars(compiled: Compiled) -> Iterator[str]:
         if recoding.bound.height and set(recoding.levels) == {recoding.bound.height}
     ]
     if starred:
-        yield of_stars(starred, compared=bound.comparison is not None, alternatives=_alternatives(bound))
+        compared = bound.comparison is not None
+        yield of_stars(starred, compared=compared, alternatives=_alternatives(bound), less=_losing_less(bound))
+
+
+def _losing_less(bound: Bound) -> str | None:
+    """The method of least loss among those that were compared, None where it is the one that was chosen."""
+    contenders = bound.comparison.contenders if bound.comparison is not None else ()
+    losses = [(each.loss, each) for each in contenders if each.loss is not None]
+    if not losses:
+        return None
+    least = min(losses, key=lambda pair: pair[0])[1]
+    chosen = next((each for each in contenders if each.why is not None), least)
+    if chosen.loss is None or least.loss is None or least.loss >= chosen.loss:
+        return None
+    return called(least.call.name, dict(least.call.arguments))
 
 
 def _alternatives(bound: Bound) -> list[str]:
