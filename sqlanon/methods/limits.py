@@ -115,6 +115,12 @@ class Limits:
         "the method {method} cannot meet {requirement}: its classes are by all quasi-identifiers",
         "use METHOD generalization, or leave on out, which requires it of all quasi-identifiers together",
     )
+    # Requirements that judge a class by all classes of a release together.
+    whole: Refusal | None = Refusal(
+        "METHOD {method} cannot meet {requirement}: it makes classes one by one, and this is about all classes of a "
+        "release together",
+        "use METHOD generalization with recoding => 'global'",
+    )
     # Requirements about the items in lists.
     itemsets: Refusal | None = Refusal(
         "METHOD {method} cannot meet {requirement}: it gives the items in lists no labels of their own",

@@ -21,10 +21,9 @@ from tests.support.models.drawn import Drawn, bound, drawn_models, exact, violat
 
 pytestmark = pytest.mark.drawn
 
-# Their figures are logarithms, of which only so many digits are computed.
-# Their figures are rounded.
+# Their figures are logarithms, roots or products of fractions, of which only so many digits are computed.
 ROUNDED = (
-    *("delta_disclosure", "entropy_l_diversity", "jensen_shannon_t_closeness"),
+    *("ck_safety", "delta_disclosure", "entropy_l_diversity", "jensen_shannon_t_closeness"),
     *("deviation_spread", "variance_spread"),
 )
 MOST_DIGITS = 30

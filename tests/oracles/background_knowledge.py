@@ -60,3 +60,31 @@ def _likelihood(sequence: Sequence[Value], weights: Mapping[Value, Fraction]) ->
 
 def _rising(start: Fraction, times: int) -> Fraction:
     return prod((start + step for step in range(times)), start=Fraction(1))
+
+
+# (c,k)-safety (Martin, Kifer, Machanavajjhala, Gehrke and Halpern 2007).
+
+
+def surest(classes: Classes, k: int) -> Fraction:
+    """The highest belief that somebody has a value, after any k implications that do not exclude every world.
+
+    An implication is: if each of some atoms holds, so does one of some others; an atom gives a person a value. What is
+    known is a set of worlds, a bit for each.
+    """
+    among = worlds(classes)
+    values = {value for world in among for value in world}
+    atoms = {
+        sum(1 << number for number, world in enumerate(among) if world[person] == value)
+        for person in range(len(among[0]))
+        for value in values
+    }
+    every = (1 << len(among)) - 1
+    premises, conclusions = {every}, {0}
+    for atom in atoms:
+        premises |= {atom & premise for premise in premises}
+        conclusions |= {atom | conclusion for conclusion in conclusions}
+    implications = {(every & ~premise) | conclusion for premise in premises for conclusion in conclusions}
+    known = {every}
+    for _ in range(k):
+        known |= {before & implication for before in known for implication in implications}
+    return max(Fraction((atom & those).bit_count(), those.bit_count()) for those in known - {0} for atom in atoms)

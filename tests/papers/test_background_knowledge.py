@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, product
 from math import inf
 from typing import Any
 
@@ -19,8 +19,8 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Value
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
-from tests.oracles.background_knowledge import beliefs_of_row
-from tests.oracles.models import epsilon_privacy
+from tests.oracles.background_knowledge import beliefs_of_row, surest
+from tests.oracles.models import ck_safety, epsilon_privacy
 from tests.oracles.models.support import Table, in_order
 from tests.support.database import one_thread
 from tests.support.draws import draws
@@ -170,6 +170,86 @@ def test_the_edge_of_epsilon_is_told_by_whole_numbers(connection: Any) -> None:
         assert (0 in violating) is violates
 
 
+# (c,k)-safety.
+
+# De Capitani di Vimercati and others (2011), after Martin and others (2007).
+MEN, WOMEN = ("flu", "flu", "lung", "lung", "mumps"), ("flu", "flu", "breast", "ovarian", "heart")
+
+
+@pytest.mark.parametrize(
+    ("classes", "figures"),
+    [
+        ((MEN, WOMEN), "2/5 2/3 1"),
+        ((WOMEN,), "2/5 4/7 4/5 1"),
+        (HOSPITAL, "1/2 3/4 1"),
+        ((("a", "a"), ("a", "b")), "1"),
+        ([tuple("abcd")] * 4, "1/4 1/3 1/2 1"),
+        ([tuple(chain.from_iterable(HOSPITAL))], "1/4 5/16 7/18 91/190"),
+        ([tuple("aabc")] * 4, "1/2 3/4 1"),
+        ([("a",)], "1 1 1"),
+        ([tuple("fflm")], "1/2 3/4 1"),
+        ([tuple("ffl"), tuple("fb")], "2/3 1 1"),
+        ([tuple("flm"), tuple("fb")], "1/2 1 1"),
+        ([tuple("ab"), tuple("ab"), tuple("ac")], "1/2 1 1"),
+    ],
+)
+def test_the_surest_value_by_the_number_of_implications(connection: Any, classes: Classes, figures: str) -> None:
+    for k, figure in enumerate(map(Fraction, figures.split())):
+        reached, violating = asked(connection, classes, "ck_safety", c=Decimal("0.75"), k=k)
+        assert reached == pytest.approx(float(figure), rel=1e-14)
+        assert bool(violating) is (figure >= Fraction(3, 4))
+        assert ck_safety.achieved(table(classes), k) == figure
+
+
+@few
+@given(st.data())
+def test_no_implications_tell_more(connection: Any, data: st.DataObject) -> None:
+    pool = data.draw(st.sampled_from(["a", "ab", "abc"]))
+    one = st.lists(st.sampled_from([*pool, None]), min_size=1, max_size=3)
+    classes = data.draw(st.lists(one, min_size=1, max_size=2))
+    k = data.draw(st.integers(0, 2))
+    reached, _ = asked(connection, classes, "ck_safety", c=Decimal(1), k=k)
+    assert reached == pytest.approx(float(surest(classes, k)), rel=1e-14)
+
+
+def test_a_disclosure_of_c_violates_and_rounding_satisfies_nothing(connection: Any) -> None:
+    """91/190 has no end as a decimal number; what is closer to it than DOUBLEs can tell counts as reached."""
+    classes = [tuple(chain.from_iterable(HOSPITAL))]
+    exact = Decimal(91) / 190
+    for more, violates in ((-1, True), (0, True), (1, True), (10**4, False)):
+        _, violating = asked(connection, classes, "ck_safety", c=exact + more * Decimal("1e-15"), k=3)
+        assert bool(violating) is violates
+
+
+def test_a_search_asks_every_node_by_itself() -> None:
+    """Classes of several nodes are no release: the best node is that of asking each alone."""
+    with sqlanon.connect() as con:
+        con.execute(
+            "CREATE TABLE people AS SELECT i % 8 AS age, 'z' || (i * 5 % 6) AS zip, 'd' || (i * i % 7 % 5) AS disease "
+            "FROM range(120) AS t(i); CREATE HIERARCHY ages AS INTERVALS (2, 4);"
+            "CREATE POLICY p ON people (age QUASI IDENTIFIER USING ages, zip QUASI IDENTIFIER, disease SENSITIVE) "
+            "REQUIRE k_anonymity(k => 2), ck_safety(c => 0.5, k => 1); CREATE ANONYMIZED TABLE t AS POLICY p"
+        )
+        nodes = list(product(("age", "age // 2", "age // 4", "0"), ("zip", "'*'")))
+        count = "SELECT count(DISTINCT ({}, {})) FROM people"
+        classes = {node: con.execute(count.format(*node)).fetchall() for node in nodes}
+        satisfying = [
+            node
+            for node in nodes
+            if all(
+                row[5]
+                for row in con.execute(
+                    f"CHECK (SELECT {node[0]} AS age, {node[1]} AS zip, disease FROM people) (age, zip) "
+                    "SENSITIVE disease REQUIRE k_anonymity(k => 2), ck_safety(c => 0.5, k => 1)"
+                ).fetchall()
+            )
+        ]
+        made = con.execute("SELECT count(DISTINCT (age, zip)) FROM t").fetchall()
+        assert 0 < len(satisfying) < len(nodes)
+        assert made in [classes[node] for node in satisfying]
+        assert all(row[4] for row in con.execute("CHECK t").fetchall())
+
+
 # Respondents.
 
 SOURCE = """
@@ -177,7 +257,7 @@ CREATE TABLE visits AS SELECT 'p' || (i // 2) AS person, i % 4 AS age, 'd' || (i
 """
 
 
-@pytest.mark.parametrize("model", ["epsilon_privacy(epsilon => 9, stubbornness => 10)"])
+@pytest.mark.parametrize("model", ["epsilon_privacy(epsilon => 9, stubbornness => 10)", "ck_safety(c => 1, k => 0)"])
 def test_a_person_with_two_rows_is_refused(model: str) -> None:
     with sqlanon.connect() as con:
         con.execute(SOURCE)

@@ -23,11 +23,13 @@ tables = st.lists(st.tuples(values, values, values), max_size=12)
 # What every model is asked with: the arguments on which its figure depends.
 CHOSEN: dict[str, dict[str, Any]] = {
     "recursive_l_diversity": {"l": 2, "c": Fraction(1)},
+    "ck_safety": {"k": 2},
     "epsilon_privacy": {"stubbornness": Fraction(0)},
     "delta_disclosure": {"delta": Fraction(1), "absent": "violates"},
 }
 # Names that say the arguments on which the figure depends.
 LABELS = {
+    "ck_safety": "ck_safety(k => 2)",
     "recursive_l_diversity": "recursive_l_diversity(l => 2)",
     "epsilon_privacy": "epsilon_privacy(stubbornness => 0)",
 }

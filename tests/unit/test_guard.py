@@ -35,6 +35,7 @@ class Fake:
     attributes: tuple[str, ...]
     sql: str
     on: tuple[str, ...] = ()
+    of_whole_release: bool = False
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
         tree = sqlglot.parse_one(self.sql, dialect="duckdb")

@@ -39,6 +39,7 @@ class Reads:
     attributes: tuple[str, ...] = ()
     question_name: str = "reads"
     on: tuple[str, ...] = ()
+    of_whole_release: bool = False
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
         raise AssertionError(name)

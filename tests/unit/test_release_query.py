@@ -29,6 +29,7 @@ class Fake:
     achieved: str = "SELECT NULL AS achieved"
     question_name: str = "fake"
     on: tuple[str, ...] = ()
+    of_whole_release: bool = False
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
         tree = sqlglot.parse_one(self.violating if name == "violations" else self.achieved, dialect="duckdb")

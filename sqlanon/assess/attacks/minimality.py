@@ -226,7 +226,7 @@ def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratc
     if not asked_of:
         raise _refused(release, "nothing that is required is about sensitive values, so that they had no part in it")
     for requirement in bound.requirements:
-        if not set(requirement.reads) <= _OF_VALUES:
+        if requirement.of_whole_release or not set(requirement.reads) <= _OF_VALUES:
             raise _refused(release, f"{requirement.question_name} is about more than the values of a class")
         if requirement.on:
             raise _refused(release, f"{requirement} is about classes by some of the quasi-identifiers")

@@ -28,6 +28,7 @@ from sqlanon.clients.api.models import (
 from sqlanon.clients.api.models_of_values import (
     AlphaKAnonymity,
     BetaLikeness,
+    CkSafety,
     DeltaDisclosure,
     EpsilonPrivacy,
     KeAnonymity,
@@ -51,6 +52,7 @@ __all__ = [
     "AnonymizedTable",
     "AnonymizedView",
     "BetaLikeness",
+    "CkSafety",
     "DeltaDisclosure",
     "DeltaPresence",
     "EpsilonPrivacy",

@@ -10,6 +10,7 @@ from sqlanon.clients.api.requirements import Requirement
 __all__ = [
     "AlphaKAnonymity",
     "BetaLikeness",
+    "CkSafety",
     "DeltaDisclosure",
     "EpsilonPrivacy",
     "KeAnonymity",
@@ -89,6 +90,38 @@ class BetaLikeness(Requirement):
         super().__init__(
             "beta_likeness", beta=beta, variant=variant, attribute=attribute, jointly=jointly, on=on, knows=knows, m=m
         )
+
+
+class CkSafety(Requirement):
+    """A reader who knows any k implications about people's sensitive values is never sure of a value with a
+    probability of c or more.
+
+    - `c`: the probability of a value that must not be reached (0.000001 to 1).
+    - `k`: the number of implications that a reader knows (0 to 8).
+    - `attribute`: the one sensitive column that it is about, of several.
+    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `on`: the quasi-identifiers by which classes are told apart; by default all.
+    - `knows`: what is known of a person's rows in related tables.
+    - `m`: of how many rows, with `knows='m_rows'`.
+
+    Martin, Kifer, Machanavajjhala, Gehrke and Halpern, Worst-case background knowledge for privacy-preserving data
+    publishing (2007)
+    """
+
+    MODEL: ClassVar[str] = "ck_safety"
+
+    def __init__(
+        self,
+        *,
+        c: Number,
+        k: int,
+        attribute: str | None = None,
+        jointly: bool | None = None,
+        on: Names | None = None,
+        knows: Literal["one_row", "m_rows", "rows", "values", "history"] | None = None,
+        m: int | None = None,
+    ) -> None:
+        super().__init__("ck_safety", c=c, k=k, attribute=attribute, jointly=jointly, on=on, knows=knows, m=m)
 
 
 class DeltaDisclosure(Requirement):

@@ -93,6 +93,7 @@ _LIMITS = Limits(
     guarding=CAN,
     jointly=CAN,
     projections=CAN,
+    whole=CAN,
     joined=CAN,
     on_spark=CAN,
     scripted=CAN,
@@ -102,6 +103,9 @@ _IN_ROUNDS = replace(
     _LIMITS,
     projections=Refusal(
         "recoding => 'local' cannot meet {requirement}: its rounds are of classes by all quasi-identifiers", _ONE_LEVEL
+    ),
+    whole=Refusal(
+        "recoding => 'local' cannot meet {requirement}: its rounds judge some rows without the others", _ONE_LEVEL
     ),
     joined=Refusal(
         "recoding => 'local' cannot meet {requirement}: its rows show labels of several levels, which cannot be "

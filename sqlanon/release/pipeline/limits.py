@@ -80,6 +80,7 @@ def _requirements_used(
             "guarding": not set(_GUARDING).isdisjoint(requirement.reads),
             "jointly": len(requirement.attributes) > 1,
             "projections": bool(requirement.on),
+            "whole": requirement.of_whole_release,
         }
         yield from ((ability, about) for ability, used in uses.items() if used)
 

@@ -56,6 +56,11 @@ class SqlRequirement(Protocol):
         """The quasi-identifiers whose classes it is asked about; empty if these are all."""
         ...
 
+    @property
+    def of_whole_release(self) -> bool:
+        """Whether it judges a class by all classes of one release together."""
+        ...
+
     def satisfied_by(self, rows: int) -> bool:
         """Whether a class of `rows` rows, each of another respondent, always satisfies it."""
         ...
@@ -132,7 +137,7 @@ def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = Fals
 
 def depends_on_others(requirement: SqlRequirement) -> bool:
     """Whether a class may satisfy the requirement or not according to the rows of other classes."""
-    return any(relation in _OF_OTHERS for relation in requirement.reads)
+    return requirement.of_whole_release or any(relation in _OF_OTHERS for relation in requirement.reads)
 
 
 def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Select:

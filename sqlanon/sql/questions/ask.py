@@ -70,6 +70,11 @@ class BoundRequirement:
         return self.question.reads
 
     @property
+    def of_whole_release(self) -> bool:
+        """Whether it judges a class by all classes of one release together."""
+        return self.question.whole_release
+
+    @property
     def of_itemsets(self) -> bool:
         """Whether it is about the sets of items that lists have."""
         return self.question.of_itemsets

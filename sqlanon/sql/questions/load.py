@@ -212,7 +212,8 @@ class Question:
     attribute of which a respondent has several values: n counts respondents then, and the shares of the values add up
     to 1 or more where each respondent of a class has one, as the excess supposes. `overlapping_classes` is whether it
     can be asked where a respondent is in several classes. `one_row_each` is whether it is defined only where no
-    respondent has several rows.
+    respondent has several rows. `whole_release` is whether it judges a class by all classes of one release together,
+    so that classes of several releases cannot be asked about at once.
     """
 
     name: str
@@ -235,6 +236,7 @@ class Question:
     several_values: bool = False
     overlapping_classes: bool = False
     one_row_each: bool = False
+    whole_release: bool = False
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -376,6 +378,7 @@ def parse_question(name: str, text: str) -> Question:
         several_values=header.says_yes("several values"),
         overlapping_classes=header.says_yes("overlapping classes"),
         one_row_each=header.says_yes("one row each"),
+        whole_release=header.says_yes("whole release"),
     )
     _require_consistent(question)
     return question

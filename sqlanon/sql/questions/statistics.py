@@ -96,6 +96,11 @@ class BoundStatistic:
         """No quasi-identifiers in particular: classes are by all of them."""
         return ()
 
+    @property
+    def of_whole_release(self) -> bool:
+        """A statistic judges no class."""
+        return False
+
     def satisfied_by(self, rows: int) -> bool:
         """Nothing satisfies a statistic, whatever the number of rows."""
         return False

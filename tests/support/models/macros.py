@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.sql.questions.load import Question
+from sqlanon.sql.questions.load import Parameter, Question
 from tests.oracles.models.support import Class, Table, in_order
 from tests.support.models.relations import NUMBERS_TYPE, of_numbers, with_numbers
 
@@ -182,7 +182,11 @@ def some_arguments(question: Question) -> dict[str, int | Decimal | str]:
     numbers = {p.name: 3 if p.type == "BIGINT" else Decimal(_DECIMALS.get(p.name, "0.6")) for p in question.parameters}
     if question.name in ("entropy_l_diversity", "probabilistic_l_diversity"):
         numbers["l"] = Decimal("2.5")
-    return {p.name: p.choices[-1] if p.type == "TEXT" else numbers[p.name] for p in question.parameters}
+    return {p.name: p.choices[-1] if p.type == "TEXT" else _inside(numbers[p.name], p) for p in question.parameters}
+
+
+def _inside(number: int | Decimal, parameter: Parameter) -> int | Decimal:
+    return number if parameter.high is None or number <= parameter.high else parameter.high
 
 
 def answers(question: Question, oracle: Any) -> tuple[Any, ...]:

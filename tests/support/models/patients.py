@@ -83,6 +83,7 @@ ARGUMENTS: dict[str, dict[str, Value]] = {
     "delta_disclosure": {"delta": Decimal("1.5"), "absent": "violates"},
     "basic_beta_likeness": {"beta": Decimal("1.5")},
     "enhanced_beta_likeness": {"beta": Decimal(2)},
+    "ck_safety": {"c": Decimal("0.95"), "k": 1},
     "epsilon_privacy": {"epsilon": Decimal(4), "stubbornness": Decimal(10)},
     "value_ranges": {"ranges": "ranges"},
     "k_map": {"k": 12},

@@ -262,13 +262,14 @@ class Nodes:
         if not self.loss.GROWS:
             return [self._settle_alone(node) for node in nodes]
         losses: dict[Node, tuple[int, int] | None] = {}
+        at_once = self._cells.public is None and not any(r.of_whole_release for r in self._task.requirements)
         least = zip(self.withheld_at_once(nodes), nodes, strict=True)
         for loss, height, node, rows in sorted((loss, sum(node), node, rows) for (loss, rows), node in least):
             rank = (loss, height, node)
             settled = None
             if best is None or rank < best:
                 # Where nothing violates nothing is withheld, and no round follows.
-                sure = rows == 0 and self._cells.public is None
+                sure = rows == 0 and at_once
                 settled = (loss, 0) if sure else self._settle_alone(node)
             losses[node] = settled
             # One that its rounds take beyond the budget is no bound for the others.

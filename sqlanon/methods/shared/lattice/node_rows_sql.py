@@ -309,15 +309,25 @@ def rows_of_indexes(rollup: str) -> exp.Select:
     )
 
 
+def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
+    """The classes of many nodes that violate by themselves, of every requirement that can be asked of many at once.
+
+    A requirement of a whole release would take the classes of all nodes for one release: it is asked node by node.
+    """
+    each = zip(batch.requirements, batch.names(lasting=lasting), strict=True)
+    asked = [(requirement, names) for requirement, names in each if not requirement.of_whole_release]
+    if not asked:
+        nothing = [column("class_id"), column("size"), alias(real(0), "excess")]
+        return exp.select(*nothing).from_(relation("equivalence_class")).where(exp.false())
+    return violations([requirement for requirement, _ in asked], [names for _, names in asked])
+
+
 def withheld_at_once(
     batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False
 ) -> list[Step]:
     """Steps that end in withheld(index, class_id, size): the classes of many nodes that violate by themselves."""
-    names = batch.names(lasting=lasting)
     parts = [alias(batch.index(column("class_id")), "index"), column("class_id"), column("size")]
-    broken = exp.select(*parts).from_(
-        violations(batch.requirements, names).subquery("violation", copy=False), copy=False
-    )
+    broken = exp.select(*parts).from_(violations_at_once(batch, lasting).subquery("violation", copy=False), copy=False)
     return [*batch.relations(rows, public, lasting=lasting), ("withheld", broken)]
 
 
@@ -353,7 +363,7 @@ def counts(
     index = batch.index(column("class_id"))
     both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
     both.append(alias(f.count(), "violating"))
-    violating = violations(batch.requirements, batch.names(lasting=lasting))
+    violating = violations_at_once(batch, lasting)
     broken = exp.select(alias(index, "index"), *both).from_(violating.subquery("violation", copy=False), copy=False)
     broken = broken.group_by(index.copy(), copy=False)
     if projections(batch.requirements):
