@@ -160,7 +160,11 @@ def _instead(engine: Engine, name: QualifiedName) -> str:
     if len(name.parts) == 3 and fold(name.parts[0]) not in databases:
         return f"ATTACH the database {name.parts[0]} first: each session has to"
     known = [str(known) for (known,) in engine.rows(sql_file("statements", "relation_names"))]
-    return _file_instead(engine, name) or nearest(name.name, known) or "SHOW ALL TABLES lists what there is"
+    return (
+        _file_instead(engine, name)
+        or nearest(name.name, known)
+        or "SHOW ALL TABLES lists what there is; in Python, a data frame has the name of its variable"
+    )
 
 
 def _file_instead(engine: Engine, name: QualifiedName) -> str | None:

@@ -15,7 +15,7 @@ import pyarrow
 import pytest
 
 import sqlanon
-from sqlanon import PrivacyRemark, PrivacyViolation, UserError, anonymize, release_of
+from sqlanon import PolicyError, PrivacyRemark, PrivacyViolation, UserError, anonymize, release_of
 
 KNOWN = ["age", "sex"]
 
@@ -225,6 +225,12 @@ def test_paths_that_are_wrong(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=message) as refused:
             anonymize(tmp_path / name, known="age")
         assert hint in (refused.value.hint or "")
+
+
+def test_a_script_without_its_variable_says_that_one_is_looked_up(released: Any) -> None:
+    with sqlanon.connect() as connection, pytest.raises(PolicyError) as refused:
+        connection.sql(released.script)
+    assert "a data frame has the name of its variable" in str(refused.value.hint)
 
 
 @pytest.mark.parametrize(
