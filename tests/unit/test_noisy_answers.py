@@ -11,7 +11,7 @@ import pytest
 
 from sqlanon import connect
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.errors import PolicyError, PrivacyViolation, UserError
+from sqlanon.errors import PolicyError, PrivacyViolation, StatementError, UserError
 from sqlanon.estimates.noisy import noise
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.run import run_statement
@@ -292,6 +292,19 @@ def test_what_is_not_known_to_be_bounded_is_refused_and_costs_nothing(con, query
     with pytest.raises(UserError, match=message):
         ask(con, query, f"epsilon => 0.5, {arguments}")
     assert con.execute("SHOW BUDGETS").fetchone()[3] == 0
+
+
+@pytest.mark.parametrize("arguments", ["", "()", "(epsilon)"])
+def test_an_answer_without_arguments_is_answered_with_a_correct_form(con, arguments):
+    with pytest.raises(StatementError) as refused:
+        con.execute(f"ESTIMATE SELECT count(*) FROM visits UNDER BUDGET b {arguments}")
+    assert "UNDER BUDGET hospital_2026 (epsilon => 0.5)" in str(refused.value)
+
+
+def test_what_one_respondent_may_add_has_a_bound(con):
+    """Beyond it, numbers of 64 bits would not hold the noise."""
+    with pytest.raises(PolicyError, match="the noise would be greater than any figure"):
+        ask(con, "SELECT sum(patient) FROM visits", "epsilon => 0.5, rows => 1000000, low => 0, high => 1e15")
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "0.0000001", "1001", "'x'", "true"])

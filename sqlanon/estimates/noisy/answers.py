@@ -233,7 +233,7 @@ def _averages(priced: _Priced) -> tuple[tuple[Column, ...], _Draw, tuple[str, ..
 
     about_small = (
         f"where the count with noise is {count_width} or less the average is NULL: a group of {2 * count_width} rows "
-        "has one with near certainty"
+        "has one in 98 of 100 answers"
     )
     return _ends(priced.query.figure.name, "DOUBLE"), draw, (about_small,)
 
@@ -289,7 +289,7 @@ def _found_groups(priced: _Priced) -> tuple[tuple[Column, ...], _Draw, tuple[str
 
     about_small = (
         f"a group is told where its count with noise is {noise.threshold} or more: "
-        f"a group of {noise.threshold + width} is told with near certainty"
+        f"a group of {noise.threshold + width} is told in 97 of 100 answers"
     )
     return _ends(priced.query.figure.name, "HUGEINT"), draw, (_of_noise(width), about_small)
 

@@ -42,6 +42,7 @@ estimate_under_budget = ESTIMATE query UNDER BUDGET name
     @classmethod
     def after_query(cls, reader: Reader, query: str, position: Position | None) -> Self:
         """Reads the budget and the arguments, behind UNDER BUDGET."""
+        reader.form = cls.form()
         reader.mark("budget")
         name = reader.name("the name of the budget")
         arguments: dict[str, Value] = {}
