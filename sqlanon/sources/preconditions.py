@@ -139,7 +139,10 @@ def require_usual_session(engine: Engine) -> None:
 
 def no_catalog() -> UserError:
     """The error of a statement that reads the catalog where there is none."""
-    return UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
+    return UserError(
+        "this database has no policies and no releases yet",
+        hint="begin with CREATE ANONYMIZED TABLE name FROM patients (age, sex), or with CREATE POLICY",
+    )
 
 
 def install_catalog(engine: Engine) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.sample import SampledColumn, is_number, is_text, sizes
+from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_number, is_text, sizes
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import column, literal
@@ -210,6 +211,8 @@ _TEXTS = (
     "missing", "unknown", "not available", "not applicable", "unbekannt", "keine Angabe", "k.A.", "inconnu",
     "desconocido", "sconosciuto", "onbekend", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999",
 )  # fmt: skip
+# The codes that are a word of no language: elsewhere in the file they are no values either.
+_NO_WORDS = frozenset(("?", "??", "-", "--", ".", "..", "#", "na", "n/a", "#n/a", "n.a.", "nan", "null"))
 _CODES = {code.casefold(): code for code in _TEXTS}
 _NEGATIVE = (-9999, -999, -99, -9, -8, -7, -1)
 _NINES = (99999, 9999, 999, 99, 9)
@@ -221,8 +224,31 @@ _FORMATS = (
     "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M",
 )  # fmt: skip
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?")
+_WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 _FIRST_YEAR, _LAST_YEAR = 1850, 2100
 _COMPARED_AS_STORED = 300
+
+
+@dataclass(frozen=True)
+class FieldForms:
+    """The forms of fields in a CSV file that its reader is not told of.
+
+    `nulls` are the texts that look like codes for missing values, each with the columns that have it; `commas` are the
+    columns of numbers with a decimal comma.
+    """
+
+    nulls: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    commas: tuple[str, ...] = ()
+
+
+def field_forms(sample: Sample) -> FieldForms:
+    """The forms of fields in the columns of text of a sample; words and numbers are no codes: they may be values."""
+    columns = [of for of in sample.columns if is_text(of.type)]
+    codes = {of.name: [code for code in _missing_texts(of.texts) if code.casefold() in _NO_WORDS] for of in columns}
+    commas = [of.name for of in columns if _have_commas([text for text in of.texts if text not in codes[of.name]])]
+    texts = dict.fromkeys(code for each in codes.values() for code in each)
+    nulls = [(text, tuple(name for name, each in codes.items() if text in each)) for text in texts]
+    return FieldForms(tuple(nulls), tuple(commas))
 
 
 def notes(of: SampledColumn) -> Iterator[str]:
@@ -243,6 +269,10 @@ def notes(of: SampledColumn) -> Iterator[str]:
             value = f.call("nullif", value, literal(code))
         others = "its other values" if codes else "its values"
         yield f"{others} are numbers as text: {to_sql(cast(value, 'DOUBLE'))}"
+    elif _have_commas(texts):
+        value = cast(f.call("replace", column(of.name), literal(","), literal(".")), "DOUBLE")
+        by_reader = "read_csv(..., decimal_separator => ',')"
+        yield f"its values are numbers with a decimal comma: {to_sql(value)}, or {by_reader}"
 
 
 def date_formats(texts: Sequence[str]) -> list[str]:
@@ -268,6 +298,14 @@ def _are_numbers(texts: Sequence[str]) -> bool:
     if any(re.match(r"[-+]?0\d", text) for text in texts) or any("," in text for text in texts):
         return False
     return not whole or len({len(text) for text in texts}) > 1 or len(texts[0]) < 3
+
+
+def _have_commas(texts: Sequence[str]) -> bool:
+    """Whether texts are numbers with a decimal comma. With three digits behind each, it may part thousands."""
+    parts = [text.partition(",") for text in texts]
+    if len(texts) < 2 or not all(_WITH_COMMA.fullmatch(text) for text in texts):
+        return False
+    return any(comma and len(behind) != 3 for _, comma, behind in parts)
 
 
 def _missing_codes(of: SampledColumn) -> list[str] | list[int]:

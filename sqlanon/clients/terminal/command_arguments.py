@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 
@@ -36,7 +37,9 @@ def read_script(script: str) -> tuple[str, str]:
     try:
         read = sys.stdin.buffer.read() if script == "-" else Path(script).read_bytes()
     except (OSError, ValueError) as error:
-        raise UserError(f"the script {name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise UserError(
+            f"the script {name} cannot be read: {getattr(error, 'strerror', None) or error}", hint=_near_script(script)
+        ) from None
     if read[8:12] == b"DUCK":
         raise UserError(f"{name} is a DuckDB database and no script", hint=f"name it with --database {name}")
     if read[:2] in _UTF_16 or b"\0" in read[:2]:
@@ -48,6 +51,15 @@ def read_script(script: str) -> tuple[str, str]:
         line = read.count(b"\n", 0, error.start) + 1
         hint = "save it as UTF-8 in your editor, which knows the encoding that it has now"
         raise UserError(f"the script {name} is not UTF-8 text: its line {line} is not", hint=hint) from None
+
+
+def _near_script(script: str) -> str | None:
+    """The script beside a path that there is not, if one has nearly its name."""
+    with suppress(OSError, ValueError):
+        path = Path(script)
+        names = [other.name for other in path.parent.iterdir() if other.suffix.lower() == ".sql"]
+        return nearest(path.name if path.suffix else f"{path.name}.sql", names)
+    return None
 
 
 def _require_script(script: str) -> None:

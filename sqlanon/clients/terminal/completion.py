@@ -275,10 +275,14 @@ STATEMENTS: dict[str, str] = {
         "    -- a dry run: nothing is written; VERBOSE has each step, the SQL and the fingerprint"
     ),
     "CREATE ANONYMIZED VIEW": (
+        "CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name FROM source (column, ...) [SENSITIVE column, ...];\n"
         "CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name AS POLICY policy\n"
         "    [METHOD generalization(suppression => 0.02)];          -- live, guarded"
     ),
     "CREATE ANONYMIZED TABLE": (
+        "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name FROM source (column [USING hierarchy], ...)\n"  # noqa: S608
+        "    [SENSITIVE column, ...] [ENTITY column] [REQUIRE k_anonymity(5), l_diversity(2), ...] [METHOD method];\n"
+        "    -- source: a table, 'file.csv' or (SELECT ...); in parentheses, the columns that others may know\n"
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
         "    [METHOD method(argument => value, ...)\n"
         "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH]]\n"

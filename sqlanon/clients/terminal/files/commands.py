@@ -29,6 +29,10 @@ Nulls = Annotated[
 Encoding = Annotated[
     str | None, typer.Option("--encoding", metavar="NAME", help="The encoding of a CSV file, such as latin-1.")
 ]
+Decimal = Annotated[
+    str | None,
+    typer.Option("--decimal", metavar="CHARACTER", help="The decimal separator of a CSV file, where it is a comma."),
+]
 Replace = Annotated[bool, typer.Option("--replace", metavar="", help="Replace what was written there before.")]
 
 
@@ -45,6 +49,7 @@ def profile(
     ] = None,
     nulls: Nulls = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
     replaces: Replace = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -62,7 +67,7 @@ def profile(
         from sqlanon.clients.terminal.files.data_file import data_of
         from sqlanon.clients.terminal.files.publish import profile as profiled
 
-        with data_of(files, nulls or (), encoding) as data:
+        with data_of(files, nulls or (), encoding, decimal) as data:
             profiled(files, data, output, script, replaces=replaces)
 
 
@@ -80,9 +85,10 @@ def anonymize(
         str | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Where the release and its certificate go; or a file."),
     ] = None,
-    k: Annotated[int, typer.Option("--k", metavar="NUMBER", help="At least so many rows look alike.")] = 5,
+    k: Annotated[int, typer.Option("--k", "-k", metavar="NUMBER", help="At least so many rows look alike.")] = 5,
     values: Annotated[
-        int, typer.Option("--l", metavar="NUMBER", help="At least so many values of each secret among rows that do.")
+        int,
+        typer.Option("--l", "-l", metavar="NUMBER", help="At least so many values of each secret among rows that do."),
     ] = 2,
     entity: Annotated[
         str | None,
@@ -111,6 +117,7 @@ def anonymize(
     ] = None,
     nulls: Nulls = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
     with_report: Annotated[bool, typer.Option("--report", metavar="", help="Write its report beside it, too.")] = False,
     script: Annotated[
         Path | None, typer.Option("--script", metavar="FILE", help="Write the SQL that ran; - prints it.")
@@ -153,7 +160,7 @@ def anonymize(
             with_report,
         )
         try:
-            with data_of(files, nulls or (), encoding) as data:
+            with data_of(files, nulls or (), encoding, decimal) as data:
                 anonymized(files, data, wanted, output, script, is_dry=is_dry)
         except typer.Abort:
             # Ctrl-C or Ctrl-D in place of an answer.

@@ -50,7 +50,8 @@ class DataFile:
 
     `called` is how messages name them, `name` a word for what is made of them, `kind` one of 'csv', 'parquet', 'json',
     'excel' and 'table'. `paths` are the files, or patterns of files, `table` the table of a DuckDB file. `options` are
-    those of the reader of a CSV file. `read_from` are the paths to read, where they are others than those to write.
+    those of the reader of a CSV file, and `typed` the words of a command line that ask for them. `read_from` are the
+    paths to read, where they are others than those to write.
     """
 
     called: str
@@ -59,6 +60,7 @@ class DataFile:
     paths: tuple[str, ...]
     table: str = ""
     options: tuple[tuple[str, str], ...] = ()
+    typed: tuple[str, ...] = ()
     read_from: tuple[str, ...] = field(default=(), repr=False)
 
     def statements(self, table: str = SOURCE) -> tuple[str, ...]:
@@ -137,28 +139,43 @@ def _one_sentence(message: str) -> str:
 
 
 @contextmanager
-def data_of(texts: Sequence[str], nulls: Sequence[str] = (), encoding: str | None = None) -> Iterator[DataFile]:
+def data_of(
+    texts: Sequence[str], nulls: Sequence[str] = (), encoding: str | None = None, decimal: str | None = None
+) -> Iterator[DataFile]:
     """The data that the arguments of a command name; standard input is kept in a file until the end.
 
-    `nulls` are texts of a CSV file that mean a missing value, and `encoding` is that of its text. Raises UserError for
-    files that there are not, or that are no data, and for options of CSV files where it is none.
+    `nulls` are texts of a CSV file that mean a missing value, `encoding` is that of its text, and `decimal` the decimal
+    separator of its numbers. Raises UserError for files that there are not, or that are no data, and for options of CSV
+    files where it is none.
     """
     with TemporaryDirectory(prefix="sqlanon-") as folder:
         data = _from_stdin(Path(folder)) if list(texts) == [_STDIN] else _named(texts)
-        yield _with_options(data, nulls, encoding)
+        yield with_options(data, nulls, encoding, decimal)
 
 
-def _with_options(data: DataFile, nulls: Sequence[str], encoding: str | None) -> DataFile:
-    options: list[tuple[str, str]] = []
+def with_options(
+    data: DataFile, nulls: Sequence[str] = (), encoding: str | None = None, decimal: str | None = None
+) -> DataFile:
+    """The data with options of CSV files beside those that it has. Raises UserError where it is no CSV file."""
+    options, typed = list(data.options), list(data.typed)
     if nulls:
         # The empty field stays a missing value.
         markers = ", ".join(map(string_text, dict.fromkeys(("", *nulls))))
         options.append(("nullstr", f"[{markers}]"))
+        typed += [word for text in nulls for word in ("--null", text)]
     if encoding is not None:
         options.append(("encoding", string_text(encoding)))
+        typed += ["--encoding", encoding]
+    if decimal is not None:
+        if decimal not in (".", ","):
+            raise UserError(f"--decimal {decimal} is no decimal separator", hint="write --decimal ,")
+        options.append(("decimal_separator", string_text(decimal)))
+        typed += ["--decimal", decimal]
     if options and data.kind != "csv":
-        raise UserError(f"--null and --encoding are for CSV files, and {data.called} is none", hint="leave them out")
-    return replace(data, options=tuple(options))
+        raise UserError(
+            f"--null, --encoding and --decimal are for CSV files, and {data.called} is none", hint="leave them out"
+        )
+    return replace(data, options=tuple(options), typed=tuple(typed))
 
 
 def _from_stdin(folder: Path) -> DataFile:
@@ -227,7 +244,10 @@ def _no_file(text: str) -> UserError:
         names = [other.name for other in path.parent.iterdir() if other.is_file()]
         if near := nearest(path.name, names):
             return UserError(f"there is no file {text}", hint=near)
-    return UserError(f"there is no file {text}", hint="a path begins in the folder in which sqlanon runs")
+    hint = "a path begins in the folder in which sqlanon runs"
+    if text.isidentifier():
+        hint += f"; if {text} is a column, columns are listed with commas and no blanks: --known age,sex"
+    return UserError(f"there is no file {text}", hint=hint)
 
 
 def _kind(path: str, called: str) -> str:

@@ -26,7 +26,11 @@ _USES = {
     Role.INSENSITIVE: DROPPED,
 }
 _ANSWERS = {"k": KNOWN, "s": SECRET, "d": DROPPED, KNOWN: KNOWN, SECRET: SECRET, "drop": DROPPED, DROPPED: DROPPED}
-_LETTERS = {KNOWN: "k", SECRET: "s", DROPPED: "d", ENTITY: "d"}
+_LETTERS = {KNOWN: "k", SECRET: "s", DROPPED: "d", ENTITY: "p"}
+# The beginnings of PROFILE's reasons by which a column that repeats is the number of a person; and its advice.
+_NUMBERS = ("its name says a unique number", "it repeats as the number of a person does")
+_ADVICE = "if it says whom a row is about, make it ENTITY"
+_ADVISED = "if it says whom a row is about, name it with --entity"
 _SETS = 3
 
 
@@ -99,6 +103,7 @@ class Proposal:
 def proposal_of(answer: Sequence[Mapping[str, Any]], called: str) -> Proposal:
     """The proposal in an answer of PROFILE."""
     uses = [_use(row) for row in answer if row["part"] == "column"]
+    uses = _with_entity(uses)
     sets = [row for row in answer if row["part"] in ("columns", "key") and row["unique_rows"] and row["subject"]]
     risks = {str(row["subject"]): float(row["unique_rows"]) for row in sets}
     made = [row for row in answer if row["part"] in ("statement", "release") and row["proposal"]]
@@ -117,6 +122,22 @@ def _use(row: Mapping[str, Any]) -> ProposedUse:
     words = str(row["proposal"])
     role = next(role for role in Role if words.startswith(role.value.replace("_", " ").upper()))
     return ProposedUse(str(row["subject"]), _USES[role], str(row["why"]))
+
+
+def _with_entity(uses: Sequence[ProposedUse]) -> list[ProposedUse]:
+    """The uses, with the number of a person for the one column that repeats as such a number does, if there is one.
+
+    With it k counts people. Each person has a row or more, so as many rows look alike as without it.
+    """
+    numbers = [each.column for each in uses if each.why.startswith(_NUMBERS) and each.why.endswith(_ADVICE)]
+    if len(numbers) != 1 or any(each.use == ENTITY for each in uses):
+        return [replace(each, why=each.why.replace(_ADVICE, _ADVISED)) for each in uses]
+    return [
+        replace(each, use=ENTITY, why=each.why.replace(_ADVICE, "k counts people by it, and it is not published"))
+        if each.column == numbers[0]
+        else each
+        for each in uses
+    ]
 
 
 def is_conversation() -> bool:
@@ -158,12 +179,14 @@ def _asked_use(proposed: ProposedUse) -> ProposedUse:
     """The use of a column as the user wants it; one that was typed is not asked about."""
     if proposed.is_typed:
         return proposed
-    question = f"{proposed.column}: known to others (k), secret (s), or left out (d)?"
+    answers = {**_ANSWERS, "p": ENTITY} if proposed.use == ENTITY else _ANSWERS
+    person = "the number of a person (p), " if proposed.use == ENTITY else ""
+    question = f"{proposed.column}: {person}known to others (k), secret (s), or left out (d)?"
     while True:
         answer = typer.prompt(question, default=_LETTERS[proposed.use], err=True).strip().lower()
-        if answer in _ANSWERS:
-            return replace(proposed, use=_ANSWERS[answer])
-        typer.echo("Type k, s or d.", err=True)
+        if answer in answers:
+            return replace(proposed, use=answers[answer])
+        typer.echo(f"Type {'p, ' if person else ''}k, s or d.", err=True)
 
 
 def _show_uses(output: Output, proposal: Proposal) -> None:
@@ -183,20 +206,27 @@ def _risks(proposal: Proposal) -> Iterator[str]:
         yield f"{per_cent(share)} of the rows are alone with their {columns}"
 
 
-def show_proposal(output: Output, proposal: Proposal, command: str, script: str, written: str | None) -> None:
-    """Prints the uses of columns, who is at risk, a command to type, and the script or where it was written."""
+def show_proposal(
+    output: Output, proposal: Proposal, command: str, script: str, written: str | None, said: Sequence[str] = ()
+) -> None:
+    """Prints the uses of columns, who is at risk, a command to type, and the script or where it was written.
+
+    `said` are sentences about how the data were read.
+    """
     if output.json:
         uses = [{"column": each.column, "use": each.use, "why": each.why} for each in proposal.uses]
         risks = [{"columns": columns, "unique_rows": share} for columns, share in proposal.risks]
         figures = proposal.rows.records()
         about = {"data": proposal.called, "columns": uses, "risks": risks, "profile": figures}
-        output.json_line({**about, "command": command, "script": script, "written": written})
+        output.json_line({**about, "command": command, "script": script, "written": written, "read": list(said)})
         return
+    for sentence in said:
+        output.status(sentence)
     _show_uses(output, proposal)
     output.text("\n" + "\n".join(_lines(proposal)))
     output.text(f"\nA release with these columns:\n  {command}")
     if written is None:
-        output.text(f"\nThe same as a script to edit, for sqlanon run:\n\n{script.rstrip()}")
+        output.text(f"\nA script to edit, for sqlanon run:\n\n{script.rstrip()}")
     else:
         output.status(f"wrote {written}; edit it, then: sqlanon run {written}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,15 +13,17 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assess.profiling.checked_values import field_forms
 from sqlanon.assess.workloads.summary import summary_of
 from sqlanon.clients.terminal.command_arguments import new_for_its_owner
 from sqlanon.clients.terminal.databases import connected
-from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile, require_excel
+from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile, require_excel, with_options
 from sqlanon.clients.terminal.files.proposal import confirmed, proposal_of, show_proposal
 from sqlanon.clients.terminal.files.request import (
     Columns,
     Wanted,
     export_statement,
+    forms_in_words,
     proposed_command,
     release_statement,
     require_free,
@@ -28,6 +31,7 @@ from sqlanon.clients.terminal.files.request import (
     require_no_identifiers,
     require_possible,
     resolved,
+    sample_of,
 )
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.scripts import Watch, as_sqlanon_error
@@ -39,8 +43,10 @@ from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export.formats.base import export_format
 from sqlanon.sql.build.names import relation
 from sqlanon.statements.base import PassThrough
-from sqlanon.syntax.texts import string_text, typed_name
+from sqlanon.syntax.texts import name_text, typed_name
 
+# The table of the rows as they were read at first.
+_AS_READ = "as_read"
 # The beginnings of remarks on what the summary says, and on the policy, which ends with the command.
 _SAID_ANYHOW = ("USING AUTO: ", "not published, because ", "the policy ")
 
@@ -62,7 +68,13 @@ def anonymize(
         engine = DuckDBEngine(connection.duckdb)
         running = Running(connection, output)
         require_excel(connection.duckdb, data)
+        said: list[str] = []
         data = running.loaded(data)
+        if is_open:
+            data, said = _reread(connection, running, data)
+        for sentence in said:
+            output.status(sentence)
+        texts = [*texts, *data.typed]
         types = engine.columns(exp.select(exp.Star()).from_(relation(SOURCE)))
         names = [name for name, _ in types]
         if is_open:
@@ -71,9 +83,11 @@ def anonymize(
         columns = resolved(data.called, names, wanted)
         require_known(columns, names)
         require_possible(engine, data.called, columns, wanted)
-        require_no_identifiers(engine, columns, types, wanted)
+        forms = require_no_identifiers(engine, columns, types, wanted)
         made = release_statement(data.name, columns, wanted)
         remarks = running.remarks(made)
+        if data.kind == "csv":
+            remarks = [*forms_in_words(forms), *remarks]
         summary = summary_of(engine, QualifiedName((data.name,)), unpublished=columns.unpublished, remarks=remarks)
         summary = replace(summary, source=data.called)
         ran = [*data.statements(), made]
@@ -91,20 +105,49 @@ def profile(texts: Sequence[str], data: DataFile, output: Output, script: Path |
     with connected(":memory:") as connection:
         running = Running(connection, output)
         require_excel(connection.duckdb, data)
-        data = running.loaded(data)
+        data, said = _reread(connection, running, running.loaded(data))
         # The script names the table after the data, and so its hierarchies.
         table = typed_name(data.name)
         connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {table}")
         proposal = proposal_of(running.rows(f"PROFILE {table}"), data.called)
         columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
-        command = proposed_command(texts, columns, proposal.dropped, Wanted())
+        command = proposed_command([*texts, *data.typed], columns, proposal.dropped, Wanted())
         statements = [*data.statements(data.name), *proposal.statements]
         if proposal.release is not None:
-            statements.append(f"EXPORT {typed_name(proposal.release)} TO {string_text(f'{data.name}_anonymized/')}")
+            target = Wanted(target=f"{data.name}_anonymized/")
+            statements.append(export_statement(proposal.release, data, target))
         text = _script(command, statements)
+        if proposal.entity is not None:
+            # The policy of PROFILE leaves the choice to its reader; command and script are to say the same.
+            number = name_text(proposal.entity)
+            text = text.replace(f"    {number} IDENTIFIER,\n", f"    {number} ENTITY,\n", 1)
         if script is not None:
             _write(script, text)
-        show_proposal(output, proposal, command, text, None if script is None else str(script))
+        show_proposal(output, proposal, command, text, None if script is None else str(script), said)
+
+
+def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile, list[str]]:
+    """A CSV file, read again where its fields have forms that its reader was not told of, and sentences about these."""
+    if data.kind != "csv":
+        return data, []
+    engine = DuckDBEngine(connection.duckdb)
+    forms = field_forms(sample_of(engine, SOURCE, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE)))))
+    taken = dict(data.options)
+    nulls = [text for text, _ in forms.nulls] if "nullstr" not in taken else []
+    decimal = "," if forms.commas and "decimal_separator" not in taken else None
+    if not nulls and decimal is None:
+        return data, []
+    again = with_options(data, nulls, None, decimal)
+    connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {typed_name(_AS_READ)}")
+    try:
+        again = running.loaded(again)
+    except UserError:
+        connection.duckdb.execute(f"ALTER TABLE {typed_name(_AS_READ)} RENAME TO {typed_name(SOURCE)}")
+        return data, list(forms_in_words(forms))
+    connection.duckdb.execute(f"DROP TABLE {typed_name(_AS_READ)}")
+    return again, [
+        f"read with {' '.join(map(shlex.quote, again.typed))}: {'; '.join(forms_in_words(forms, advised=False))}"
+    ]
 
 
 class Running:

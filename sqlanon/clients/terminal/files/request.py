@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import recognized
-from sqlanon.assess.profiling.sample import sampled
+from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
+from sqlanon.assess.profiling.sample import Sample, sampled
 from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.numbers import counted
@@ -26,6 +28,9 @@ from sqlanon.syntax.texts import call_text, string_text, typed_name
 
 # Typographic quotes, single, double and pointed, an accent and a grave accent.
 _QUOTES = "\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb\u00b4`"
+
+# The columns that a sentence names at most.
+_LISTED = 4
 
 
 @dataclass(frozen=True)
@@ -126,8 +131,6 @@ def _known(option: str, called: str, names: Sequence[str], wanted: Iterable[str]
 
 def shell_name(name: str) -> str:
     """A column's name as it is typed behind an option: in quotes where the shell or a comma would part it."""
-    import shlex
-
     quoted = '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
     return shlex.quote(quoted)
 
@@ -150,7 +153,7 @@ def require_possible(engine: Engine, called: str, columns: Columns, wanted: Want
         many = f"different values of {columns.entity}" if columns.entity else "rows"
         raise PrivacyViolation(
             f"k = {wanted.k} is more than {called} has: {counted(people, what, many)}",
-            hint=f"the greatest k that would do is {people}",
+            hint=f"--k {people} is the greatest that would do" if people > 1 else "nobody can hide in data about one",
         )
     for name, number in zip(columns.secret, values, strict=True):
         if number < wanted.l:
@@ -158,19 +161,44 @@ def require_possible(engine: Engine, called: str, columns: Columns, wanted: Want
             raise PrivacyViolation(f"l = {wanted.l}, and {name} has {counted(number, 'different value')}", hint=hint)
 
 
-def require_no_identifiers(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
-    """Raises UserError for a column that would be published, and whose name or values are those of an identifier."""
+def require_no_identifiers(
+    engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted
+) -> FieldForms:
+    """Raises UserError for a column that would be published, and whose name or values are those of an identifier.
+
+    Returns the forms of the fields of the columns that would be published.
+    """
     allowed = {fold(name) for name in wanted.allowed}
     published = {fold(name) for name in (*columns.known, *columns.secret)} - allowed
     published_columns = [(name, kind) for name, kind in types if fold(name) in published]
-    ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(SOURCE)))
-    sample = sampled(engine, QualifiedName((SOURCE,)), published_columns, rows)
+    sample = sample_of(engine, SOURCE, published_columns)
     for name, recognition in recognized(sample).items():
         if recognition.direct:
             raise UserError(
                 f"{name} identifies people: {recognition.why}",
                 hint=f"leave {name} out, and it is not published; --allow {shell_name(name)} if it is no such thing",
             )
+    return field_forms(sample)
+
+
+def sample_of(engine: Engine, table: str, types: Sequence[tuple[str, str]]) -> Sample:
+    """Some rows of a table, in columns of (name, type)."""
+    ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+    return sampled(engine, QualifiedName((table,)), types, rows)
+
+
+def forms_in_words(forms: FieldForms, *, advised: bool = True) -> Iterator[str]:
+    """Sentences about the forms of fields, with the options that read them if `advised`."""
+    for text, names in forms.nulls:
+        advice = f", and is read as a text: --null {shlex.quote(text)} reads it as one" if advised else ""
+        yield f'"{text}" in {_names_in_words(names)} looks like a missing value{advice}'
+    if forms.commas:
+        advice = ", and is read as text: --decimal , reads the numbers" if advised else ""
+        yield f"{_names_in_words(forms.commas)} has numbers with a decimal comma{advice}"
+
+
+def _names_in_words(names: Sequence[str]) -> str:
+    return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
 
 
 def require_free(target: str | None, replace: bool, is_dry: bool) -> None:
@@ -234,8 +262,6 @@ def export_statement(name: str, data: DataFile, wanted: Wanted) -> str:
 
 def proposed_command(texts: Sequence[str], columns: Columns, dropped: Sequence[str], wanted: Wanted) -> str:
     """The command line that says what becomes of each column, to be typed."""
-    import shlex
-
     parts = ["sqlanon", "anonymize", *map(shlex.quote, texts)]
     lists = (("--known", columns.known), ("--secret", columns.secret), ("--drop", dropped))
     for option, names in lists:
