@@ -368,6 +368,14 @@ def test_profile_reads_codes_and_commas_as_what_they_are(folder: Path) -> None:
     assert "--decimal , reads the numbers" in done.stderr
 
 
+def test_remarks_name_options(folder: Path) -> None:
+    rows = {"person": [i // 7 for i in range(210)], "sex": ["f", "m"] * 105, "cost": range(210)}
+    pandas.DataFrame(rows).to_csv("visits.csv", index=False)
+    done = anonymize("visits.csv", "--known", "sex", "--secret", "cost", "--dry-run")
+    assert "name it with --known, or leave it out" in done.stderr
+    assert "IDENTIFIER" not in done.stderr
+
+
 def test_profile_counts_people_by_the_one_number_that_repeats(folder: Path) -> None:
     pandas.DataFrame({"id": [i // 3 for i in range(90)], "sex": ["f", "m"] * 45}).to_csv("visits.csv", index=False)
     said = json.loads(invoke("profile", "visits.csv", "--json").stdout)

@@ -47,6 +47,13 @@ from sqlanon.syntax.texts import name_text, typed_name
 
 # The table of the rows as they were read at first.
 _AS_READ = "as_read"
+# The advice of remarks, and the options by which the command line follows it.
+_OPTIONS = {
+    "name it in the policy as ENTITY": "name it with --entity",
+    "make it ENTITY": "name it with --entity",
+    "or make it IDENTIFIER or QUASI IDENTIFIER": "or name it with --known, or leave it out",
+    "require l_diversity(l => 3)": "write --l 3",
+}
 # The beginnings of remarks on what the summary says, and on the policy, which ends with the command.
 _SAID_ANYHOW = ("USING AUTO: ", "not published, because ", "the policy ")
 
@@ -126,6 +133,13 @@ def profile(texts: Sequence[str], data: DataFile, output: Output, script: Path |
         show_proposal(output, proposal, command, text, None if script is None else str(script), said)
 
 
+def _as_typed(remark: str) -> str:
+    """A remark with the options of the command in the place of what a policy would say."""
+    for said, option in _OPTIONS.items():
+        remark = remark.replace(said, option)
+    return remark
+
+
 def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile, list[str]]:
     """A CSV file, read again where its fields have forms that its reader was not told of, and sentences about these."""
     if data.kind != "csv":
@@ -181,7 +195,7 @@ class Running:
         remarks = self._run(statement, answers)
         for answer in answers:
             remarks += (answer.get("remarks") or "").splitlines()
-        return [remark for remark in dict.fromkeys(remarks) if not remark.startswith(_SAID_ANYHOW)]
+        return [_as_typed(remark) for remark in dict.fromkeys(remarks) if not remark.startswith(_SAID_ANYHOW)]
 
     def exported(self, statement: str, target: str) -> list[str]:
         """Runs an EXPORT, and returns the paths of the files that it wrote, as the user would type them."""
