@@ -92,7 +92,7 @@ class SqlanonError(Exception):
     ...     sqlanon.connect().sql("CHECK (FROM range(4)) (range) REQUIRE k_anonimity(k => 5)")
     ... except SqlanonError as error:
     ...     print(type(error).__name__, error.hint, sep=": ")
-    UserError: did you mean k_anonymity or km_anonymity?
+    UserError: did you mean k_anonymity or km_anonymity or ke_anonymity?
     """
 
     exit_code = 3

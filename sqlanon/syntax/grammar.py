@@ -18,7 +18,7 @@ arguments = ( named_argument | value ) {"," named_argument} ;
 named_argument = argument_name arrow value ;
 argument_name = word | quoted_name ;
 arrow = "=>" | ":" "=" ;
-value = scalar | "(" scalar {"," scalar} [","] ")" ;
+value = scalar | EACH digits | "(" scalar {"," scalar} [","] ")" ;
 scalar = text | ["-"] digits ["%"] | TRUE | FALSE | INTERVAL ( text | digits name ) | written_name | placeholder ;
 columns = "(" name {"," name} [","] ")" ;
 column_set = columns ;

@@ -15,9 +15,12 @@ _MOST_ZEROS = 400
 
 
 def value(reader: Reader) -> Value:
-    """A number, a string, true, false, a name, a placeholder, or a list of these, as in `(2, 2)`."""
+    """A number, a string, true, false, a name, a placeholder, or a list of these, as in `(2, 2)`, or EACH 2."""
     if reader.sees_placeholder():
         return reader.placed(1)[1]
+    if reader.sees("EACH") and reader.peek(1).kind is Kind.NUMBER:
+        reader.expect("EACH")
+        return f"each {reader.take().text}"
     if not reader.sees_symbol("("):
         return scalar(reader)
     values: list[Scalar] = []

@@ -1,14 +1,18 @@
-"""k-butterfly (Pei, Tao, Li and Xiao 2009), as De Capitani di Vimercati et al. (2010) sketch it: two sets."""
+"""k-butterfly (Pei, Tao, Li and Xiao 2009), as De Capitani di Vimercati et al. (2010) sketch it, and LKC-privacy."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
+from math import comb
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
+from sqlanon.domain.policy import Requirement
+from sqlanon.sql.questions.ask import bind_requirement
 from tests.oracles.butterfly import is_butterfly
 from tests.support.draws import draws
 from tests.support.policies import BUDGET
@@ -78,3 +82,88 @@ def test_a_butterfly_is_k_anonymous_on_both_sets(
         checked = con.execute(f"CHECK people ({quasi}) REQUIRE {', '.join(required)}").fetchall()
     assert len(checked) == len(required)
     assert all(row[-1] for row in checked) == is_butterfly(rows, *sets, k)
+
+
+# Mohammed, Fung, Hung and Lee, Anonymizing healthcare data (2009): the patients of its first table.
+SURGERIES = [
+    ("Janitor", "M", 34, "Transgender"), ("Doctor", "M", 58, "Plastic"), ("Mover", "M", 34, "Transgender"),
+    ("Lawyer", "M", 24, "Vascular"), ("Mover", "M", 58, "Urology"), ("Janitor", "M", 44, "Plastic"),
+    ("Doctor", "M", 24, "Urology"), ("Lawyer", "F", 58, "Plastic"), ("Doctor", "F", 44, "Vascular"),
+    ("Carpenter", "F", 63, "Vascular"), ("Technician", "F", 63, "Plastic"),
+]  # fmt: skip
+KINDS = {
+    **dict.fromkeys(("Janitor", "Mover"), "Non-Technical"),
+    **dict.fromkeys(("Doctor", "Lawyer"), "Professional"),
+    **dict.fromkeys(("Carpenter", "Technician"), "Technical"),
+}
+
+
+def surgeries(rows: list[tuple[str, str, str, str]]) -> sqlanon.Connection:
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("CREATE TABLE surgeries (job VARCHAR, sex VARCHAR, age VARCHAR, surgery VARCHAR)")
+    for row in rows:
+        con.duckdb.execute("INSERT INTO surgeries VALUES (?, ?, ?, ?)", list(row))
+    return con
+
+
+def least_class(rows: list[tuple[str, str, str, str]], most: int) -> int:
+    """The least number of rows that agree on any one to `most` columns."""
+    sets = [places for size in range(1, most + 1) for places in combinations(range(3), size)]
+    return min(min(Counter(tuple(row[place] for place in places) for row in rows).values()) for places in sets)
+
+
+def test_each_set_of_a_size_is_asked_about() -> None:
+    as_they_are = [(job, sex, str(age), surgery) for job, sex, age, surgery in SURGERIES]
+    coarse = [(KINDS[job], sex, "[1,60)" if age < 60 else "[60,99)", surgery) for job, sex, age, surgery in SURGERIES]
+    for rows, k in ((as_they_are, 1), (coarse, 2)):
+        con = surgeries(rows)
+        for size in (1, 2, 3):
+            answer = con.execute(
+                f"CHECK surgeries (job, sex, age) SENSITIVE surgery REQUIRE k_anonymity(k => 2, on => EACH {size})"
+            ).fetchall()
+            names = [f"({', '.join(names)})" for names in combinations(("job", "sex", "age"), size)]
+            wanted = [f"k_anonymity on {name}" for name in names] if 1 < size < 3 else None
+            assert wanted is None or [row[1] for row in answer] == wanted
+            assert len(answer) == comb(3, size)
+            assert min(row[4] for row in answer) == least_class(rows, size)
+        assert min(row[4] for row in answer) == k
+
+
+def test_each_set_is_kept_by_a_policy_and_asked_of_live_views() -> None:
+    con = surgeries([(job, sex, str(age), surgery) for job, sex, age, surgery in SURGERIES])
+    listed = ", ".join(f"('{job}', '{kind}')" for job, kind in KINDS.items())
+    con.execute(f"CREATE HIERARCHY kinds AS LEVELS (FROM (VALUES {listed}) AS t)")
+    con.execute(
+        "CREATE POLICY p ON surgeries (job QUASI IDENTIFIER USING kinds, sex QUASI IDENTIFIER, age QUASI IDENTIFIER, "
+        "surgery SENSITIVE) REQUIRE k_anonymity(k => 2, on => EACH 2)"
+    )
+    for kind in ("TABLE", "VIEW"):
+        con.execute(f"CREATE OR REPLACE ANONYMIZED {kind} r AS POLICY p METHOD generalization(suppression => 0.5)")
+        rows = con.duckdb.execute("SELECT job, sex, age, surgery FROM r").fetchall()
+        assert rows
+        assert least_class(rows, 2) >= 2
+        assert [row[-1] for row in con.execute("CHECK r").fetchall()] == [True] * 3
+
+
+@pytest.mark.parametrize(("on", "message"), [("EACH 4", "no set has 4"), ("EACH 0", "no set has 0")])
+def test_a_size_that_no_set_has_is_refused(on: str, message: str) -> None:
+    con = surgeries([])
+    with pytest.raises(sqlanon.PolicyError, match=message):
+        con.execute(f"CHECK surgeries (job, sex, age) REQUIRE k_anonymity(k => 2, on => {on})")
+
+
+def test_too_many_sets_are_refused_and_python_says_each_too() -> None:
+    columns = [f"q{number}" for number in range(20)]
+    with pytest.raises(sqlanon.PolicyError, match="184756 sets of 10"):
+        bind_requirement(Requirement("k_anonymity", (("k", 2), ("on", "each 10"))), quasi=columns)
+    assert len(bind_requirement(Requirement("k_anonymity", (("k", 2), ("on", "each 2"))), quasi=columns)) == 190
+    # A column of that name is meant where there is one.
+    (bound,) = bind_requirement(Requirement("k_anonymity", (("k", 2), ("on", "each 2"))), quasi=["each 2", "q"])
+    assert bound.on == ("each 2",)
+    con = surgeries([])
+    columns = ["job", "sex", "age"]
+    asked = sqlanon.KAnonymity(k=2, on="each 2")
+    policy = sqlanon.Policy("typed", source="surgeries", quasi_identifiers=columns, require=[asked])
+    con.execute(policy.sql())
+    [(written,)] = con.execute("DESCRIBE POLICY typed AS SQL").fetchall()
+    con.execute(written.replace("CREATE POLICY", "CREATE OR REPLACE POLICY"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import isclose, isfinite
+from itertools import combinations
+from math import comb, isclose, isfinite
 
 from sqlglot import exp
 
@@ -214,9 +216,9 @@ def _bound(
     question = chosen(questions_of(requirement.model), values)
     about = subjects_of_question(question, values, sensitive)
     known = knowledge(question, values, several, about)
-    on = () if quasi is None else columns_on(question, values, quasi)
+    sets = [()] if quasi is None else sets_on(question, values, quasi)
     arguments = bound_arguments(question, values)
-    bound = tuple(BoundRequirement(question, arguments, attributes, on, *known) for attributes in about)
+    bound = tuple(BoundRequirement(question, arguments, of, on, *known) for on in sets for of in about)
     if not isfinite(bound[0].required):
         raise PolicyError(f"{question.model}: {question.required} is too large")
     return bound
@@ -409,8 +411,38 @@ def meaning(known: str, rows: int | None) -> str:
 
 
 ON = "on"
+# on => EACH 2, as it is kept: every set of so many quasi-identifiers.
+_EACH = re.compile(r"each (\d+)", re.IGNORECASE)
+_MOST_SETS = 1000
 
 _OF_PUBLIC_TABLE = "public_class"
+
+
+def sets_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> list[tuple[str, ...]]:
+    """The sets of quasi-identifiers that a model is asked on: one as `columns_on` returns it, or each of a size.
+
+    Who knows at most n of a person's values is answered by the sets of exactly n: classes by fewer are unions of these
+    (Mohammed, Fung, Hung and Lee, Anonymizing healthcare data, 2009: LKC-privacy). Takes `on` out of `arguments`.
+    Raises PolicyError as `columns_on` does, for a size that no set has, and for too many sets.
+    """
+    value = arguments.get(ON)
+    text = value.name if isinstance(value, QualifiedName) else value
+    match = _EACH.fullmatch(text) if isinstance(text, str) and fold(text) not in map(fold, quasi) else None
+    if match is None:
+        return [columns_on(question, arguments, quasi)]
+    _require_of_some_columns(question)
+    del arguments[ON]
+    size = int(match[1])
+    if not 1 <= size <= len(quasi):
+        problem = f": no set has {size} quasi-identifiers, of which there are {len(quasi)}"
+        raise _wrong_columns(question, problem, f"write {ON} => EACH with a number from 1 to {len(quasi)}")
+    if (number_of_sets := comb(len(quasi), size)) > _MOST_SETS:
+        raise _wrong_columns(
+            question,
+            f": there are {number_of_sets} sets of {size} quasi-identifiers, more than {_MOST_SETS}",
+            f"write {ON} => EACH with a lesser number, or name the sets that somebody may know",
+        )
+    return [()] if size == len(quasi) else [*combinations(quasi, size)]
 
 
 def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> tuple[str, ...]:
@@ -422,10 +454,7 @@ def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[
     value = arguments.pop(ON, None)
     if value is None:
         return ()
-    if (about := _all_columns(question)) is not None:
-        raise _wrong_columns(
-            question, f" {about}, and takes no columns to be on", f"leave {ON} out of {question.model}"
-        )
+    _require_of_some_columns(question)
     columns: list[str] = []
     for item in value if isinstance(value, tuple) else (value,):
         name = _column(question, item, quasi)
@@ -433,6 +462,13 @@ def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[
             raise _wrong_columns(question, f": {ON} names {name} twice", "name it once")
         columns.append(name)
     return tuple(name for name in quasi if name in columns)
+
+
+def _require_of_some_columns(question: Question) -> None:
+    """Raises PolicyError for a model that is about all quasi-identifiers."""
+    if (about := _all_columns(question)) is not None:
+        hint = f"leave {ON} out of {question.model}"
+        raise _wrong_columns(question, f" {about}, and takes no columns to be on", hint)
 
 
 def _all_columns(question: Question) -> str | None:
