@@ -233,6 +233,13 @@ def test_the_centroid_of_numbers_whose_sum_is_no_double(con: Connection) -> None
     assert found == pytest.approx([-1.1e308, 1.6e308])
 
 
+def test_null_behind_the_greatest_double_has_no_distance(con: Connection) -> None:
+    con.execute("CREATE TABLE large AS SELECT unnest([0, 1, 1.7e308, NULL])::DOUBLE AS n, 1 AS s")
+    con.execute("CREATE POLICY p2 ON large (n QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian")
+    assert sorted(rows(con, "FROM q SELECT n")) == [("1.7e+308 or NULL",)] * 2 + [("[0.0, 1.0]",)] * 2
+
+
 def test_regions_that_show_the_same_must_meet_what_is_asked_together(con: Connection) -> None:
     pairs = "rz qz sx zy zy px px zy px zy sx py qx".split()
     con.execute(f"CREATE TABLE pairs AS SELECT p[1] AS a, p[2] AS s FROM (SELECT unnest({pairs}) AS p)")

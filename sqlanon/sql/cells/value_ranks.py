@@ -110,8 +110,8 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     gap = if_(several, mean, 1)
     behind = most + gap
     position = f.coalesce(known, behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE))
-    # Infinities and NaN have no distance from others.
-    spread = paren(most - least)
+    # Infinities and NaN have no distance from others; behind the greatest number NULL would be infinite.
+    spread = paren(paren(behind.copy()) - least)
     finite = f.coalesce(f.call("isfinite", spread), exp.true())
     always = _over(f.bool_and(f.call("isfinite", known.copy())))
     # Neither has an infinite date or time: its number is NULL.

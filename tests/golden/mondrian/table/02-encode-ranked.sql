@@ -7,7 +7,15 @@ SELECT
   CASE
     WHEN COALESCE(
       isfinite((
-        MAX(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () - MIN(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER ()
+        (
+          MAX(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () + CASE
+            WHEN COUNT(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () > 1
+            THEN (
+              MAX(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () - MIN(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER ()
+            ) / (COUNT(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () - 1)
+            ELSE 1
+          END
+        ) - MIN(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER ()
       )),
       TRUE
     )
