@@ -102,6 +102,8 @@ def test_the_kind_of_frame() -> None:
         ({"quasi_identifiers": None}, "there are no quasi_identifiers", "age"),
         ({"quasi_identifiers": "agee"}, "quasi_identifiers: there is no column agee", "did you mean age"),
         ({"quasi_identifiers": 3}, "quasi_identifiers lists names of columns, and is 3", "quasi_identifiers="),
+        ({"quasi_identifiers": "sex, age"}, "there is no column sex, age", "write quasi_identifiers=['sex', 'age']"),
+        ({"quasi_identifiers": visits(2)["age"]}, "lists names of columns, and is a Series", "=['age']"),
         ({"sensitive": [None]}, "sensitive: there is no column None", "there are: patient"),
         ({"entity": ["patient"]}, "entity is a text, not a list", None),
         ({"method": 5}, "method is a text or a Method, not a int", None),
@@ -140,6 +142,12 @@ def test_what_is_wrong(changed: dict[str, Any], message: str, hint: str | None) 
     with pytest.raises(UserError, match=message) as refused:
         anonymize(arguments.pop("data"), **arguments)
     assert (hint or "") in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("columns", [pandas.Index(QUASI), pandas.Index(QUASI).to_numpy(), dict.fromkeys(QUASI)])
+def test_names_of_columns_in_other_lists(columns: Any) -> None:
+    released = anonymize(visits(60), known=columns, secret=pandas.Index([]))
+    assert list(released.columns) == QUASI
 
 
 def test_what_cannot_be_met() -> None:

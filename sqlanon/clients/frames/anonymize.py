@@ -95,13 +95,18 @@ def either_of(name: str, columns: Columns, other: str, others: Columns) -> tuple
 
 
 def listed(argument: str, columns: Columns) -> list[str]:
-    """The columns of an argument, of which a single one may be named alone. Raises UserError for what is no names."""
-    if columns is not None and not isinstance(columns, Iterable):
-        raise UserError(
-            f"{argument} lists names of columns, and is {described(columns)}", hint=f'write {argument}=["age"]'
-        )
+    """The columns of an argument, of which a single one may be named alone. Raises UserError for what is no names.
+
+    A Series has the values of a column, which no error may show.
+    """
     if columns is None:
         return []
+    if not isinstance(columns, Iterable) or type(columns).__name__ == "Series":
+        name = getattr(columns, "name", None)
+        example = repr(name) if isinstance(name, str) else '"age"'
+        raise UserError(
+            f"{argument} lists names of columns, and is {described(columns)}", hint=f"write {argument}=[{example}]"
+        )
     return [columns] if isinstance(columns, str) else list(columns)
 
 
@@ -224,6 +229,9 @@ def known_name(name: object, names: list[str], argument: str, what: str = "colum
     """What has this name, in any case. Raises UserError, with the nearest names or all of them, where nothing has."""
     spelling = {fold(known): known for known in names}
     if not isinstance(name, str) or fold(name) not in spelling:
+        parts = [spelling.get(fold(part.strip())) for part in str(name).split(",")]
+        if len(parts) > 1 and all(parts):
+            raise UserError(f"{argument}: there is no {what} {name}", hint=f"write {argument}={parts}")
         hint = nearest(str(name), names) or f"there are: {', '.join(names)}"
         raise UserError(f"{argument}: there is no {what} {name}", hint=hint)
     return spelling[fold(name)]
