@@ -18,6 +18,7 @@ import pandas
 import pytest
 from typer.testing import Result
 
+from sqlanon.clients.terminal.files.data_file import data_of
 from sqlanon.domain.numbers import per_cent
 from tests.support.command_line import SQLANON, environment, invoke
 
@@ -131,6 +132,19 @@ def test_standard_input(folder: Path) -> None:
     done = anonymize("-", *_LISTS, "-o", "in/", stdin=Path("people.csv").read_text())
     assert done.exit_code == 0, done.stderr
     assert len(pandas.read_csv("in/anonymized.csv")) == 120
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files without a name are read by /proc")
+def test_standard_input_is_in_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = folder / "kept"
+    kept.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(kept))
+    with Path("people.csv").open() as people:
+        monkeypatch.setattr("sys.stdin", people)
+        with data_of(["-"]) as data, duckdb.connect() as connection:
+            data.load(connection)
+            assert list(kept.iterdir()) == []
+            assert connection.execute("FROM source").df().equals(_PEOPLE)
 
 
 @pytest.mark.long

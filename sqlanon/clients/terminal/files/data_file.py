@@ -7,11 +7,11 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from sqlanon.assets import read
@@ -148,9 +148,19 @@ def data_of(
     separator of its numbers. Raises UserError for files that there are not, or that are no data, and for options of CSV
     files where it is none.
     """
-    with TemporaryDirectory(prefix="sqlanon-") as folder:
-        data = _from_stdin(Path(folder)) if list(texts) == [_STDIN] else _named(texts)
+    with ExitStack() as stack:
+        data = _from_stdin(_kept(stack)) if list(texts) == [_STDIN] else _named(texts)
         yield with_options(data, nulls, encoding, decimal)
+
+
+def _kept(stack: ExitStack) -> Path:
+    """The path of an empty file that is gone at the end, also of a program that is killed, where the system allows it.
+
+    A file without a name is read by its number.
+    """
+    file = stack.enter_context(TemporaryFile(prefix="sqlanon-"))  # noqa: SIM115 - the stack closes it
+    numbered = Path(f"/proc/self/fd/{file.fileno()}")
+    return numbered if numbered.exists() else Path(stack.enter_context(TemporaryDirectory(prefix="sqlanon-")), "stdin")
 
 
 def with_options(
@@ -178,10 +188,9 @@ def with_options(
     return replace(data, options=tuple(options), typed=tuple(typed))
 
 
-def _from_stdin(folder: Path) -> DataFile:
+def _from_stdin(path: Path) -> DataFile:
     if sys.stdin.isatty():
         raise UserError("standard input is a terminal, and no data", hint="cat patients.csv | sqlanon anonymize - ...")
-    path = folder / "stdin"
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     kind = _kind(str(path), "standard input")
