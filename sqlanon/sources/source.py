@@ -18,6 +18,7 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.statement_memo import current_database, session
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.translated import near_file
 from sqlanon.errors import EngineError, PolicyError, StatementError, UserError, about
 from sqlanon.sources.catalog_entries import find_relation, find_source, require_same_meaning, source_entry
 from sqlanon.sources.column_types import require_binary_text
@@ -31,6 +32,11 @@ from sqlanon.sql.cells.labels import published_value
 from sqlanon.syntax.head import FILE_NAME
 from sqlanon.syntax.query_text import query_text
 from sqlanon.syntax.script import quoted_texts
+
+# A source that is a file of this machine, or a pattern of several.
+_FILE = re.compile(
+    r"FROM '(?P<path>(?:(?!://)[^']|'')+\.(?:csv|tsv|parquet|json|jsonl|ndjson)(?:\.gz|\.zst)?)'", re.IGNORECASE
+)
 
 # What no query may have in it that the catalog keeps.
 
@@ -136,6 +142,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
     require_no_password(str(source.query), "the query of the policy")
     view = QualifiedName(("temp", scratch.view_name("source")))
     try:
+        _require_file(engine, str(source.query), failed)
         engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
     except EngineError as error:
@@ -143,6 +150,20 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
     require_binary_text(engine, QualifiedName((view.name,)), columns, called=source.called)
     copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
     return BoundSource(columns, copied, None, stable=False)
+
+
+def _require_file(engine: Engine, query: str, failed: str) -> None:
+    """Raises PolicyError for a source that is a file which is gone: to read it would abort the transaction."""
+    match = _FILE.fullmatch(query)
+    if match is None or engine.distributed:
+        return
+    path = match["path"].replace("''", "'")
+    if find_relation(engine, QualifiedName((path,))) is not None:
+        return
+    files = exp.select(f.count()).from_(f.call("glob", exp.Literal.string(path)))
+    if engine.rows(files) == [(0,)]:
+        message = f'No files found that match the pattern "{path}"'
+        raise PolicyError(f"{failed}: {message}", hint=near_file(message))
 
 
 def _refuse_another(engine: Engine, source: Source) -> None:

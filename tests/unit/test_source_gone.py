@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
+from sqlanon.assess.workloads.summary import summary_of
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
 from tests.support.database import template
 
 PEOPLE = """
@@ -174,3 +178,17 @@ def test_a_view_that_is_broken_is_no_source(con: Connection) -> None:
     ):
         with pytest.raises(PolicyError, match=r"the view seen cannot be read: .*people"):
             con.execute(statement)
+
+
+def test_figures_of_a_release_whose_file_is_gone(con: Connection, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    con.duckdb.execute(f"COPY people TO '{file}'")
+    con.execute(f"CREATE ANONYMIZED TABLE r FROM '{file}' (age) SENSITIVE s METHOD mondrian")
+    file.rename(tmp_path / "peoples.csv")
+    figures = {name: value for _, name, _, value, _ in con.sql("MEASURE r").fetchall()}
+    assert figures["smallest_class"] == 10
+    assert figures["count_error"] is None
+    summary = summary_of(DuckDBEngine(con.duckdb), QualifiedName(("r",)))
+    assert "No files found" in str(summary.count_error.reason)
+    with pytest.raises(PolicyError, match="No files found"):
+        con.execute("REFRESH ANONYMIZED TABLE r")
