@@ -97,12 +97,12 @@ def either_of(name: str, columns: Columns, other: str, others: Columns) -> tuple
 def listed(argument: str, columns: Columns) -> list[str]:
     """The columns of an argument, of which a single one may be named alone. Raises UserError for what is no names.
 
-    A Series has the values of a column, which no error may show.
+    A Series with a name has the values of a column, which no error may show.
     """
     if columns is None:
         return []
-    if not isinstance(columns, Iterable) or type(columns).__name__ == "Series":
-        name = getattr(columns, "name", None)
+    name = getattr(columns, "name", None) if type(columns).__name__ == "Series" else None
+    if not isinstance(columns, Iterable) or name:
         example = repr(name) if isinstance(name, str) else '"age"'
         raise UserError(
             f"{argument} lists names of columns, and is {described(columns)}", hint=f"write {argument}=[{example}]"
