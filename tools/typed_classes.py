@@ -171,7 +171,8 @@ def _generic(questions: Sequence[Question]) -> Iterator[Taken]:
         yield Taken("on", "Names", "the quasi-identifiers by which classes are told apart; by default all")
     if any(question.of_related_tables for question in questions):
         yield Taken("knows", _literal(KNOWN), "what is known of a person's rows in related tables")
-        yield Taken("m", "int", "of how many rows, with `knows='m_rows'`")
+        if not any(parameter.name == "m" for question in questions for parameter in question.parameters):
+            yield Taken("m", "int", "of how many rows, with `knows='m_rows'`")
 
 
 def _joined(statistic: Statistic) -> str:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.drawn
 # Their figures are logarithms, roots or products of fractions, of which only so many digits are computed.
 ROUNDED = (
     *("ck_safety", "delta_disclosure", "entropy_l_diversity", "jensen_shannon_t_closeness"),
-    *("deviation_spread", "variance_spread"),
+    *("privacy_skyline", "deviation_spread", "variance_spread"),
 )
 MOST_DIGITS = 30
 slow = settings(deadline=None, max_examples=draws(20, long=60))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import prod
+from typing import Any
 
 Value = Hashable
 # The value of each person: class by class, in the order of the classes.
@@ -88,3 +89,36 @@ def surest(classes: Classes, k: int) -> Fraction:
     for _ in range(k):
         known |= {before & implication for before in known for implication in implications}
     return max(Fraction((atom & those).bit_count(), those.bit_count()) for those in known - {0} for atom in atoms)
+
+
+# Privacy skyline (Chen, LeFevre and Ramakrishnan 2007).
+
+
+def surest_of_skyline(classes: Classes, lacks: int, others: int, family: int) -> Fraction:
+    """The highest belief that somebody has a value, after at most so many facts of each kind, in every world.
+
+    The person lacks values, others have values, and members of the family have the value only if the person does.
+    """
+    among = worlds(classes)
+    people = range(len(among[0]))
+    values = sorted({value for world in among for value in world}, key=repr)
+    best = Fraction(0)
+    for target, value in product(people, values):
+        rest = [person for person in people if person != target]
+        absent = [other for other in values if other != value]
+        for lacking, known in product(_some(absent, lacks), _some(rest, others)):
+            possible = [world for world in among if world[target] not in lacking]
+            for members, given in product(_some(rest, family), product(values, repeat=len(known))):
+                told = [
+                    world
+                    for world in possible
+                    if all(world[person] == its for person, its in zip(known, given, strict=True))
+                    and (world[target] == value or all(world[member] != value for member in members))
+                ]
+                if told:
+                    best = max(best, Fraction(sum(world[target] == value for world in told), len(told)))
+    return best
+
+
+def _some(items: Sequence[Any], most: int) -> list[tuple[Any, ...]]:
+    return [chosen for number in range(most + 1) for chosen in combinations(items, number)]

@@ -19,8 +19,8 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Value
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
-from tests.oracles.background_knowledge import beliefs_of_row, surest
-from tests.oracles.models import ck_safety, epsilon_privacy
+from tests.oracles.background_knowledge import beliefs_of_row, surest, surest_of_skyline
+from tests.oracles.models import ck_safety, epsilon_privacy, privacy_skyline
 from tests.oracles.models.support import Table, in_order
 from tests.support.database import one_thread
 from tests.support.draws import draws
@@ -250,6 +250,46 @@ def test_a_search_asks_every_node_by_itself() -> None:
         assert all(row[4] for row in con.execute("CHECK t").fetchall())
 
 
+# Privacy skyline.
+
+
+@pytest.mark.parametrize(
+    ("classes", "figures"),
+    [
+        ((MEN, WOMEN), "000 2/5, 100 2/3, 010 1/2, 001 4/7, 101 4/5, 011 3/4, 110 1, 111 1, 021 1, 012 1"),
+        (HOSPITAL, "000 1/2, 100 2/3, 010 2/3, 001 3/4"),
+    ],
+)
+def test_the_surest_value_by_values_others_and_family(connection: Any, classes: Classes, figures: str) -> None:
+    for triple, figure in (part.split() for part in figures.split(", ")):
+        known = dict(zip("lkm", map(int, triple), strict=True))
+        reached, _ = asked(connection, classes, "privacy_skyline", c=Decimal("0.75"), **known)
+        assert reached == pytest.approx(float(Fraction(figure)), rel=1e-14), triple
+        assert privacy_skyline.achieved(table(classes), **known) == Fraction(figure)
+
+
+@pytest.mark.parametrize(("triple", "figure"), [("001", "8/11"), ("002", "1"), ("101", "8/9")])
+def test_a_family_in_a_third_class_tells_of_a_man(connection: Any, triple: str, figure: str) -> None:
+    classes = (MEN, WOMEN, ("flu", "flu", "flu", "gout"))
+    known, exact = dict(zip("lkm", map(int, triple), strict=True)), Fraction(figure)
+    assert privacy_skyline.surest(table(classes), 0, **known) == exact
+    floor = Decimal(exact.numerator) / exact.denominator
+    for c, violates in ((floor, True), (floor - Decimal("1e-9"), True), (floor + Decimal("1e-9"), False)):
+        if c <= 1:
+            _, violating = asked(connection, classes, "privacy_skyline", c=c, **known)
+            assert (0 in violating) is violates
+
+
+@few
+@given(st.data())
+def test_nothing_below_a_triple_tells_more(connection: Any, data: st.DataObject) -> None:
+    one = st.lists(st.sampled_from(["a", "b", None]), min_size=1, max_size=3)
+    classes = data.draw(st.lists(one, min_size=1, max_size=2))
+    known = {name: data.draw(st.integers(0, most)) for name, most in (("l", 1), ("k", 2), ("m", 2))}
+    reached, _ = asked(connection, classes, "privacy_skyline", c=Decimal(1), **known)
+    assert reached == pytest.approx(float(surest_of_skyline(classes, *known.values())), rel=1e-14)
+
+
 # Respondents.
 
 SOURCE = """
@@ -257,7 +297,10 @@ CREATE TABLE visits AS SELECT 'p' || (i // 2) AS person, i % 4 AS age, 'd' || (i
 """
 
 
-@pytest.mark.parametrize("model", ["epsilon_privacy(epsilon => 9, stubbornness => 10)", "ck_safety(c => 1, k => 0)"])
+@pytest.mark.parametrize(
+    "model",
+    ["epsilon_privacy(epsilon => 9, stubbornness => 10)", "ck_safety(c => 1, k => 0)", "privacy_skyline(c => 1)"],
+)
 def test_a_person_with_two_rows_is_refused(model: str) -> None:
     with sqlanon.connect() as con:
         con.execute(SOURCE)

@@ -24,6 +24,7 @@ tables = st.lists(st.tuples(values, values, values), max_size=12)
 CHOSEN: dict[str, dict[str, Any]] = {
     "recursive_l_diversity": {"l": 2, "c": Fraction(1)},
     "ck_safety": {"k": 2},
+    "privacy_skyline": {},
     "epsilon_privacy": {"stubbornness": Fraction(0)},
     "delta_disclosure": {"delta": Fraction(1), "absent": "violates"},
 }

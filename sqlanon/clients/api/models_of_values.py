@@ -17,6 +17,7 @@ __all__ = [
     "LDiversity",
     "PSensitiveKAnonymity",
     "Personalized",
+    "PrivacySkyline",
     "Proximity",
     "Spread",
     "TCloseness",
@@ -325,6 +326,41 @@ class Personalized(Requirement):
 
     def __init__(self, *, p: Number, guarding: str, attribute: str | None = None, on: Names | None = None) -> None:
         super().__init__("personalized", p=p, guarding=guarding, attribute=attribute, on=on)
+
+
+class PrivacySkyline(Requirement):
+    """A reader who knows l values that a person lacks, the values of k others and m others of the person's family is
+    never sure of a value with a probability of c or more.
+
+    - `c`: the probability of a value that must not be reached (0.000001 to 1).
+    - `l`: the number of values that the target is known to lack (0 to 1000000; by default 0).
+    - `k`: the number of others whose values are known (0 to 1000000; by default 0).
+    - `m`: the number of others who are known to share a value: if one has it, the target does (0 to 8; by default 0).
+    - `attribute`: the one sensitive column that it is about, of several.
+    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `on`: the quasi-identifiers by which classes are told apart; by default all.
+    - `knows`: what is known of a person's rows in related tables.
+
+    Chen, LeFevre and Ramakrishnan, Privacy skyline: privacy with multidimensional adversarial knowledge (2007)
+    """
+
+    MODEL: ClassVar[str] = "privacy_skyline"
+
+    def __init__(
+        self,
+        *,
+        c: Number,
+        l: int | None = None,
+        k: int | None = None,
+        m: int | None = None,
+        attribute: str | None = None,
+        jointly: bool | None = None,
+        on: Names | None = None,
+        knows: Literal["one_row", "m_rows", "rows", "values", "history"] | None = None,
+    ) -> None:
+        super().__init__(
+            "privacy_skyline", c=c, l=l, k=k, m=m, attribute=attribute, jointly=jointly, on=on, knows=knows
+        )
 
 
 class Proximity(Requirement):

@@ -84,6 +84,7 @@ ARGUMENTS: dict[str, dict[str, Value]] = {
     "basic_beta_likeness": {"beta": Decimal("1.5")},
     "enhanced_beta_likeness": {"beta": Decimal(2)},
     "ck_safety": {"c": Decimal("0.95"), "k": 1},
+    "privacy_skyline": {"c": Decimal("0.95"), "l": 1},
     "epsilon_privacy": {"epsilon": Decimal(4), "stubbornness": Decimal(10)},
     "value_ranges": {"ranges": "ranges"},
     "k_map": {"k": 12},

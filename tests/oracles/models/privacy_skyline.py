@@ -1,0 +1,54 @@
+"""Privacy skyline (Chen, LeFevre and Ramakrishnan 2007): every way to spread known people and family among classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from math import prod
+
+from tests.oracles.models.support import Class, Table
+
+
+def surest(table: Table, of: Class, l: int = 0, k: int = 0, m: int = 0) -> Fraction:  # noqa: E741 - the paper's name
+    """The highest probability of a value of somebody in a class, to a reader with at most this knowledge."""
+    counts = {name: table.counts(name) for name in (of, *(other for other in table.classes if other != of))}
+    best = Fraction(0)
+    for value, n in counts[of].items():
+        others = sorted((count for name, count in counts[of].items() if name != value), reverse=True)
+        # People of each class beside the target, and how many of them have the value.
+        people = [(sum(of_class.values()) - (name == of), of_class[value]) for name, of_class in counts.items()]
+        least = min(
+            max(0, sum(others[l:]) - known[0])
+            * prod((_all_lack(*group) for group in zip(people, known, family, strict=True)), start=Fraction(1))
+            for known in _spread(k, len(people))
+            for family in _spread(m, len(people))
+        )
+        best = max(best, n / (n + least))
+    return best
+
+
+@cache
+def _all_lack(people: tuple[int, int], known: int, family: int) -> Fraction:
+    """The chance that all members of a family in a class lack a value, some of the others being known to lack it."""
+    rows, having = people
+    left = rows - min(known, max(0, rows - having))
+    if family > left:
+        # All of the class are members: one of them has it.
+        return Fraction(0 if having else 1)
+    return prod((Fraction(max(0, left - having - j), left - j) for j in range(family)), start=Fraction(1))
+
+
+def _spread(number: int, classes: int) -> Iterator[tuple[int, ...]]:
+    """Every way to divide at most some people among the classes."""
+    for bars in combinations(range(number + classes), classes):
+        yield tuple(after - before - 1 for before, after in zip((-1, *bars), bars, strict=False))
+
+
+def violating(table: Table, c: Fraction, l: int = 0, k: int = 0, m: int = 0) -> set[Class]:  # noqa: E741
+    return {of for of in table.classes if surest(table, of, l, k, m) >= c}
+
+
+def achieved(table: Table, l: int = 0, k: int = 0, m: int = 0, c: Fraction = Fraction(1)) -> Fraction | None:  # noqa: E741
+    return max((surest(table, of, l, k, m) for of in table.classes), default=None)
