@@ -52,7 +52,7 @@ def _lines(certificate: Certificate, signer: str | None) -> Iterator[str]:
     yield f"Released {time.released}, exported {time.exported}."
     yield from _required(certificate.requirements)
     yield from _section("What it promises")
-    yield from (f"- {sentence}" for sentence in _promises(certificate.requirements))
+    yield from (f"- {sentence}" for sentence in _promises(certificate.requirements, certificate.policy))
     yield from _section("What it does not promise")
     limits = (
         *_assumed(certificate.assumptions),
@@ -103,7 +103,7 @@ def _required(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
     yield from _table(head, rows)
 
 
-def _promises(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
+def _promises(requirements: Sequence[RequirementEntry], policy: PolicyEntry) -> Iterator[str]:
     for requirement in requirements:
         yield f"{_code(requirement.requirement)}: {requirement.meaning}"
     seen = [r.recomputed_from for r in requirements]
@@ -127,9 +127,10 @@ def _promises(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
                 f"{_counted(other)} were counted when the snapshot was made; the exported file, read back before it "
                 "took its name, has exactly the rows of that snapshot."
             )
+    has_masks = any((attribute.pseudonym or "").startswith("mask") for attribute in policy.attributes)
     yield (
         "Suppressed rows, and the values of columns that the policy does not name or calls identifiers, are in none "
-        "of the files."
+        f"of the files{', apart from the characters that a mask keeps' if has_masks else ''}."
     )
     yield "The snapshot's rows were put in an order that the operating system drew, so their places link to nothing."
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
+from math import prod
 from types import ModuleType
 from typing import NamedTuple
 
@@ -185,8 +186,8 @@ class _Form(NamedTuple):
     tweak: str
     size: int
     bits: str
-    # First and last position of each run of characters of a kind, with the kind.
-    runs: tuple[tuple[int, int, str], ...]
+    # First and last position of each run of characters of a kind, with the kind and the number of such runs.
+    runs: tuple[tuple[int, int, str, int], ...]
 
 
 _RUNS = re.compile("9+|A+|a+")
@@ -196,16 +197,14 @@ _NINES = re.compile("9+")
 @lru_cache(maxsize=10_000)
 def _form(name: str, layout: str, runs: re.Pattern[str] = _RUNS) -> _Form | None:
     """The form of texts of a layout, which has 9, A and a for characters that are masked; None if they are few."""
-    masked_runs = tuple((match.start(), match.end(), match[0][0]) for match in runs.finditer(layout))
-    masked = sum(end - start for start, end, _ in masked_runs)
-    if masked > _MOST_MASKED:
+    places = [(match.start(), match.end(), match[0][0]) for match in runs.finditer(layout)]
+    if sum(end - start for start, end, _ in places) > _MOST_MASKED:
         return None
-    size = 1
-    for start, end, kind in masked_runs:
-        size *= len(_ALPHABETS[kind]) ** (end - start)
+    masked_runs = tuple((start, end, kind, len(_ALPHABETS[kind]) ** (end - start)) for start, end, kind in places)
+    size = prod(texts for _, _, _, texts in masked_runs)
     if size < _LEAST_VALUES:
         return None
-    kinds = "".join(layout[start:end] for start, end, _ in masked_runs)
+    kinds = "".join(layout[start:end] for start, end, _ in places)
     return _Form(f"{name}:{kinds}".encode().hex(), size, f"0{(size - 1).bit_length()}b", masked_runs)
 
 
@@ -218,19 +217,17 @@ def _alphanumeric(ff1: _Ff1, name: str, value: str) -> str | None:
 
 def _masked(ff1: _Ff1, form: _Form, value: str) -> str:
     number = 0
-    for start, end, kind in form.runs:
+    for start, end, kind, texts in form.runs:
         run = value[start:end]
-        number *= len(_ALPHABETS[kind]) ** (end - start)
-        number += int(run) if kind == "9" else int(run.translate(_BASE_26), 26)
+        number = number * texts + (int(run) if kind == "9" else int(run.translate(_BASE_26), 26))
     number = ff1.of(number, form)
-    pieces, behind = [], len(value)
-    for start, end, kind in reversed(form.runs):
-        number, part = divmod(number, len(_ALPHABETS[kind]) ** (end - start))
-        written = f"{part:0{end - start}d}" if kind == "9" else _letters(part, end - start, kind)
-        pieces += [value[end:behind], written]
-        behind = start
-    pieces.append(value[:behind])
-    return "".join(reversed(pieces))
+    masked = value
+    for start, end, kind, texts in reversed(form.runs):
+        number, part = divmod(number, texts)
+        length = end - start
+        text = str(part).zfill(length) if kind == "9" else _letters(part, length, kind)
+        masked = f"{masked[:start]}{text}{masked[end:]}"
+    return masked
 
 
 def _letters(number: int, length: int, kind: str) -> str:

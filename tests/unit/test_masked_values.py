@@ -330,7 +330,9 @@ def test_a_certificate_calls_a_mask_a_pseudonym(con: Connection, tmp_path, colum
     certificate: Mapping[str, object] = json.loads((tmp_path / "r" / "certificate.json").read_text())
     assert expected in json.dumps(certificate)
     assert "BANK_KEY" not in json.dumps(certificate)
-    assert "A mask is a pseudonym, not anonymity" in (tmp_path / "r" / "certificate.md").read_text()
+    page = (tmp_path / "r" / "certificate.md").read_text()
+    assert "A mask is a pseudonym, not anonymity" in page
+    assert "apart from the characters that a mask keeps" in page
     assert con.sql(f"CHECK '{tmp_path}/r/certificate.json'").fetchall()
 
 
