@@ -55,6 +55,9 @@ LISTS = """CREATE TABLE visits AS FROM (VALUES (1, ['a1', 'b1', 'b2']), (2, ['a2
 CREATE HIERARCHY chapters AS LEVELS (FROM (VALUES ('a1', 'A'), ('a2', 'A'), ('b1', 'B'), ('b2', 'B')) AS t);
 CREATE POLICY coded ON visits (patient ENTITY, codes QUASI IDENTIFIER USING chapters)
     REQUIRE km_anonymity(k => 2, m => 2);"""
+# Of fewer than 100 rows no drawn count is asked.
+COMPARED = f"""INSERT INTO patients SELECT p.* FROM patients AS p, range(5);
+CREATE POLICY compared ON patients ({TREES}) REQUIRE k_anonymity(k => 7);"""
 ASKED = "ESTIMATE SELECT count(*) FROM patients WHERE sex = 'F' AND disease = 'Pneumonia' FROM RELEASE hospital_release"
 
 
@@ -113,6 +116,7 @@ FOLDERS = {
         Case("hierarchy", "CREATE HIERARCHY calendar AS CALENDAR (MONTH)"),
         Case("hierarchy-parents", TREE, ILLNESSES),
         Case("policy", REGIONS),
+        Case("compared", "CREATE ANONYMIZED TABLE hospital_release AS POLICY compared", COMPARED),
         Case("workload", WORKLOAD),
         Case("check-relation", "CHECK patients (dob, sex) SENSITIVE disease "
              "REQUIRE k_anonymity(k => 2), l_diversity(l => 2), t_closeness(t => 0.5)"),

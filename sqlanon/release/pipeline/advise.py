@@ -129,7 +129,7 @@ def _solved(chosen: Chosen, name: str, arguments: Arguments) -> Choice | None:
     try:
         if name == fold(chosen.bound.create.method.name):
             return solve_stage(replace(encoded, bound=bound)).choice
-        return solve_stage(encode_stage(bound)).choice
+        return solve_stage(encode_stage(bound, encoded)).choice
     except (PolicyError, PrivacyViolation):
         return None
 

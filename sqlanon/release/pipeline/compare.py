@@ -287,16 +287,19 @@ def _tried(bound: Bound, contenders: Sequence[Contender]) -> list[_Tried]:
             continue
         if progress:
             progress("compare", len(tried) - len(of_method), len(contenders), able[0].contender.call.name)
-        _choose(bound, able)
+        _choose(bound, able, next((each.encoded for each in tried if each.encoded is not None), None))
     return tried
 
 
-def _choose(bound: Bound, able: Sequence[_Tried]) -> None:
-    """Has a method choose for each of its calls. What it cannot publish is the reason why it is refused."""
+def _choose(bound: Bound, able: Sequence[_Tried], beside: Encoded | None) -> None:
+    """Has a method choose for each of its calls. What it cannot publish is the reason why it is refused.
+
+    `beside` has the cells of a method that was tried before.
+    """
     by_method = _by(bound, able[0].contender.call)
     method = by_method.method
     try:
-        encoded = encode_stage(by_method)
+        encoded = encode_stage(by_method, beside)
         options = [method.options(each.contender.call.arguments) for each in able]
         choices = method.choices(encoded.task, options)
     except (PolicyError, PrivacyViolation) as error:

@@ -18,10 +18,9 @@ from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.base import Encoding
 from sqlanon.methods.shared.task import Cells, rows_of_source
-from sqlanon.methods.shared.wording import TreeFigures, figures_of
-from sqlanon.release.pipeline.stages import Bound, Chosen, Compared, Encoded
+from sqlanon.methods.shared.wording import figures_of
+from sqlanon.release.pipeline.stages import Bound, Chosen, Compared, Encoded, ValuesOfColumns
 from sqlanon.sources.requirement_columns import (
-    Carried,
     carry,
     given_relations,
     public_cells_of,
@@ -32,7 +31,7 @@ from sqlanon.sources.requirement_columns import (
 from sqlanon.sources.source import source_identity
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
-from sqlanon.sql.cells.cells import Codes, Field, KeyLayout, cells, codes, tree
+from sqlanon.sql.cells.cells import Codes, Field, KeyLayout, cells, codes, rekeyed, tree
 from sqlanon.sql.cells.value_ranks import ranked
 from sqlanon.sql.questions.ask import BoundRequirement
 
@@ -52,8 +51,11 @@ class Sizes:
 sizes = Adjustable(Sizes())
 
 
-def encode_stage(bound: Bound) -> Encoded:
-    """Makes the cells that the method needs. Raises PolicyError for what the method cannot promise."""
+def encode_stage(bound: Bound, beside: Encoded | None = None) -> Encoded:
+    """Makes the cells that the method needs. Raises PolicyError for what the method cannot promise.
+
+    `beside` has the cells of another method for the same statement, of which as much is taken as this one needs, too.
+    """
     encoding, policy = _encoding(bound), bound.policy
     if encoding is None:
         return Encoded(bound, None)
@@ -64,7 +66,9 @@ def encode_stage(bound: Bound) -> Encoded:
     if not encoding.quasi_identifiers:
         others = tuple(each for each in policy.attributes if each.role is not Role.QUASI_IDENTIFIER)
         policy = replace(policy, attributes=others)
-    return Encoded(bound, _encoded(bound.engine, policy, bound.scratch, bound.requirements, encoding))
+    values = _values(bound.engine, policy, bound.scratch, bound.requirements, encoding, beside)
+    made = _encoded(bound.engine, policy, bound.scratch, bound.requirements, encoding, values, beside=beside)
+    return Encoded(bound, made, values)
 
 
 def encode_compared(compared: Compared) -> Encoded:
@@ -134,8 +138,36 @@ def _cells_of_tables(bound: Bound) -> Cells:
 
 def _cells_of_table(bound: Bound, policy: BoundPolicy, requirements: Sequence[BoundRequirement] = ()) -> Cells:
     """The cells of one table, which may have no quasi-identifier by whose values its rows are counted."""
-    made = _encoded(bound.engine, policy, bound.scratch, requirements, Encoding(), by_respondent=True)
+    encoding, engine, scratch = Encoding(), bound.engine, bound.scratch
+    values = _values(engine, policy, scratch, requirements, encoding)
+    made = _encoded(engine, policy, scratch, requirements, encoding, values, by_respondent=True)
     return made if policy.quasi_identifiers else replace(made, rows=rows_of_source(bound.engine, policy))
+
+
+def _values(
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement],
+    encoding: Encoding,
+    beside: Encoded | None = None,
+) -> ValuesOfColumns:
+    """The tables of the values, where they are not the ones `beside`.
+
+    Raises DataError, naming the values, where a stored hierarchy lacks values of its column, and TooManyRows.
+    """
+    others, quasi = encoding.besides, policy.quasi_identifiers
+    former = None if beside is None else beside.values
+    if former is not None and former.of == (quasi, requirements, others):
+        return former
+    if former is not None and former.of[0] == quasi:
+        return replace(
+            former, of=(quasi, requirements, others), carried=carry(policy, scratch, requirements, encoding.besides)
+        )
+    trees, counts = _trees(engine, policy, scratch)
+    figures = figures_of(engine, policy, trees)
+    carried = carry(policy, scratch, requirements, encoding.besides)
+    return ValuesOfColumns((quasi, requirements, others), trees, counts, figures, carried)
 
 
 def _encoded(
@@ -144,26 +176,30 @@ def _encoded(
     scratch: Scratch,
     requirements: Sequence[BoundRequirement],
     encoding: Encoding,
+    values: ValuesOfColumns,
     *,
     by_respondent: bool = False,
+    beside: Encoded | None = None,
 ) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
 
-    Cells tell respondents apart where some have several rows, and always if `by_respondent`.
-
-    Raises DataError, naming the values, where a stored hierarchy lacks values of its column, and TooManyRows.
+    Cells tell respondents apart where some have several rows, and always if `by_respondent`. Where the cells `beside`
+    have the same rows, their keys are replaced, and the source is not read. Raises TooManyRows.
     """
-    numbered = _numbered(engine, policy, scratch, requirements, encoding)
-    carried, layout, figures = numbered.carried, numbered.layout, numbered.figures
-    of_carried = zip(carried, layout.carried, strict=True)
-    extra = [(c.bound, _codes(engine, scratch, c.table, (field,), c.count)) for c, field in of_carried]
+    numbered = _numbered(engine, policy, scratch, encoding, values)
+    carried, layout, figures = values.carried, numbered.layout, values.figures
     by_entity = policy.entity is not None and (by_respondent or _tells_respondents_apart(engine, policy, encoding))
-    source = relation(policy.relation)
-    query = cells(policy, source, numbered.codes, layout, extra, by_row=encoding.by_row, by_entity=by_entity)
+    if beside is not None and (former := _of_same_rows(beside, values, encoding, by_entity)):
+        query = rekeyed(former.table, former.layout, former.codes, layout, numbered.codes, entity=by_entity)
+    else:
+        of_carried = zip(carried, layout.carried, strict=True)
+        extra = [(c.bound, _codes(engine, scratch, c.table, (field,), c.count)) for c, field in of_carried]
+        source = relation(policy.relation)
+        query = cells(policy, source, numbered.codes, layout, extra, by_row=encoding.by_row, by_entity=by_entity)
     table, number = _grouped(scratch, query, encoding)
     return Cells(
         table=table,
-        trees=tuple(numbered.trees),
+        trees=tuple(values.trees),
         layout=layout,
         rows=figures[-1].rows if figures else 0,
         values=tuple(each.leaves for each in figures),
@@ -181,42 +217,42 @@ def _encoded(
     )
 
 
+def _of_same_rows(beside: Encoded, values: ValuesOfColumns, encoding: Encoding, by_entity: bool) -> Cells | None:
+    """The cells `beside`, if they tell the rows apart as these would."""
+    former, former_encoding = beside.cells, _encoding(beside.bound)
+    if former is None or former_encoding is None or values is not beside.values:
+        return None
+    if encoding.by_row or former_encoding.by_row or former.elsewhere or former.entity != by_entity:
+        return None
+    return former
+
+
 @dataclass(frozen=True)
 class _Numbered:
     """The values of each quasi-identifier, and those of the carried columns, as numbers that make a key.
 
-    `trees` and `ranks` are tables, the latter none unless values are numbered by rank. `codes` are the relations of
-    the quasi-identifiers' numbers.
+    `ranks` are tables, none unless values are numbered by rank. `codes` are the relations of the quasi-identifiers'
+    numbers.
     """
 
-    trees: Sequence[str]
     ranks: Sequence[str]
-    figures: Sequence[TreeFigures]
-    carried: Sequence[Carried]
     layout: KeyLayout
     codes: tuple[Codes | None, ...]
 
 
 def _numbered(
-    engine: Engine,
-    policy: BoundPolicy,
-    scratch: Scratch,
-    requirements: Sequence[BoundRequirement],
-    encoding: Encoding,
+    engine: Engine, policy: BoundPolicy, scratch: Scratch, encoding: Encoding, values: ValuesOfColumns
 ) -> _Numbered:
-    trees, counts = _trees(engine, policy, scratch)
-    figures = figures_of(engine, policy, trees)
+    trees, counts = values.trees, values.counts
     ranks: list[str] = []
-    siblings: list[Sequence[int]] = [each.siblings for each in figures]
+    siblings: list[Sequence[int]] = [each.siblings for each in values.figures]
     if encoding.flat:
         named = zip(policy.quasi_identifiers, trees, strict=True)
         ranks = [scratch.table("ranked", ranked(attribute, name)) for attribute, name in named]
         siblings = [[count] for count in counts]
-    carried = carry(policy, scratch, requirements, encoding.besides)
-    layout = KeyLayout.pack(siblings, [values.count for values in carried])
+    layout = KeyLayout.pack(siblings, [each.count for each in values.carried])
     of_values = zip(ranks or trees, layout.fields, counts, strict=True)
-    made = tuple(_codes(engine, scratch, *each) for each in of_values)
-    return _Numbered(trees, ranks, figures, carried, layout, made)
+    return _Numbered(ranks, layout, tuple(_codes(engine, scratch, *each) for each in of_values))
 
 
 def _trees(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> tuple[list[str], list[int]]:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlanon.again.series.respondents import Respondents, latest_signatures
 from sqlanon.catalog.exports import KnownReleases
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.context import Watching
 from sqlanon.domain.explanation import Choice, Explanation
 from sqlanon.domain.policy import Policy
@@ -24,7 +24,9 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.base import Method
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.task import Cells, Task
+from sqlanon.methods.shared.wording import TreeFigures
 from sqlanon.sources.joins import Join
+from sqlanon.sources.requirement_columns import Carried
 from sqlanon.sources.source import BoundSource
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
@@ -171,14 +173,32 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class ValuesOfColumns:
+    """The values of the columns that cells have, in temporary tables: the same for each encoding of a source.
+
+    `of` are the quasi-identifiers, the requirements and the other columns that the values are of. For each
+    quasi-identifier `trees` has the table of its tree, `counts` the number of its values, and `figures` their figures.
+    `carried` are the columns that requirements read, and the others.
+    """
+
+    of: tuple[Sequence[BoundAttribute], Sequence[BoundRequirement], Sequence[BoundAttribute]]
+    trees: Sequence[str]
+    counts: Sequence[int]
+    figures: Sequence[TreeFigures]
+    carried: Sequence[Carried]
+
+
+@dataclass(frozen=True)
 class Encoded:
     """The cells of the source, None for a method that needs none.
 
-    `choice` is the method's choice where a comparison has needed it already.
+    `values` are those that the cells were made of, None for cells of another release. `choice` is the method's choice
+    where a comparison has needed it already.
     """
 
     bound: Bound
     cells: Cells | None
+    values: ValuesOfColumns | None = None
     choice: Choice | None = None
 
     @property

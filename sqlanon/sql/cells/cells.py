@@ -312,6 +312,51 @@ def cells_beside(
     return _keyed(source, "source", coded, layout.words, beside)
 
 
+def rekeyed(
+    cells: str,
+    layout: KeyLayout,
+    codes: Sequence[Codes | None],
+    other: KeyLayout,
+    other_codes: Sequence[Codes | None],
+    *,
+    entity: bool,
+) -> exp.Select:
+    """The rows of `cells` with keys by another layout, in which the same values have `other_codes`.
+
+    Both layouts tell the same values apart, and carry the same columns.
+    """
+    parts: list[list[exp.Expr]] = [[] for _ in range(other.words)]
+    query = exp.select().from_(relation(cells, as_="cell"), copy=False)
+    for index, (code, other_code) in enumerate(zip(codes, other_codes, strict=True)):
+        if code is None or other_code is None:
+            continue
+        of = f"code_{index}"
+        masks = _masks(layout.fields[index])
+        pairs = exp.select(
+            *(alias(column(key_name(word), "former"), f"former_{word}") for word in masks),
+            *(column(key_name(word), "code") for word in _words(other.fields[index])),
+        ).from_(named(code.copy(), "former"), copy=False)
+        same_value = identical(column("value", "former"), column("value", "code"))
+        pairs.join(named(other_code.copy(), "code"), on=same_value, copy=False)
+        same_code = [
+            paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(f"former_{word}", of))
+            for word, mask in masks.items()
+        ]
+        query.join(pairs.subquery(of), on=exp.and_(*same_code), copy=False)
+        for word in _words(other.fields[index]):
+            parts[word].append(column(key_name(word), of))
+    for field, other_field in zip(layout.carried, other.carried, strict=True):
+        if other_field.bits:
+            parts[other_field.word].append(paren(infix(_carried(field, "cell"), "<<", literal(other_field.shift))))
+    query.select(
+        *(alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)),
+        *([column("entity", "cell")] if entity else []),
+        column("n", "cell"),
+        copy=False,
+    )
+    return query
+
+
 def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.Alias) -> exp.Select:
     """The rows of `cells`, or of each respondent there, that agree in the bits of their keys that `masks` keep.
 
@@ -431,11 +476,16 @@ def decoded_cells(cells: str, columns: Mapping[str, CodedColumn], entity: str | 
 
 
 def _same_code(fields: Sequence[Field], of: str) -> list[exp.Expr]:
+    return [
+        paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(key_name(word), of))
+        for word, mask in _masks(fields).items()
+    ]
+
+
+def _masks(fields: Sequence[Field]) -> dict[int, int]:
+    """The bits of these fields by the word that they are in."""
     masks: dict[int, int] = {}
     for field in fields:
         if field.bits:
             masks[field.word] = masks.get(field.word, 0) | field.mask
-    return [
-        paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(key_name(word), of))
-        for word, mask in masks.items()
-    ]
+    return masks

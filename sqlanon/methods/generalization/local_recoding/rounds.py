@@ -108,7 +108,9 @@ class _Descent:
         if self._whole == 0 and self._last is not None:
             # Rows that are left cost nothing here: there is no node to leave more of them.
             return here, self._last.suppressed
-        self._look([here])
+        rollups, lattice = self._nodes.rollups, self._nodes.lattice
+        # A step costs more than a few nodes of few rows.
+        self._look(list(lattice.nodes()) if lattice.size <= rollups.few_of_descent else [here])
         while not expired():
             around = _neighbours(here, self._nodes.lattice)
             self._look(around)
@@ -119,7 +121,8 @@ class _Descent:
         return here, self._seen[here][1]
 
     def _look(self, some: Sequence[Node]) -> None:
-        nodes, batch = self._nodes, self._nodes.rollups.batch
+        nodes = self._nodes
+        batch = max(nodes.rollups.batch, nodes.rollups.few_of_descent)
         new = [node for node in some if node not in self._seen]
         for first in range(0, len(new), batch):
             part = new[first : first + batch]

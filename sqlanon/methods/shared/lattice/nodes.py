@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,8 @@ class Sizes:
     looked at first; if it is too much to suppress, all classes are looked at only where their excess is likely to
     be `times_beyond` times what may be suppressed. Where a batch would read more than `meet_from` rows, the rows
     of at most `meets` nodes between the cells and its own are made first. A lattice of at most `few_nodes` over
-    at most `few_cells` is looked at whole in one turn: there a turn costs more than its nodes.
+    at most `few_cells` is looked at whole in one turn: there a turn costs more than its nodes. Before a
+    descent over at most `fewest_cells` that is so of any lattice that fits one statement.
     From `lasting_from` cells on a class that satisfies for good is kept as one row: that takes more
     statements, and reads less. Where columns have fewer than `few_values` values, each query counts their leaves anew.
     """
@@ -63,6 +65,7 @@ class Sizes:
     meets: int = 4
     few_nodes: int = 32
     few_cells: int = 1_000
+    fewest_cells: int = 100
     lasting_from: int = 5_000
     few_values: int = 1_000
 
@@ -318,6 +321,10 @@ class Lattice:
     @property
     def size(self) -> int:
         return prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
+
+    def nodes(self) -> Iterator[Node]:
+        """Each node, in the order of the levels."""
+        return product(*(range(low, high + 1) for low, high in zip(self.low, self.high, strict=True)))
 
     def ranks(self, nodes: Sequence[Node]) -> list[Rank]:
         """The least ranks that some nodes may have."""

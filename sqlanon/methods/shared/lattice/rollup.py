@@ -93,6 +93,11 @@ class Rollups:
         """How many nodes a lattice may have that is looked at whole in one turn."""
         return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
 
+    @property
+    def few_of_descent(self) -> int:
+        """How many nodes a lattice may have that is looked at whole before a descent, each step of which is a turn."""
+        return BATCH if self._rows and self._cell_count <= self._sizes.fewest_cells else self.few
+
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one that cannot suppress `limit` rows only perhaps a part of them."""
         if len(nodes) > BATCH:

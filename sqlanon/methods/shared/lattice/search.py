@@ -24,12 +24,11 @@ later, as long as there is a node to look at beside the best.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from heapq import heappop, heappush
-from itertools import product
 from math import ceil
 from time import monotonic
 
@@ -155,7 +154,7 @@ def search(
     remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
     incumbent = Incumbent()
     inside: list[Rank] = []
-    nodes = list(_nodes(lattice)) if lattice.size <= few else [lattice.high]
+    nodes = list(lattice.nodes()) if lattice.size <= few else [lattice.high]
     turn = 0
     while nodes:
         counted = list(zip(nodes, count(nodes), strict=True))
@@ -209,10 +208,6 @@ def _result(incumbent: Incumbent, remaining: Remaining, checked: int, nodes: int
     pruned = nodes - checked - remaining.count
     least_of_all = None if least is None else min(least, loss)
     return Found(node, loss, incumbent.suppressed, checked, pruned, proven=least is None, least=least_of_all)
-
-
-def _nodes(lattice: Lattice) -> Iterator[Node]:
-    return product(*(range(low, high + 1) for low, high in zip(lattice.low, lattice.high, strict=True)))
 
 
 def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -> list[Node]:

@@ -193,9 +193,13 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
 def _known(partition: Partition) -> exp.Select:
     """For each region and attribute the least and the greatest rank but NULL's, and whether it has NULL."""
     query = exp.select(column("region", "point")).from_(relation(partition.points, as_="point"))
-    for index, ranked in enumerate(partition.ranked):
+    # Each rank is looked up once, since a subquery takes as long to plan as many points to read.
+    ranks = enumerate(partition.ranked)
+    nulls = exp.select(*(alias(f.coalesce(_null_rank(ranked).subquery(), -1), f"null_{i}") for i, ranked in ranks))
+    query.join(nulls.subquery("nulls"), join_type="CROSS", copy=False)
+    for index in range(len(partition.ranked)):
         rank = column(rank_of(index), "point")
-        at_null = rank.eq(f.coalesce(_null_rank(ranked).subquery(), -1))
+        at_null = rank.eq(column(f"null_{index}", "nulls"))
         known = if_(exp.not_(paren(at_null)), rank)
         query.select(
             alias(f.min(known), f"least_{index}"),

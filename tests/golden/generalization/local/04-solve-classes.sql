@@ -2,11 +2,7 @@
 -- a literal, another one for each round.
 
 CREATE TEMPORARY TABLE "__sqlanon_classes_1" AS
-WITH "node_row" AS (
-  SELECT "tag" - 13 AS "tag", * EXCLUDE ("tag")
-  FROM "__sqlanon_rollup_1"
-  WHERE "tag" BETWEEN 13 AND 13
-), "equivalence_class" AS (
+WITH "node_row" AS ({node_row-3(11)}), "equivalence_class" AS (
   SELECT ("tag" << 5) + "key_0" AS "class_id", "n" AS "size", "n" AS "entities"
   FROM "node_row"
 ), "withheld" AS ({withheld(5, 2)})

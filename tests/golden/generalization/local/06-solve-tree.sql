@@ -4,12 +4,7 @@
 CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
 SELECT "tree".* EXCLUDE ("n"), "counted"."n"
 FROM "__sqlanon_tree_1" AS "tree"
-JOIN (
-  SELECT "coded"."value", CAST(COALESCE(SUM("cell"."n"), 0) AS BIGINT) AS "n"
-  FROM (SELECT "value", ("rank_0" << 0) AS "key_0" FROM "__sqlanon_tree_1") AS "coded"
-  LEFT JOIN "__sqlanon_cells_3" AS "cell" ON ("cell"."key_0" & 1) = "coded"."key_0"
-  GROUP BY "coded"."value"
-) AS "counted" ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
+JOIN ({counted-4(0, "__sqlanon_tree_1", 1)}) AS "counted" ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_4" AS
 SELECT "tree".* EXCLUDE ("n"), "counted"."n"
