@@ -339,6 +339,18 @@ def test_a_kill_leaves_a_whole_release_or_none(folder: Path) -> None:
             assert invoke("verify", target).exit_code == 0
 
 
+@pytest.mark.one_in(2)
+def test_the_command_above_a_script_makes_the_same_files_again(folder: Path) -> None:
+    options = ("--method", "mondrian(mode => 'relaxed')", "--allow", "name", "--null", "?", "--format", "parquet")
+    known = ("--known", "age,name", "--secret", "diagnosis")
+    assert anonymize("people.csv", *known, *options, "-o", "out/", "--script", "first.sql").exit_code == 0
+    first, *statements = Path("first.sql").read_text().splitlines()
+    typed = shlex.split(first.removeprefix("-- "))[2:]
+    again = ["other/" if word == "out/" else word for word in typed]
+    assert anonymize(*again, "--script", "again.sql").exit_code == 0
+    assert Path("again.sql").read_text().splitlines()[1:] == [text.replace("out/", "other/") for text in statements]
+
+
 def test_a_script_is_for_its_owner_and_never_written_over(folder: Path) -> None:
     assert invoke("profile", "people.csv", "-o", "people.sql").exit_code == 0
     assert stat.S_IMODE(os.stat("people.sql").st_mode) == 0o600

@@ -270,4 +270,11 @@ def proposed_command(texts: Sequence[str], columns: Columns, dropped: Sequence[s
     if columns.entity:
         parts += ["--entity", shell_name(columns.entity)]
     parts += ["--k", str(wanted.k)] * (wanted.k != 5) + ["--l", str(wanted.l)] * (wanted.l != 2)
+    if wanted.allowed:
+        parts += ["--allow", ",".join(map(shell_name, wanted.allowed))]
+    if wanted.method is not None:
+        parts += ["--method", shlex.quote(call_text(wanted.method))]
+    if wanted.format is not None:
+        parts += ["--format", shlex.quote(wanted.format)]
+    parts += ["--report"] * wanted.report + ["--replace"] * wanted.replace
     return " ".join([*parts, "-o", shlex.quote(wanted.target or "out/")])
