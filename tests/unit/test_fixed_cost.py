@@ -93,7 +93,7 @@ def test_what_holds_for_a_statement_is_asked_once() -> None:
         ("CHECK hospital_release", 12),
         ("ESTIMATE SELECT count(*) FROM patients WHERE dob < DATE '1950-01-01' FROM RELEASE hospital_release", 28),
         ("CREATE HIERARCHY another AS PREFIXES (3)", 8),
-        ("CREATE POLICY another ON patients (zip QUASI IDENTIFIER USING zip_prefix) REQUIRE k_anonymity(k => 2)", 15),
+        ("CREATE POLICY another ON patients (zip QUASI IDENTIFIER USING zip_prefix) REQUIRE k_anonymity(k => 2)", 16),
     ],
 )
 def test_queries_of_a_statement(statement: str, most: int) -> None:
@@ -132,10 +132,11 @@ def test_statements_that_repeat_have_the_same_texts_and_one_that_failed_has_its_
 
 
 def test_queries_of_the_first_statement_in_a_new_database() -> None:
-    """The catalog's tables are one script, and each macro is another."""
+    """Each migration of the catalog is one script, and each macro is another."""
     with sqlanon.connect() as con:
         queries: list[str] = []
         con.observe(lambda stage, sql, *_: queries.append(sql) if sql else None)
         con.sql("CREATE HIERARCHY h AS PREFIXES (2, 1)")
-    assert len(queries) <= 30
-    assert len([text for text in queries if "MACRO anon." in text]) == 12
+    macros = [text for text in queries if "MACRO anon." in text]
+    assert 12 <= len(macros) == len({text.partition("(")[0] for text in macros})
+    assert len(queries) - len(macros) <= 18

@@ -13,12 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
+
+if TYPE_CHECKING:
+    # The functions of blocks alone need the package: a workload is measured without it, too.
+    import pyarrow as pa
 
 WORD = 64
 
@@ -268,6 +272,8 @@ Numbers = NDArray[np.int64]
 
 
 def _contiguous(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    import pyarrow as pa
+
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
@@ -299,6 +305,8 @@ def in_order(rows: Numbers) -> tuple[Numbers, Numbers]:
 
 def results(rows: int, numbers: Numbers) -> pa.Array:
     """One list for the first row, and an empty one for each of the others."""
+    import pyarrow as pa
+
     offsets = np.full(rows + 1, len(numbers), dtype=np.int32)
     if rows:
         offsets[0] = 0

@@ -149,11 +149,11 @@ def data_of(
     files where it is none.
     """
     with ExitStack() as stack:
-        data = _from_stdin(_kept(stack)) if list(texts) == [_STDIN] else _named(texts)
+        data = _from_stdin(_unnamed_file(stack)) if list(texts) == [_STDIN] else _named(texts)
         yield with_options(data, nulls, encoding, decimal)
 
 
-def _kept(stack: ExitStack) -> Path:
+def _unnamed_file(stack: ExitStack) -> Path:
     """The path of an empty file that is gone at the end, also of a program that is killed, where the system allows it.
 
     A file without a name is read by its number.

@@ -315,11 +315,11 @@ def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
     A requirement of a whole release would take the classes of all nodes for one release: it is asked node by node.
     """
     each = zip(batch.requirements, batch.names(lasting=lasting), strict=True)
-    asked = [(requirement, names) for requirement, names in each if not requirement.of_whole_release]
-    if not asked:
+    of_many = [(requirement, names) for requirement, names in each if not requirement.of_whole_release]
+    if not of_many:
         nothing = [column("class_id"), column("size"), alias(real(0), "excess")]
         return exp.select(*nothing).from_(relation("equivalence_class")).where(exp.false())
-    return violations([requirement for requirement, _ in asked], [names for _, names in asked])
+    return violations([requirement for requirement, _ in of_many], [names for _, names in of_many])
 
 
 def withheld_at_once(
