@@ -197,14 +197,14 @@ _NINES = re.compile("9+")
 @lru_cache(maxsize=10_000)
 def _form(name: str, layout: str, runs: re.Pattern[str] = _RUNS) -> _Form | None:
     """The form of texts of a layout, which has 9, A and a for characters that are masked; None if they are few."""
-    places = [(match.start(), match.end(), match[0][0]) for match in runs.finditer(layout)]
-    if sum(end - start for start, end, _ in places) > _MOST_MASKED:
+    positions = [(match.start(), match.end(), match[0][0]) for match in runs.finditer(layout)]
+    if sum(end - start for start, end, _ in positions) > _MOST_MASKED:
         return None
-    masked_runs = tuple((start, end, kind, len(_ALPHABETS[kind]) ** (end - start)) for start, end, kind in places)
+    masked_runs = tuple((start, end, kind, len(_ALPHABETS[kind]) ** (end - start)) for start, end, kind in positions)
     size = prod(texts for _, _, _, texts in masked_runs)
     if size < _LEAST_VALUES:
         return None
-    kinds = "".join(layout[start:end] for start, end, _ in places)
+    kinds = "".join(layout[start:end] for start, end, _ in positions)
     return _Form(f"{name}:{kinds}".encode().hex(), size, f"0{(size - 1).bit_length()}b", masked_runs)
 
 
