@@ -90,15 +90,32 @@ class ShownColumn:
 class CountError:
     """How far counts estimated from a release are from those on its source.
 
-    `compared` random counts were compared, each with conditions on `columns` columns; `median` and `mean` are those of
-    their relative errors. `reason` is the reason why nothing was compared, None otherwise.
+    `drawn` random counts have conditions on `columns` columns each. `median` and `mean` are those of the relative
+    errors of the `compared` ones: those that the release answers and that are not 0 in the source. `unanswered` is the
+    number of counts that the release does not answer, with some reasons in `why_unanswered`. `reason` is the reason why
+    nothing was compared, None otherwise.
     """
 
-    compared: int
-    columns: int
-    median: float | None
-    mean: float | None
+    compared: int = 0
+    columns: int = 0
+    median: float | None = None
+    mean: float | None = None
     reason: str | None = None
+    drawn: int = 0
+    unanswered: int = 0
+    why_unanswered: tuple[str, ...] = ()
+
+    @property
+    def because(self) -> str:
+        """The reasons why counts are not answered, after a colon; empty without one."""
+        return f": {'; '.join(self.why_unanswered)}" if self.why_unanswered else ""
+
+    @property
+    def left_out(self) -> str:
+        """The counts that are not answered, as words that follow a figure; empty where all are answered."""
+        if not self.unanswered:
+            return ""
+        return f" ({self.drawn - self.unanswered} of {self.drawn} counts; the others are not answered{self.because})"
 
 
 @dataclass(frozen=True)
@@ -252,7 +269,7 @@ class Summary:
         about = counted(error.columns, "column")
         return (
             f"a count of rows by {about} is off by {_percent(error.median)} in the median of {error.compared} random "
-            f"ones, by {_percent(error.mean)} in the mean"
+            f"ones, by {_percent(error.mean)} in the mean{error.left_out}"
         )
 
     def _guess(self) -> str:

@@ -7,7 +7,8 @@ from statistics import mean, median
 import pytest
 
 from sqlanon import Connection
-from sqlanon.assess.workloads.summary import TypicalCounts, typical_counts
+from sqlanon.assess.workloads.summary import typical_counts
+from sqlanon.domain.summary import CountError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.release.existing.loaded import load_release
@@ -28,7 +29,7 @@ def con() -> Connection:
     return template(SETUP)
 
 
-def counts(con: Connection, name: str, queries: int = 10) -> TypicalCounts:
+def counts(con: Connection, name: str, queries: int = 10) -> CountError:
     engine = DuckDBEngine(con.duckdb)
     return typical_counts(engine, load_release(engine, QualifiedName((name,))), queries)
 
@@ -48,7 +49,8 @@ def test_errors_are_those_of_estimates_and_of_the_source(con: Connection) -> Non
 
 
 def test_a_release_of_exact_values_has_no_error_and_nothing_is_recorded(con: Connection) -> None:
-    assert counts(con, "same") == TypicalCounts(2, counts(con, "same").compared, 0.0, 0.0)
+    same = counts(con, "same")
+    assert same == CountError(same.compared, 2, 0.0, 0.0, drawn=10)
     for table in ("anon.workload", "anon.query_error"):
         assert con.duckdb.execute(f"SELECT count(*) FROM {table}").fetchall() == [(0,)]
 
@@ -60,3 +62,29 @@ def test_a_source_that_is_gone_is_a_reason(con: Connection) -> None:
     assert "people" in (typical.reason or "")
     # The transaction goes on.
     assert con.duckdb.execute("SELECT count(*) FROM r").fetchall() == [(120,)]
+
+
+@pytest.mark.one_in(3)
+def test_counts_that_are_not_answered_are_told_with_the_reason(con: Connection) -> None:
+    con.execute("""
+        CREATE TABLE visits AS SELECT i % 20 AS age, i % 4 AS ill, i % 3 AS ward,
+            TIMESTAMPTZ '2020-01-01 00:00:00+00' + INTERVAL (i % 30) HOUR AS seen FROM range(120) AS t(i);
+        CREATE POLICY v ON visits (age QUASI IDENTIFIER, seen QUASI IDENTIFIER, ward QUASI IDENTIFIER, ill SENSITIVE)
+        REQUIRE k_anonymity(k => 4);
+        CREATE ANONYMIZED TABLE rv AS POLICY v METHOD mondrian;
+        CREATE WORKLOAD w ON POLICY v (queries => 36, dimensions => 1);
+        MEASURE RELEASE rv WITH WORKLOAD w""")
+    typical = counts(con, "rv", 36)
+    texts = [text for (text,) in con.duckdb.execute("SELECT sql FROM anon.workload").fetchall()]
+    answered = [text for text in texts if "seen" not in text]
+    assert (typical.drawn, typical.unanswered) == (36, 36 - len(answered))
+    query = "SELECT actual, estimated FROM anon.query_error WHERE estimated IS NOT NULL AND actual > 0"
+    errors = [abs(estimated - actual) / actual for actual, estimated in con.duckdb.execute(query).fetchall()]
+    assert typical.compared == len(errors) >= 20
+    assert typical.median == pytest.approx(median(errors))
+    why = "seen: what is below its labels is not known for the type TIMESTAMP WITH TIME ZONE"
+    assert typical.left_out == f" ({len(answered)} of 36 counts; the others are not answered: {why})"
+    # A few answers are no error of a typical count.
+    few = counts(con, "rv", 10)
+    assert few.median is None
+    assert (few.reason or "").endswith(f"of 10 counts: {why}")

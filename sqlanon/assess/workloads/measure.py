@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -28,8 +28,9 @@ from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.release_model import CountedRelease, ReleaseModel
 from sqlanon.estimates.workloads import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, stored_errors, summary
 from sqlanon.sources.source import in_file, own_object
+from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import insert
-from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.names import column, relation
 
 # Fewer queries are asked one by one.
 _FEW = 2
@@ -66,10 +67,12 @@ def measure(
 
 def measure_unrecorded(
     engine: Engine, release: Release, workload: str, texts: Sequence[tuple[int, str]]
-) -> dict[str, float | None]:
+) -> tuple[dict[str, float | None], Mapping[int, str]]:
     """Returns the summary of `measure` for queries by their numbers, which no workload has; the catalog stays as it is.
 
-    Raises UserError as `measure` does, and calls the queries by the name `workload`.
+    A further figure, `compared`, counts the errors. The second part has the queries that the release does not answer,
+    by their numbers, with ESTIMATE's reason. Raises UserError as `measure` does, and calls the queries by the name
+    `workload`.
     """
     measuring = _Measuring(engine, release, workload, None)
     try:
@@ -77,19 +80,22 @@ def measure_unrecorded(
             query, queries = measuring.errors(texts, Templates(), scratch)
             errors_table = scratch.table("query_error", query)
             rows = engine.rows(summary(exp.select(exp.Star()).from_(relation(errors_table)), queries))
+            compared = exp.select(f.count(column("relative_error"))).from_(relation(errors_table))
+            rows.append(("compared", engine.rows(compared)[0][0]))
     except NotAnswered as failed:
         raise failed.user_error(engine, workload, policy_of(release)) from None
-    return {str(figure): value for figure, value in rows}
+    return {str(figure): value for figure, value in rows}, measuring.reasons
 
 
 @dataclass
 class _Measuring:
-    """One workload, asked of a release."""
+    """One workload, asked of a release; `reasons` has ESTIMATE's for each query that it was asked and refused."""
 
     engine: Engine
     release: Release
     workload: str
     progress: Watching | None
+    reasons: dict[int, str] = field(default_factory=dict)
 
     def errors(
         self, texts: Sequence[tuple[int, str]], templates: Templates, scratch: Scratch
@@ -183,7 +189,8 @@ class _Measuring:
         with Scratch(self.engine) as scratch:
             try:
                 rows = answer_alone(self.engine, self.release, query, counted, scratch)
-            except PolicyError:
+            except PolicyError as error:
+                self.reasons[workload_query.number] = error.message
                 return False
             except UserError as error:
                 raise named(self.workload, workload_query.number, error) from None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlanon.assess.attack import attack_release
@@ -38,42 +38,39 @@ _NAME = "typical_counts"
 _QUERIES, _SELECTIVITY = 100, Decimal("0.05")
 # The number of columns that a count has conditions on.
 _COLUMNS = 2
+# The error of fewer counts says little. Without such a number of answers there is none.
+_FEWEST = 20
+# The number of reasons that are named why counts are not answered.
+_REASONS = 2
 
 
-@dataclass(frozen=True)
-class TypicalCounts:
-    """The relative errors of counts over `columns` columns each; `median` and `mean` are of the `compared` ones.
-
-    Counts that are 0 in the source are not compared. `reason` is the reason why nothing is compared, None otherwise.
-    """
-
-    columns: int = 0
-    compared: int = 0
-    median: float | None = None
-    mean: float | None = None
-    reason: str | None = None
-
-
-def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) -> TypicalCounts:
+def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) -> CountError:
     """Draws counts on the source of a release, asks both, and compares; the same counts each time, and none recorded.
 
     A count has conditions on two columns: a quasi-identifier and a sensitive attribute, or two quasi-identifiers where
-    nothing is sensitive. A source that is gone, or a release without estimates,
-    is a reason. Raises UserError as `measure` does.
+    nothing is sensitive. A source that is gone, or a release without estimates, is a reason, and so are fewer than 20
+    answers where some counts are not answered. Raises UserError as `measure` does.
     """
     try:
         with engine.transaction(), Scratch(engine) as scratch:
             columns, texts = _drawn(engine, release, queries, scratch)
-            figures = measure_unrecorded(engine, release, _NAME, texts)
+            figures, reasons = measure_unrecorded(engine, release, _NAME, texts)
     except PolicyError as error:
-        return TypicalCounts(reason=error.message)
+        return CountError(reason=error.message)
     without = int(figures["not_estimated"] or 0)
-    compared = int(figures["results"] or 0) - int(figures["zero_actual"] or 0)
-    if without:
-        return TypicalCounts(reason=f"the release does not answer {without} of {queries} counts")
-    if not compared:
-        return TypicalCounts(reason="each count is 0 in the source")
-    return TypicalCounts(columns, compared, figures["median_relative_error"], figures["mean_relative_error"])
+    compared = int(figures["compared"] or 0)
+    counts = CountError(
+        compared,
+        columns,
+        figures["median_relative_error"],
+        figures["mean_relative_error"],
+        drawn=len(texts),
+        unanswered=without,
+        why_unanswered=tuple(text for text, _ in Counter(reasons.values()).most_common(_REASONS)),
+    )
+    if without and compared < _FEWEST:
+        return CountError(reason=f"the release does not answer {without} of {len(texts)} counts{counts.because}")
+    return counts if compared else CountError(reason="each count is 0 in the source")
 
 
 def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> tuple[int, list[tuple[int, str]]]:
@@ -130,7 +127,7 @@ def summary_of(
         loss_name=release.loss_name,
         loss=release.loss,
         columns=columns,
-        count_error=CountError(counts.compared, counts.columns, counts.median, counts.mean, counts.reason),
+        count_error=counts,
         guesses=guesses,
         without_guess=without_guess,
         unpublished=tuple(unpublished),

@@ -15,7 +15,7 @@ from sqlanon.assess.check import check_release, require_no_table
 from sqlanon.assess.figures.class_figures import ClassFigure
 from sqlanon.assess.measure_figures import measure_figures, of_whole_release
 from sqlanon.assess.measure_results import Results
-from sqlanon.assess.workloads.summary import TypicalCounts, typical_counts
+from sqlanon.assess.workloads.summary import typical_counts
 from sqlanon.catalog import frontiers, migrations, workloads
 from sqlanon.catalog.frontiers import Measured
 from sqlanon.catalog.snapshot import fingerprint, hierarchies_of, policy_of
@@ -23,6 +23,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Assumption, PrivacyReport, Reading, Release
 from sqlanon.domain.requests import AttackRequest
+from sqlanon.domain.summary import CountError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
@@ -157,7 +158,7 @@ class Facts:
     candidates: Mapping[str, Sequence[Measured]]
     examples: Mapping[str, str]
     other_releases: str | None
-    typical: TypicalCounts
+    typical: CountError
 
     @property
     def requirements(self) -> tuple[BoundRequirement, ...]:
@@ -221,7 +222,7 @@ def _facts(engine: Engine, release: Release) -> Facts:
         other_releases=warning(others_of(engine, release)),
         typical=typical_counts(engine, release)
         if engine.reads_in_place
-        else TypicalCounts(reason="the rows are on another engine, where MEASURE ... WITH WORKLOAD asks for it"),
+        else CountError(reason="the rows are on another engine, where MEASURE ... WITH WORKLOAD asks for it"),
     )
 
 

@@ -110,7 +110,8 @@ def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
     else:
         over = counted(typical.columns, "column")
         about = f"the median of {typical.compared} counts over {over}; the mean is "
-        yield "Error of a typical count", percent(typical.median), Markup(f"{text(about)}{percent(typical.mean)}")
+        mean = Markup(f"{text(about)}{percent(typical.mean)}{text(typical.left_out)}")
+        yield "Error of a typical count", percent(typical.median), mean
 
 
 def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:

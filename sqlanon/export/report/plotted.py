@@ -220,7 +220,8 @@ def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
         yield paragraph(
             f"Counts over {counted(typical.columns, 'column')} were drawn at random, and asked of the source and, by "
             "ESTIMATE, of the release. The mean relative error of ", number(typical.compared), " counts is ",
-            percent(typical.mean), "; half of them are off by less than ", percent(typical.median), ".",
+            percent(typical.mean), "; half of them are off by less than ", percent(typical.median),
+            typical.left_out, ".",
         )  # fmt: skip
     if not facts.answers:
         yield paragraph("It was not measured with a workload of your own: MEASURE ... WITH WORKLOAD does it.")

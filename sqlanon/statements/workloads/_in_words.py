@@ -97,8 +97,8 @@ def _count_error(engine: Engine, release: Release) -> Explained:
     if counts.median is None:
         return name, None, None, f"not known: {counts.reason}"
     off = per_cent(counts.median) if counts.median <= 1 else f"{100 * counts.median:.0f} %"
-    about = f"a count of rows by {counted(counts.columns, 'column')}"
-    return name, None, counts.median, f"{about} is off by {off} in the median of {counts.compared} random counts"
+    about = f"a count of rows by {counted(counts.columns, 'column')} is off by {off}"
+    return name, None, counts.median, f"{about} in the median of {counts.compared} random counts{counts.left_out}"
 
 
 # MEASURE release WITH TASK: what can be learned from a release.
