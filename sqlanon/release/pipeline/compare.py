@@ -1,7 +1,8 @@
 """The method of a statement that names none: the one that loses least of those that can do what is asked.
 
-Each is tried as far as its choice. The methods with nearly the least error of drawn counts are compared by their
-loss; of equal ones the first of the registry is taken. Of many rows a sample stands for all of them, and only chooses.
+Each is tried as far as its choice. Methods that publish a whole column as `*` come after those that do not. The methods
+with nearly the least error of drawn counts are compared by their loss; of equal ones the first of the registry is
+taken. Of many rows a sample stands for all of them, and only chooses.
 """
 
 from __future__ import annotations
@@ -115,16 +116,23 @@ def _named(values: NDArray[Any], options: WorkloadOptions, width: int, draw: Ran
     return values[sorted(draw.sample(range(len(values)), named))]
 
 
-def counts(
-    engine: Engine, spans: exp.Query, axes: Sequence[Axis], queries: Sequence[Predicates], suppressed: int = 0
-) -> NDArray[Any]:
+Spans: TypeAlias = "Mapping[str, NDArray[Any]]"
+
+
+def spans_of(engine: Engine, query: exp.Query) -> Spans:
+    """The columns of spans: for each quasi-identifier low, high and null of a class's label, and `n`, its rows."""
+    import numpy as np
+
+    return {name: np.asarray(values, dtype=np.int64) for name, values in engine.arrays(query).items()}
+
+
+def counts(spans: Spans, axes: Sequence[Axis], queries: Sequence[Predicates], suppressed: int = 0) -> NDArray[Any]:
     """The answer of each query, estimated from spans; `suppressed` rows may have any values."""
     import numpy as np
 
-    arrays = {name: np.asarray(values, dtype=np.int64) for name, values in engine.arrays(spans).items()}
-    rows = arrays["n"].astype(np.float64)
+    rows = spans["n"].astype(np.float64)
     answers: list[float] = []
-    sizes = {index: _below(axis.known, arrays, index) + arrays[null_name(index)] for index, axis in enumerate(axes)}
+    sizes = _sizes(spans, axes)
     for predicates in queries:
         share = rows.copy()
         anywhere = float(suppressed)
@@ -132,10 +140,21 @@ def counts(
             axis = axes[index]
             is_named = np.zeros(len(axis.known), dtype=np.int64)
             is_named[named + 1] = 1
-            share *= _below(np.cumsum(is_named), arrays, index) / np.maximum(sizes[index], 1)
+            share *= _below(np.cumsum(is_named), spans, index) / np.maximum(sizes[index], 1)
             anywhere *= len(named) / axis.size
         answers.append(float(share.sum()) + anywhere)
     return np.array(answers)
+
+
+def _sizes(spans: Spans, axes: Sequence[Axis]) -> list[NDArray[Any]]:
+    """For each quasi-identifier the number of values below each label, NULL among them."""
+    return [_below(axis.known, spans, index) + spans[null_name(index)] for index, axis in enumerate(axes)]
+
+
+def stars_a_column(spans: Spans, axes: Sequence[Axis]) -> bool:
+    """Whether there is a quasi-identifier with several values whose label stands for all of them in every class."""
+    of_columns = zip(_sizes(spans, axes), axes, strict=True)
+    return any(axis.size > 1 and bool((below == axis.size).all()) for below, axis in of_columns)
 
 
 def _below(cumulated: NDArray[Any], arrays: Mapping[str, NDArray[Any]], index: int) -> NDArray[Any]:
@@ -210,12 +229,16 @@ def contenders_of(
 
 @dataclass
 class _Tried:
-    """A contender with its cells and choice, or with the error that it ended in."""
+    """A contender with its cells and choice, or with the error that it ended in.
+
+    `starred` says that it publishes a whole column as `*`, or as labels that tell no more.
+    """
 
     contender: Contender
     encoded: Encoded | None = None
     choice: Choice | None = None
     error: SqlanonError | None = None
+    starred: bool = False
 
 
 def compare_stage(bound: Bound) -> Compared:
@@ -315,22 +338,28 @@ def _choose(bound: Bound, able: Sequence[_Tried], beside: Encoded | None) -> Non
 
 
 def _measure(bound: Bound, able: Sequence[_Tried]) -> None:
-    """Adds the error of drawn counts to the contenders, where there are enough rows and several to choose from."""
+    """Adds to the contenders, where there are several, whether they star a column, and the error of drawn counts.
+
+    Of few rows there is no such error.
+    """
     rows = max(each.choice.rows for each in able if each.choice is not None)
     cells = [each.encoded.cells for each in able if each.encoded is not None and each.encoded.cells is not None]
-    if rows < LEAST_ROWS or len(able) < 2 or not bound.policy.quasi_identifiers:
+    if len(able) < 2 or not bound.policy.quasi_identifiers:
         return
     # Cells whose codes are ranks say at once where a row is.
     source = next((each for each in cells if each.ranked), cells[0])
     ranks = ranked_values(bound.policy, source, bound.scratch)
     axes = axes_of(bound.engine, ranks)
-    queries = drawn_queries(axes, sizes().queries, sizes().seed)
-    if not queries:
-        return
-    actual = counts(bound.engine, _rows(bound, source, ranks), axes, queries)
+    queries = drawn_queries(axes, sizes().queries, sizes().seed) if rows >= LEAST_ROWS else []
+    actual = counts(spans_of(bound.engine, _rows(bound, source, ranks)), axes, queries) if queries else None
     for each in able:
-        estimated = _estimated(each, ranks, axes, queries)
-        each.contender = replace(each.contender, error=mean_error(actual, estimated))
+        assert each.encoded is not None and each.choice is not None
+        task = each.encoded.task
+        spans = spans_of(task.engine, each.encoded.bound.method.spans(task, each.choice, ranks))
+        each.starred = stars_a_column(spans, axes)
+        if actual is not None:
+            estimated = counts(spans, axes, queries, each.choice.suppressed)
+            each.contender = replace(each.contender, error=mean_error(actual, estimated))
 
 
 def _rows(bound: Bound, cells: Cells, ranks: Sequence[str]) -> exp.Query:
@@ -340,16 +369,21 @@ def _rows(bound: Bound, cells: Cells, ranks: Sequence[str]) -> exp.Query:
     return spans_of_levels(bound.policy, cells, bound.scratch, ranks, [(ground, cells.table)])
 
 
-def _estimated(each: _Tried, ranks: Sequence[str], axes: Sequence[Axis], queries: Sequence[Predicates]) -> NDArray[Any]:
-    assert each.encoded is not None and each.choice is not None
-    task = each.encoded.task
-    spans = each.encoded.bound.method.spans(task, each.choice, ranks)
-    return counts(task.engine, spans, axes, queries, each.choice.suppressed)
-
-
 def _best(able: Sequence[_Tried]) -> _Tried:
-    """The contender of least loss among those whose error is nearly the least; of equal ones the first."""
+    """The contender of least loss among those whose error is nearly the least; of equal ones the first.
+
+    Those that star a whole column are among them only where all do.
+    """
+    return _of_near(_with_detail(able))
+
+
+def _of_near(able: Sequence[_Tried]) -> _Tried:
     return min(_near(able), key=lambda each: (_loss(each), each.contender.error or 0))
+
+
+def _with_detail(able: Sequence[_Tried]) -> Sequence[_Tried]:
+    """The contenders that star no column, all where there are none."""
+    return [each for each in able if not each.starred] or able
 
 
 def _near(able: Sequence[_Tried]) -> list[_Tried]:
@@ -368,9 +402,18 @@ def _loss(each: _Tried) -> object:
 def _why(best: _Tried, able: Sequence[_Tried]) -> str:
     if len(able) == 1:
         return "no other can do what is asked"
-    errors = [each.contender.error for each in able if each.contender.error is not None]
+    if best is _of_near(able):
+        return _least(best, able)
+    compared = _with_detail(able)
+    if len(compared) == 1:
+        return "the others have a column that is * in all rows"
+    return f"{_least(best, compared)} of those without a column that is * in all rows"
+
+
+def _least(best: _Tried, compared: Sequence[_Tried]) -> str:
+    errors = [each.contender.error for each in compared if each.contender.error is not None]
     loss = best.contender.loss
-    least = all(each.contender.loss is None or loss is None or loss <= each.contender.loss for each in able)
+    least = all(each.contender.loss is None or loss is None or loss <= each.contender.loss for each in compared)
     if best.contender.error is None or not errors:
         return "it loses least"
     if best.contender.error == min(errors):
