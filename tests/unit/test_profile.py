@@ -351,8 +351,7 @@ def test_where_an_error_points(con: Connection, statement: str, at: str) -> None
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        ("'nosuch.csv'", "a path begins in the folder in which sqlanon runs"),
-        ("read_csv('nosuch.csv')", "a path begins in the folder in which sqlanon runs"),
+        ("'nosuch.csv'", "a path begins in the folder"),
         ("people ('age')", "without quotes or in double quotes"),
         ("(SELECT age FROM nowhere)", "has to run by itself"),
     ],

@@ -25,19 +25,17 @@ from sqlanon.clients.api.models import (
     XyAnonymity,
     XyLinkability,
 )
+from sqlanon.clients.api.models_of_numbers import KeAnonymity, Proximity, Spread
 from sqlanon.clients.api.models_of_values import (
     AlphaKAnonymity,
     BetaLikeness,
     CkSafety,
     DeltaDisclosure,
     EpsilonPrivacy,
-    KeAnonymity,
     LDiversity,
     Personalized,
     PrivacySkyline,
-    Proximity,
     PSensitiveKAnonymity,
-    Spread,
     TCloseness,
     ValueRanges,
 )

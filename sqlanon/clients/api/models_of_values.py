@@ -13,13 +13,10 @@ __all__ = [
     "CkSafety",
     "DeltaDisclosure",
     "EpsilonPrivacy",
-    "KeAnonymity",
     "LDiversity",
     "PSensitiveKAnonymity",
     "Personalized",
     "PrivacySkyline",
-    "Proximity",
-    "Spread",
     "TCloseness",
     "ValueRanges",
 ]
@@ -212,26 +209,6 @@ class EpsilonPrivacy(Requirement):
         )
 
 
-class KeAnonymity(Requirement):
-    """Every equivalence class holds at least k different sensitive numbers, and the greatest and the least differ by
-    at least e.
-
-    - `k`: the least number of different values of a class (1 to 1000000).
-    - `e`: the least difference of the greatest and the least number of a class; of dates, in days (0 to
-      1000000000000000).
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `on`: the quasi-identifiers by which classes are told apart; by default all.
-
-    Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), definition of
-    (k,e)-anonymity
-    """
-
-    MODEL: ClassVar[str] = "ke_anonymity"
-
-    def __init__(self, *, k: int, e: Number, attribute: str | None = None, on: Names | None = None) -> None:
-        super().__init__("ke_anonymity", k=k, e=e, attribute=attribute, on=on)
-
-
 class LDiversity(Requirement):
     """Every equivalence class holds at least l different sensitive values.
 
@@ -361,80 +338,6 @@ class PrivacySkyline(Requirement):
         super().__init__(
             "privacy_skyline", c=c, l=l, k=k, m=m, attribute=attribute, jointly=jointly, on=on, knows=knows
         )
-
-
-class Proximity(Requirement):
-    """No range of the given width holds more than the given share of the sensitive numbers of an equivalence class.
-
-    - `variant='centred'`: Around no sensitive number of an equivalence class do more than the given share of its
-      numbers lie within the given distance.
-    - `variant='relative'`: Around no sensitive number x of an equivalence class do more than the given share of its
-      numbers lie within the given fraction of abs(x).
-
-    - `within`: the width of a range, between its least and its greatest number; of dates, in days (0 to
-      1000000000000000); with `variant='centred'` the distance up to which numbers are near each other; of dates, in
-      days (0 to 1000000000000000); with `variant='relative'` the distance up to which numbers are near a number, as a
-      fraction of that number; of dates, from 1970-01-01 (0 to 1000000000000000).
-    - `max`: the greatest share of the numbers of a class that may lie so near to each other (0 to 1).
-    - `variant`: which of these is meant, by default 'window'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `on`: the quasi-identifiers by which classes are told apart; by default all.
-
-    - Li, Tao and Xiao, Preservation of proximity privacy in publishing numerical sensitive data (2008),
-    (epsilon,m)-anonymity, with ranges in place of neighborhoods
-    - Li, Tao and Xiao, Preservation of proximity privacy in publishing numerical sensitive data (2008), absolute
-    (epsilon,m)-anonymity
-    - Li, Tao and Xiao, Preservation of proximity privacy in publishing numerical sensitive data (2008), relative
-    (epsilon,m)-anonymity
-    """
-
-    MODEL: ClassVar[str] = "proximity"
-
-    def __init__(
-        self,
-        *,
-        within: Number,
-        max: Number,
-        variant: Literal["window", "centred", "relative"] | None = None,
-        attribute: str | None = None,
-        on: Names | None = None,
-    ) -> None:
-        super().__init__("proximity", within=within, max=max, variant=variant, attribute=attribute, on=on)
-
-
-class Spread(Requirement):
-    """The greatest and the least sensitive number of every equivalence class differ by at least so much.
-
-    - `measure='deviation'`: The standard deviation of the sensitive numbers of every equivalence class is at least so
-      much.
-    - `measure='variance'`: The variance of the sensitive numbers of every equivalence class is at least so much.
-
-    - `least`: the least difference of the greatest and the least number of a class; of dates, in days (0 to
-      1000000000000000); with `measure='deviation'` the least standard deviation of the numbers of a class, over its
-      rows; of dates, in days (0 to 1000000000000000); with `measure='variance'` the least variance of the numbers of a
-      class, over its rows; of dates, in squared days (0 to 1000000000000000).
-    - `measure`: which of these is meant, by default 'range'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `on`: the quasi-identifiers by which classes are told apart; by default all.
-
-    - Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), the e of (k,e)-anonymity
-    - after Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), the standard
-    deviation in place of the range
-    - after Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), the variance in
-    place of the range
-    """
-
-    MODEL: ClassVar[str] = "spread"
-
-    def __init__(
-        self,
-        *,
-        least: Number,
-        measure: Literal["range", "deviation", "variance"] | None = None,
-        attribute: str | None = None,
-        on: Names | None = None,
-    ) -> None:
-        super().__init__("spread", least=least, measure=measure, attribute=attribute, on=on)
 
 
 class TCloseness(Requirement):
