@@ -61,11 +61,13 @@ def test_whoever_names_a_requirement_gets_no_other(named: dict[str, Any]) -> Non
         ({"method": sqlanon.Generalization(), "hierarchies": {"age": "auto"}}, ["age"], r"\[\d+,\d+\)|\*"),
         ({"method": "generalization", "hierarchies": {}}, [], r"\*"),
         ({"method": "mondrian", "hierarchies": "AUTO"}, ["age", "sex"], r"\[\d+, \d+\]|\d+"),
+        ({}, ["age", "sex"], r"\[\d+[,-] ?\d+[\])]|\d+"),
+        ({"hierarchies": {}}, [], r"\[\d+, \d+\]|\d+"),
         ({"method": "mondrian"}, [], r"\[\d+, \d+\]|\d+"),
     ],
 )
 def test_hierarchies_that_fit_the_values(arguments: dict[str, Any], automatic: list[str], labels: str) -> None:
-    """They are made for a method that publishes levels, unless the caller says which there are."""
+    """They are made for methods that publish levels, named or compared, unless the caller says which there are."""
     made = anonymize(people(), known=KNOWN, secret="hiv", **arguments)
     assert [name for name in KNOWN if f'"{name}" QUASI IDENTIFIER USING AUTO' in made.script] == automatic
     assert made["age"].str.fullmatch(labels).all()

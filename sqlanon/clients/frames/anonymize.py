@@ -344,8 +344,9 @@ def anonymize(
       or a list of either.
     - `hierarchies`: how values of a column become coarser, as after AS in CREATE
       HIERARCHY: {"age": "INTERVALS (5, 10)", "zip": "PREFIXES (4, 3)"}. "AUTO" in place of a text, or of
-      all, is one that fits the values; a `method` that publishes levels takes it where `hierarchies` is left out. Other
-      methods put the values in their own order without one.
+      all, is one that fits the values. Where `hierarchies` is left out, it is there for a `method` that publishes
+      levels, and for the comparison of methods where `method` is left out, too. Other methods put the values in
+      their own order without one.
     - `method`: as after METHOD: "generalization(suppression => 0.02)"; or an object: Generalization(suppression=0.02).
       By default the method that loses least of those that compete; some leave out up to 2 % of the rows.
     - `policy`: a Policy, in place of the arguments up to `require`. The data take the place of its source, the
@@ -386,7 +387,8 @@ def anonymize(
             if not roles[Role.QUASI_IDENTIFIER][1]:
                 raise without_known(connection, rows, roles[Role.QUASI_IDENTIFIER][0])
             meant, made = policy_of_roles(role_of(rows.names, roles, rows.index), hierarchies)
-            if hierarchies is None and by_levels(call):
+            # Without a method those that publish levels are tried among others.
+            if hierarchies is None and (not call.name or by_levels(call)):
                 meant = with_automatic(meant)
             is_default_l = l is _UNSAID_L
             meant = replace(meant, requirements=requirement_arguments(k, None if is_default_l else l, t, require))
