@@ -6,6 +6,10 @@ many succeeded, how sure the adversary is, what a satisfied requirement promises
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sqlglot import exp
+
 from sqlanon.again.series.respondents import is_keyed, shown_columns
 from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
 from sqlanon.assess.attacks.composition import ComposedRelease, composed_respondent, ordered_class
@@ -16,7 +20,8 @@ from sqlanon.catalog import releases
 from sqlanon.catalog.releases import require_own_rows
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.release import Release
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Reading, Release
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -29,7 +34,9 @@ from sqlanon.release.existing.loaded import unreadable
 from sqlanon.release.existing.objects import has_checked_rows, require_own_columns
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import own_object, qualified
-from sqlanon.sql.build.names import relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, filtered, infix, is_null
+from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.statistics import BoundStatistic, attack_parts, bind_attack
 
@@ -39,9 +46,50 @@ def attack_release(engine: Engine, release: Release, request: AttackRequest) -> 
     require_own_columns(engine, release)
     try:
         with engine.transaction(), Scratch(engine) as scratch:
-            return attacked(engine, _released(engine, release), request, scratch)
+            answers = attacked(engine, _released(engine, release), request, scratch)
+            if request.attack == "homogeneity":
+                return [replace(answer, missing=_missing(engine, release, answer)) for answer in answers]
+            return answers
     except EngineError as error:
         raise unreadable(engine, release, error) from None
+
+
+# A guess that is surer is that of a single value of its class.
+_ONE_OF_TWO = 0.5
+
+
+def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
+    """The share of NULL among the surest guesses of a secret that stands beside the labels of its class, by rows.
+
+    It is 0 where it is not counted: in a release of several tables, of people with several rows, or where half of the
+    rows of the surest class may have another value.
+    """
+    secret = {fold(a.source or a.name): a.name for a in release.attributes if a.reading is Reading.EXACT}.get(
+        fold(answer.attribute or "")
+    )
+    is_alone = len(release.published) == 1 and policy_of(release).entity is None
+    if secret is None or not is_alone or answer.highest is None or answer.highest <= _ONE_OF_TWO:
+        return 0
+    known = [a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER]
+    n, of_null = column("n"), is_null(column("secret"))
+    shown = [alias(column(name), f"known_{index}") for index, name in enumerate(known)]
+    keys = [column(f"known_{index}") for index in range(len(known))]
+    table = exp.select(*shown, alias(column(secret), "secret")).from_(relation(own_object(engine, release.name)))
+    values = exp.select(*keys, column("secret"), alias(f.count(), "n")).from_(table.subquery("shown"))
+    values = values.group_by(*(key.copy() for key in keys), column("secret"), copy=False)
+    classes = exp.select(
+        alias(f.sum(n), "size"),
+        alias(f.max(n.copy()), "most"),
+        alias(filtered(f.max(n.copy()), of_null), "missing"),
+    ).from_(values.subquery("value"))
+    classes = classes.group_by(*(key.copy() for key in keys), copy=False) if keys else classes
+    share = infix(cast(column("most"), "DOUBLE"), "/", column("size"))
+    size = f.sum(column("size"))
+    query = exp.select(size, filtered(size.copy(), column("missing").eq(column("most")))).from_(
+        classes.subquery("class")
+    )
+    ((surest, missing),) = engine.rows(query.where(infix(share, "=", literal(answer.highest)), copy=False))
+    return float(missing or 0) / float(surest) if surest else 0
 
 
 def _released(engine: Engine, release: Release) -> Target:

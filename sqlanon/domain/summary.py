@@ -124,7 +124,8 @@ class SurestGuess:
 
     `highest` is the share of the most frequent value in the class where it is most frequent, `people` the rows of the
     classes with that share, or at least as many (`or_more`), `mean` the mean over all rows, and `before` the share of
-    the most frequent value in the whole release, None where that is not counted.
+    the most frequent value in the whole release, None where that is not counted. `missing` is the share of NULL among
+    the surest guesses, by rows.
     """
 
     column: str
@@ -133,6 +134,7 @@ class SurestGuess:
     or_more: bool
     mean: float
     before: float | None
+    missing: float = 0
 
 
 @dataclass(frozen=True)
@@ -293,12 +295,20 @@ def _met(measurement: Measurement) -> str:
     return f"{measurement.question}{about} {required}, reached {achieved}{missed}"
 
 
+def guessed_value(name: str, missing: float) -> str:
+    """A column as the object of "guesses"; `missing` is the share of NULL among the surest guesses of it."""
+    if missing == 1:
+        return f"that {name} is missing (NULL)"
+    return f"{name} (in {per_cent(missing)} of these rows that it is missing, NULL)" if missing else name
+
+
 def _guessed(guess: SurestGuess) -> str:
     before = f", {per_cent(guess.before)} without it" if guess.before is not None else ""
     people = f"{counted(guess.people, 'row')}{' or more' if guess.or_more else ''}"
+    named = guessed_value(_printable(guess.column), guess.missing)
     return (
-        f"a reader who knows the other columns guesses {_printable(guess.column)} with at most "
-        f"{per_cent(guess.highest)}, of {people}; with {per_cent(guess.mean)} in the mean{before}"
+        f"a reader who knows the other columns guesses {named} with at most {per_cent(guess.highest)}, of {people}; "
+        f"with {per_cent(guess.mean)} in the mean{before}"
     )
 
 

@@ -102,3 +102,28 @@ def test_each_figure_has_a_meaning_and_a_terminal_begins_with_the_three(con: Con
     assert len(others.splitlines()) == len(rows) - 3 + 2
     # Asked for by name, figures are as they were.
     assert len(con.execute("MEASURE r WITH FIGURES (gain)").fetchall()[0]) == 4
+
+
+@pytest.mark.parametrize("surest", ["NULL", "NULL and values", "values", "half"])
+def test_a_guess_that_a_value_is_missing_is_told_as_such(surest: str) -> None:
+    """Four classes of ten rows; a class of `surest` has one value, or NULL, in nine rows or in five."""
+    missing = {"NULL": (0, 1), "NULL and values": (0,), "values": (), "half": (0, 1)}[surest]
+    rows = [
+        (group, (None if group in missing else "flu") if i < (5 if surest == "half" else 9) else f"ill {i}")
+        for group in range(2)
+        for i in range(10)
+    ] + [(group, f"ill {i % 3}") for group in (2, 3) for i in range(10)]
+    with sqlanon.connect(config={"threads": "1"}) as con:
+        con.execute('CREATE TABLE people (ward INT, "il""l" VARCHAR)')
+        con.duckdb.executemany("INSERT INTO people VALUES (?, ?)", rows)
+        con.execute("""
+            CREATE POLICY p ON people (ward QUASI IDENTIFIER, "il""l" SENSITIVE) REQUIRE k_anonymity(k => 10);
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian""")
+        meaning = in_words(con, "r")["surest_guess"][2]
+    told = {
+        "NULL": 'guesses that il"l is missing (NULL) right with 90 %',
+        "NULL and values": 'guesses il"l (in 50 % of these rows that it is missing, NULL) right with 90 %',
+        "values": 'guesses il"l right with 90 %',
+        "half": 'guesses il"l right with 50 %',
+    }
+    assert told[surest] in meaning

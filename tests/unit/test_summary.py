@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pandas
@@ -169,5 +170,7 @@ def test_a_guess_and_an_error_in_words() -> None:
     assert lines["rows"] == "1,000 in, 990 out, 10 left out"
     assert "guesses hiv with at most 100 %, of 12 rows or more; with 50 % in the mean" in lines["guess"]
     assert "by 2 columns is off by under 0.1 % in the median of 40 random ones, by 320 % in the mean" in lines["counts"]
+    of_null = dict(replace(summary, guesses=(replace(guess, missing=1),)).lines)["guess"]
+    assert "guesses that hiv is missing (NULL) with at most 100 %" in of_null
     assert lines["required"] == "nothing was required"
     assert not summary.satisfied

@@ -19,6 +19,7 @@ from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Measurement
 from sqlanon.domain.requests import AttackRequest
+from sqlanon.domain.summary import guessed_value
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -63,7 +64,8 @@ class AttackAnswer:
     """The answer of an attack for one sensitive attribute; `worst` are the classes in which it is surest.
 
     `undefined` is why it has targets and no number of those that succeeded, or no confidence. `threshold` is the
-    confidence from which on it counts as a success, None for an attack without one.
+    confidence from which on it counts as a success, None for an attack without one. `missing` is the share of NULL
+    among the surest guesses, by rows, where it was counted.
     """
 
     attack: str
@@ -76,6 +78,12 @@ class AttackAnswer:
     worst: tuple[AttackedClass, ...]
     undefined: str | None = None
     threshold: float | None = None
+    missing: float = 0
+
+    @property
+    def guessed(self) -> str:
+        """The attribute as the object of "guesses", with a word about NULL where that is the surest guess."""
+        return guessed_value(str(self.attribute), self.missing)
 
     @property
     def row(self) -> tuple[Any, ...]:

@@ -161,4 +161,5 @@ def _guess(answer: AttackAnswer, before: Mapping[str, float]) -> SurestGuess | N
         len(surest) == _LISTED,
         answer.mean,
         before.get(answer.attribute),
+        answer.missing,
     )

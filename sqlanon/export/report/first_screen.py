@@ -74,7 +74,7 @@ def _sure(facts: Facts) -> Iterator[str]:
             short = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 3]}..."
             where = f", in the class {short} ({counted(answer.worst[0].targets, 'row')})"
         yield (
-            f"Warning: a reader who finds somebody's class guesses {answer.attribute} with a chance of up to "
+            f"Warning: a reader who finds somebody's class guesses {answer.guessed} with a chance of up to "
             f"{percent(highest, marked=False)}{where}."
         )
     if len(sure) > _GUESSES:
@@ -98,7 +98,7 @@ def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
         yield (
             "Surest guess of a secret",
             percent(surest.highest or 0.0),
-            text(f"the chance to guess {surest.attribute}"),
+            text(f"the chance to guess {surest.guessed}"),
         )
     else:
         has_secrets = bool(facts.policy.having(Role.SENSITIVE))

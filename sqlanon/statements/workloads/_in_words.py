@@ -80,7 +80,7 @@ def _surest_guess(engine: Engine, release: Release) -> Explained:
         name,
         surest.attribute,
         surest.highest,
-        f"a reader who knows somebody's other columns guesses {surest.attribute} right with {per_cent(surest.highest)} "
+        f"a reader who knows somebody's other columns guesses {surest.guessed} right with {per_cent(surest.highest)} "
         f"at most, with {per_cent(surest.mean)} in the mean",
     )
 
