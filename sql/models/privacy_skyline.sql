@@ -78,10 +78,10 @@ WITH ranked AS (
   FROM counted
 ), placed AS (
   SELECT class_id, value, n, size, possible, here_known, here,
-    row_number() OVER (PARTITION BY value ORDER BY there NULLS LAST) AS rank,
-    lead(there) OVER (PARTITION BY value ORDER BY there NULLS LAST) AS second, min(there) OVER (PARTITION BY value) AS first,
-    row_number() OVER (PARTITION BY value ORDER BY there_known NULLS LAST) AS rank_known,
-    lead(there_known) OVER (PARTITION BY value ORDER BY there_known NULLS LAST) AS second_known,
+    row_number() OVER (PARTITION BY value ORDER BY there ASC NULLS LAST) AS rank,
+    lead(there) OVER (PARTITION BY value ORDER BY there ASC NULLS LAST) AS second, min(there) OVER (PARTITION BY value) AS first,
+    row_number() OVER (PARTITION BY value ORDER BY there_known ASC NULLS LAST) AS rank_known,
+    lead(there_known) OVER (PARTITION BY value ORDER BY there_known ASC NULLS LAST) AS second_known,
     min(there_known) OVER (PARTITION BY value) AS first_known
   FROM chance
 ), judged AS (
@@ -145,10 +145,10 @@ WITH ranked AS (
   FROM counted
 ), placed AS (
   SELECT class_id, value, n, size, possible, here_known, here,
-    row_number() OVER (PARTITION BY value ORDER BY there NULLS LAST) AS rank,
-    lead(there) OVER (PARTITION BY value ORDER BY there NULLS LAST) AS second, min(there) OVER (PARTITION BY value) AS first,
-    row_number() OVER (PARTITION BY value ORDER BY there_known NULLS LAST) AS rank_known,
-    lead(there_known) OVER (PARTITION BY value ORDER BY there_known NULLS LAST) AS second_known,
+    row_number() OVER (PARTITION BY value ORDER BY there ASC NULLS LAST) AS rank,
+    lead(there) OVER (PARTITION BY value ORDER BY there ASC NULLS LAST) AS second, min(there) OVER (PARTITION BY value) AS first,
+    row_number() OVER (PARTITION BY value ORDER BY there_known ASC NULLS LAST) AS rank_known,
+    lead(there_known) OVER (PARTITION BY value ORDER BY there_known ASC NULLS LAST) AS second_known,
     min(there_known) OVER (PARTITION BY value) AS first_known
   FROM chance
 ), judged AS (

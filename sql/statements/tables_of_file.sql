@@ -6,4 +6,7 @@ FROM (
   SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal
 ) AS made
 WHERE made.schema_name <> 'anon'
-ORDER BY made.schema_name <> 'main', made.schema_name, made.table_name
+ORDER BY
+  made.schema_name <> 'main' ASC NULLS LAST,
+  made.schema_name ASC NULLS LAST,
+  made.table_name ASC NULLS LAST

@@ -9,4 +9,4 @@ SELECT
   (SELECT count(*) FROM anon.budget_entry AS entry WHERE entry.budget_id = budget.budget_id) AS entries,
   dropped_at IS NOT NULL AS is_dropped
 FROM anon.budget
-ORDER BY created_at, budget
+ORDER BY created_at ASC NULLS LAST, budget ASC NULLS LAST
