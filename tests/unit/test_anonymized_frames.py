@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import json
 import pickle
 import random
 import warnings
@@ -144,6 +145,27 @@ def test_a_page_for_notebooks_and_a_file(released: Any, tmp_path: Path) -> None:
     assert "120 in, 120 out" in shown
     assert pandas.DataFrame(released)._repr_html_() in shown
     assert str(released) == str(pandas.DataFrame(released))
+
+
+def test_an_export_has_the_rows_and_a_certificate_that_checks(released: Any, tmp_path: Path) -> None:
+    certificate = released.export(tmp_path / "out", format="csv")
+    (file,) = (tmp_path / "out").glob("*.csv")
+    with sqlanon.connect() as con:
+        checked = con.execute(f"CHECK '{tmp_path / 'out'}'").fetchall()
+    assert {row[1]: row[5] for row in checked} == dict.fromkeys(
+        ["files_as_certified", "k_anonymity", "distinct_l_diversity"], True
+    )
+    assert json.loads(certificate.read_text(encoding="utf-8"))
+    read = pandas.read_csv(file, dtype=str)
+    assert list(read.columns) == list(released.columns)
+    assert sorted(read.value_counts().items()) == sorted(pandas.DataFrame(released).astype(str).value_counts().items())
+    with pytest.raises(UserError, match="exists already"):
+        released.export(tmp_path / "out")
+    with pytest.raises(UserError, match="no format"):
+        released.export(tmp_path / "other", format="parket")
+    released.export(tmp_path / "out", replace=True)
+    assert list((tmp_path / "out").glob("*.parquet"))
+    assert not file.exists()
 
 
 @pytest.mark.long

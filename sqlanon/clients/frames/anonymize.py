@@ -354,7 +354,7 @@ def anonymize(
     - `quasi_identifiers`, `sensitive`: other names of `known` and `secret`.
 
     What the release leaves open is a warning of the class PrivacyRemark. A frame of pandas or polars has `report()`,
-    `summary`, `script` and `remarks`; `release_of(table)` has them for an Arrow Table.
+    `export()`, `summary`, `script` and `remarks`; `release_of(table)` has them for an Arrow Table.
 
     Raises UserError where `data` is none of these, or a column or an argument is wrong, and
     PrivacyViolation where what is required cannot be met.

@@ -19,6 +19,8 @@ from sqlanon.engines.python_variables import registered_frames
 from sqlanon.errors import UserError
 from sqlanon.export.report.markup import Page, paragraph, table
 from sqlanon.release.existing.restored_columns import forget_column
+from sqlanon.statements.releases.export_release import ExportRelease
+from sqlanon.statements.run import run_statement
 
 RELEASE = QualifiedName(("anonymized",))
 _GONE = "the data that were given are gone"
@@ -90,6 +92,26 @@ class FrameRelease:
         if path is not None:
             write_page(Path(fspath(path)), page)
         return Page("Report of the anonymized data", page)
+
+    def export(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        replace: bool = False,
+    ) -> Path:
+        """Writes the release and its certificate to new files, as EXPORT does; returns the path of the certificate.
+
+        Without a `format`, such as "csv", it is that of the path's suffix, and Parquet in a folder. With `replace`
+        files of a former export are replaced. Raises UserError for a format that there is not, for files that are there
+        already, and for a path that cannot be written.
+        """
+        statement = ExportRelease(RELEASE, fspath(path), format=format, replace=replace)
+        frames = self._frames()
+        with self._at_work() as engine, registered_frames(self._connection, frames or {}):
+            answer = run_statement(engine, statement)
+        certificate = [name for name, _ in answer.columns].index("certificate")
+        return Path(answer.rows[0][certificate])
 
     def close(self) -> None:
         """Lets go of the rows in memory."""

@@ -10,6 +10,7 @@ from sqlanon.clients.frames.release import FrameRelease, known_release, register
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     import pandas
 
@@ -29,6 +30,16 @@ class Anonymized:
         It is for the owner of the data. Raises UserError without the extra `report`.
         """
         return release_of(self).report(path)
+
+    def export(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        replace: bool = False,
+    ) -> Path:
+        """Writes the release and its certificate to new files, as EXPORT does; returns the path of the certificate."""
+        return release_of(self).export(path, format=format, replace=replace)
 
     @property
     def summary(self) -> Summary:
@@ -82,7 +93,7 @@ def _pandas_class() -> type[Any]:
     import pandas as pd
 
     class AnonymizedDataFrame(Anonymized, pd.DataFrame):
-        """A pandas DataFrame that anonymize() made, with `report()`, `summary`, `script` and `remarks`.
+        """A pandas DataFrame that anonymize() made, with `report()`, `export()`, `summary`, `script` and `remarks`.
 
         What pandas derives from it is a plain DataFrame.
         """
@@ -105,7 +116,7 @@ def _polars_classes() -> tuple[type[Any], type[Any]]:
     import polars as pl
 
     class AnonymizedDataFrame(Anonymized, pl.DataFrame):  # type: ignore[misc]
-        """A polars DataFrame that anonymize() made, with `report()`, `summary`, `script` and `remarks`."""
+        """A polars DataFrame that anonymize() made, with `report()`, `export()`, `summary`, `script` and `remarks`."""
 
         __qualname__ = "AnonymizedDataFrame"
 
@@ -114,7 +125,7 @@ def _polars_classes() -> tuple[type[Any], type[Any]]:
             return pl.DataFrame(self)
 
     class AnonymizedLazyFrame(Anonymized, pl.LazyFrame):  # type: ignore[misc]
-        """A polars LazyFrame that anonymize() made, with `report()`, `summary`, `script` and `remarks`."""
+        """A polars LazyFrame that anonymize() made, with `report()`, `export()`, `summary`, `script` and `remarks`."""
 
         __qualname__ = "AnonymizedLazyFrame"
 
