@@ -72,10 +72,10 @@ def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
         return 0
     known = [a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER]
     n, of_null = column("n"), is_null(column("secret"))
-    shown = [alias(column(name), f"known_{index}") for index, name in enumerate(known)]
+    selected = [alias(column(name), f"known_{index}") for index, name in enumerate(known)]
     keys = [column(f"known_{index}") for index in range(len(known))]
-    table = exp.select(*shown, alias(column(secret), "secret")).from_(relation(own_object(engine, release.name)))
-    values = exp.select(*keys, column("secret"), alias(f.count(), "n")).from_(table.subquery("shown"))
+    table = exp.select(*selected, alias(column(secret), "secret")).from_(relation(own_object(engine, release.name)))
+    values = exp.select(*keys, column("secret"), alias(f.count(), "n")).from_(table.subquery("published"))
     values = values.group_by(*(key.copy() for key in keys), column("secret"), copy=False)
     classes = exp.select(
         alias(f.sum(n), "size"),
