@@ -88,3 +88,13 @@ def test_counts_that_are_not_answered_are_told_with_the_reason(con: Connection) 
     few = counts(con, "rv", 10)
     assert few.median is None
     assert (few.reason or "").endswith(f"of 10 counts: {why}")
+
+
+def test_columns_are_named_where_estimate_answers_null(con: Connection) -> None:
+    con.execute("""
+        CREATE TABLE places AS SELECT i % 4 AS ill, (1000 + i % 40)::VARCHAR AS zip FROM range(160) AS t(i);
+        CREATE POLICY z ON places (zip QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 8);
+        CREATE ANONYMIZED TABLE rz AS POLICY z METHOD mondrian""")
+    rows = con.execute("ESTIMATE SELECT count(*) AS n FROM places WHERE zip = '1001' FROM RELEASE rz").fetchall()
+    assert rows[0][0] is None
+    assert (counts(con, "rz", 4).reason or "").endswith(": zip: the labels do not tell which values are below them")

@@ -71,8 +71,8 @@ def measure_unrecorded(
     """Returns the summary of `measure` for queries by their numbers, which no workload has; the catalog stays as it is.
 
     A further figure, `compared`, counts the errors. The second part has the queries that the release does not answer,
-    by their numbers, with ESTIMATE's reason. Raises UserError as `measure` does, and calls the queries by the name
-    `workload`.
+    by their numbers, with ESTIMATE's reason, which is empty where it answers NULL. Raises UserError as `measure` does,
+    and calls the queries by the name `workload`.
     """
     measuring = _Measuring(engine, release, workload, None)
     try:
@@ -82,6 +82,11 @@ def measure_unrecorded(
             rows = engine.rows(summary(exp.select(exp.Star()).from_(relation(errors_table)), queries))
             compared = exp.select(f.count(column("relative_error"))).from_(relation(errors_table))
             rows.append(("compared", engine.rows(compared)[0][0]))
+            unknown = (
+                exp.select(column("query_id")).from_(relation(errors_table)).where(column("outcome").eq("unknown"))
+            )
+            for (number,) in engine.rows(unknown):
+                measuring.reasons.setdefault(int(number), "")
     except NotAnswered as failed:
         raise failed.user_error(engine, workload, policy_of(release)) from None
     return {str(figure): value for figure, value in rows}, measuring.reasons

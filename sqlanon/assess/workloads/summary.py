@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+
+from sqlglot import exp
 
 from sqlanon.assess.attack import attack_release
 from sqlanon.assess.attacks.attacked import AttackAnswer
@@ -27,6 +29,7 @@ from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import query_tree
 from sqlanon.syntax.texts import call_text
 
 # The error of a typical count: counts over two columns, drawn as a workload is, on a release and on its source.
@@ -66,11 +69,22 @@ def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) ->
         figures["mean_relative_error"],
         drawn=len(texts),
         unanswered=without,
-        why_unanswered=tuple(text for text, _ in Counter(reasons.values()).most_common(_REASONS)),
+        why_unanswered=tuple(text for text, _ in Counter(_said(release, dict(texts), reasons)).most_common(_REASONS)),
     )
     if without and compared < _FEWEST:
         return CountError(reason=f"the release does not answer {without} of {len(texts)} counts{counts.because}")
     return counts if compared else CountError(reason="each count is 0 in the source")
+
+
+def _said(release: Release, texts: Mapping[int, str], reasons: Mapping[int, str]) -> Iterator[str]:
+    """The reason for each count that is not answered: ESTIMATE's, else the columns that no answer is about."""
+    columns = {number: {each.name for each in query_tree(text).find_all(exp.Column)} for number, text in texts.items()}
+    answered = {name for number, names in columns.items() if number not in reasons for name in names}
+    answered |= {a.source or a.name for a in release.attributes if a.reading is Reading.EXACT}
+    for number, reason in reasons.items():
+        unanswered = sorted(columns[number] - answered)
+        if reason or unanswered:
+            yield reason or f"{', '.join(unanswered)}: the labels do not tell which values are below them"
 
 
 def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> tuple[int, list[tuple[int, str]]]:
