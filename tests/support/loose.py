@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Query
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.portable import require_portable
-from sqlanon.engines.spark import RANDOM_DRAW, without_draws
+from sqlanon.engines.random_order import RANDOM_DRAW, without_draws
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate, covered, numbered

@@ -42,9 +42,7 @@ class Laid:
     def __init__(self, case: Case, encoded: Encoded, limit: int) -> None:
         bound, policy, cells = encoded.bound, encoded.bound.policy, encoded.task.encoded
         self.case, self._engine = case, bound.engine
-        self._batch = Batch(
-            cells.layout, bound.requirements, policy.entity is not None, cells.carried, (), cells.fixed_relations
-        )
+        self._batch = Batch(cells.layout, bound.requirements, cells.entity, cells.carried, (), cells.fixed_relations)
         self._rollups = Rollups(bound.engine, cells, self._batch, bound.scratch)
         setting = Setting(
             policy, cells, limit, case.k, self._batch.key, bound.scratch, self._batch.index, bound.engine.rows

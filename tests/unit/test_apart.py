@@ -47,7 +47,7 @@ def refused(con: Connection, method: str = "fragments", roles: str = ROLES, sets
 
 def test_a_table_for_each_fragment(con: Connection) -> None:
     (answer,) = release(con)
-    assert answer[1:] == ("table", 120, 120, 0, 0.0, "", "fragmentation", None, 4.0, 4.0, True, None, None)
+    assert answer[1:] == ("table", 120, 120, 0, 0.0, "", "fragmentation", None, 4.0, 4.0, True, None, None, None)
     assert tables(con) == {"visits", "r_1", "r_2"}
     shown = [name for name, *_ in rows(con, "DESCRIBE r_1")], [name for name, *_ in rows(con, "DESCRIBE r_2")]
     assert shown == (["age", "zip", "ward"], ["disease"])

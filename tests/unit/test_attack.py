@@ -91,7 +91,7 @@ def test_any_table_query_or_file_is_attacked(con: Connection, tmp_path: Path) ->
     [
         *(("BIGINT", base) for base in (2**53, 2**60, 2**63 - 1000, -(2**63))),
         *(("UBIGINT", base) for base in (2**53, 2**64 - 1000)),
-        *(("HUGEINT", base) for base in (2**53, 2**100, -(2**127) + 1)),
+        *(("HUGEINT", base) for base in (2**53, 2**64, -(10**19))),
     ],
 )
 @pytest.mark.parametrize("width", ["0", "1", "2", "2.9", "3", "400"])

@@ -328,7 +328,11 @@ def test_a_stored_hierarchy_that_lists_more_than_occurs(con: Connection) -> None
         "CREATE HIERARCHY jobs AS LEVELS (FROM (VALUES ('cook', 'hands'), ('clerk', 'desk'), ('baker', 'hands'), "
         "('author', 'art')) t)"
     )
-    found = explain(con, "source (job QUASI IDENTIFIER USING jobs, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    found = explain(
+        con,
+        "source (job QUASI IDENTIFIER USING jobs, s SENSITIVE) REQUIRE k_anonymity(k => 2)",
+        "METHOD generalization",
+    )
     assert "1 with 1 row, the smallest (job = desk) with 1" in found["explain"][1][1]
 
 

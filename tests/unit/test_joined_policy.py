@@ -35,7 +35,7 @@ def con() -> Iterator[Connection]:
 
 
 def explained(con: Connection, item: str) -> list[str]:
-    rows = con.execute(f"EXPLAIN {MADE.removeprefix('CREATE ')}").fetchall()
+    rows = con.execute(f"EXPLAIN VERBOSE {MADE.removeprefix('CREATE ')}").fetchall()
     return [detail for _, named, detail in rows if named == item]
 
 

@@ -107,11 +107,11 @@ def test_a_place_gives_away_its_region(con: Connection) -> None:
     )
     policy = """t (place INSENSITIVE, region QUASI IDENTIFIER, a QUASI IDENTIFIER, b QUASI IDENTIFIER)
         REQUIRE k_anonymity(k => {})"""
-    (said,) = remarks(con, policy.format(211))
+    (said,) = (remark for remark in remarks(con, policy.format(211)) if remark.startswith("place "))
     assert said.startswith("place (INSENSITIVE) gives away what is generalized: 40 values in 840 rows, ")
     assert "one value of region;" in said
     # Each class of all values has ten rows: the regions are there to read.
-    assert remarks(con, policy.format(10)) == []
+    assert not any(remark.startswith("place ") for remark in remarks(con, policy.format(10)))
 
 
 @pytest.mark.one_in(2)

@@ -24,16 +24,15 @@ from sqlanon.engines.base import Calls, Column, Engine, Query, Reading, TooManyR
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.federated.parquet_releases import ParquetFolder, ParquetReleases
 from sqlanon.engines.federated.stand_ins import stand_in
-from sqlanon.engines.federated.summaries import Transfer, tables_read, with_summaries
+from sqlanon.engines.federated.summaries import tables_read, with_summaries
+from sqlanon.engines.federated.transfer import Transfer
 from sqlanon.engines.portable import quoted
+from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order, without_draws
 from sqlanon.engines.spark import (
-    RANDOM_DRAW,
     SparkEngine,
     columns_of,
-    in_random_order,
     local_session,
     spark_errors,
-    without_draws,
 )
 from sqlanon.errors import EngineError, InternalError, UserError
 from sqlanon.sql.build.names import identifier, relation

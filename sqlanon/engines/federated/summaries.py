@@ -7,26 +7,14 @@ query groups is collected as a table of DuckDB's, where the steps that read noth
 
 from __future__ import annotations
 
-import re
-import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
-import duckdb
-from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import from_arrow_schema
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.engines.base import RAISE_BOUND, Column, Query, TooManyRows
-from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.portable import spark_sql
-from sqlanon.engines.spark import SparkEngine, spark_errors
-from sqlanon.errors import EngineError
-from sqlanon.sql.build.expressions import cast
-from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.names import relation
 
 
 class _Step(NamedTuple):
@@ -176,101 +164,3 @@ def _drop_unread(query: exp.Query) -> None:
                 node.pop()
         if not steps.expressions:
             steps.pop()
-
-
-# Tables of bounded size from one engine to the other, by Arrow: numbers and texts, none of which is rounded.
-
-
-# Types of DuckDB's that Arrow hands to Spark as they are, and as what the others go that Spark has no like of.
-_PLAIN = frozenset(
-    ("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR", "BLOB")
-)
-_WIDER = {
-    "HUGEINT": "DECIMAL(38, 0)",
-    "UTINYINT": "SMALLINT",
-    "USMALLINT": "INTEGER",
-    "UINTEGER": "BIGINT",
-    "UBIGINT": "DECIMAL(38, 0)",
-}
-_DECIMAL = re.compile(r"DECIMAL\(\d+,\s*\d+\)")
-
-
-class Transfer:
-    """Moves tables of at most `bound` rows between DuckDB and Spark."""
-
-    def __init__(self, local: DuckDBEngine, spark: SparkEngine, bound: int) -> None:
-        self._local = local
-        self._spark = spark
-        self._bound = bound
-
-    def collect(self, rows: DataFrame, columns: Sequence[Column], query: Query) -> exp.Select:
-        """The rows of a query of Spark's, as a query of DuckDB's that is to be run at once; it has these columns.
-
-        Raises TooManyRows for more rows than the bound.
-        """
-        with spark_errors(query):
-            table = rows.limit(self._bound + 1).toArrow()
-        if table.num_rows > self._bound:
-            raise TooManyRows(
-                f"a summary of the source has more than {self._bound:,} rows, too many to be held in memory",
-                hint=RAISE_BOUND,
-            )
-        name = self._registered(table)
-        parts = (alias(cast(column(f"c{index}"), kind), part) for index, (part, kind) in enumerate(columns))
-        return exp.select(*parts).from_(relation(name))
-
-    def _registered(self, table: Any) -> str:
-        name = f"__sqlanon_arrow_{secrets.token_hex(6)}"
-        self._local.connection.register(name, table.rename_columns([f"c{i}" for i in range(table.num_columns)]))
-        return name
-
-    def forget(self, query: exp.Select) -> None:
-        """Lets go of the rows that a query of `collect` reads."""
-        for table in query.find_all(exp.Table):
-            # An aborted transaction refuses, and takes them along when it is rolled back.
-            with suppress(duckdb.Error):
-                self._local.connection.unregister(table.name)
-
-    def ship(self, table: exp.Table, name: str) -> None:
-        """A table of DuckDB's as a temporary view of Spark's with this name.
-
-        Raises TooManyRows for more rows than the bound, EngineError for a column that Spark has no type for.
-        """
-        source = relation(tuple(part.name for part in table.parts))
-        columns = self._local.columns(exp.select(exp.Star()).from_(source))
-        parts = [alias(cast(column(part), _shipped_type(kind)), part) for part, kind in columns]
-        query = exp.select(*parts).from_(source.copy()).limit(self._bound + 1)
-        rows = self._local.arrow(query)
-        if rows.num_rows > self._bound:
-            raise TooManyRows(
-                f"a table that is joined on Spark has more than {self._bound:,} rows, too many to be sent there",
-                hint=RAISE_BOUND,
-            )
-        if not rows.num_rows:
-            # Spark takes no column of structs that has no part, not even an empty one.
-            rows = rows.schema.empty_table()
-        with spark_errors():
-            # Whatever the session takes a TIMESTAMP for, one of DuckDB's has no time zone.
-            schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
-            self._spark.connection.createDataFrame(rows, schema).createTempView(name)
-
-
-def _shipped_type(kind: str) -> str:
-    """The type as which a column goes. A struct does where its fields go as they are: a class may have such a key."""
-    if _is_plain(kind) or (kind.startswith("STRUCT(") and all(_is_plain(part) for part in _field_types(kind))):
-        return kind
-    if kind not in _WIDER:
-        raise EngineError(
-            f"a column with values of type {kind} would be sent to Spark, which takes such values otherwise",
-            hint="make it another type in the view that is the source: CAST(moment AS TIMESTAMP_NTZ) in Spark's SQL",
-        )
-    return _WIDER[kind]
-
-
-def _is_plain(kind: str) -> bool:
-    return kind in _PLAIN or _DECIMAL.fullmatch(kind) is not None
-
-
-def _field_types(kind: str) -> list[str]:
-    fields = exp.DataType.build(kind, dialect="duckdb").expressions
-    return [to_sql(field.args["kind"]) for field in fields]
