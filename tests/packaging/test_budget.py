@@ -71,6 +71,19 @@ def test_a_slow_test_fails_and_says_what_to_do(run: Try) -> None:
     )
 
 
+def test_a_test_a_little_above_is_listed(run: Try) -> None:
+    ran = run("""
+    def test_a_little_slow():
+        spend(0.06)
+
+    def test_quick():
+        spend(0.001)
+    """)
+    ran.assert_outcomes(passed=2)
+    ran.stdout.fnmatch_lines(["*tests above their budget of processor time*", "*0.06 s  *::test_a_little_slow"])
+    assert "::test_quick" not in ran.stdout.str()
+
+
 def test_waiting_is_free(run: Try) -> None:
     run("""
     def test_waits():
