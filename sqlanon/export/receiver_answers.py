@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -11,8 +11,9 @@ from sqlglot import exp
 from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
 from sqlanon.assess.attacks.known_people import known_columns
 from sqlanon.assess.estimate import Answered, estimate, require_parsed, source_names
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Role
+from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.release import Measurement
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.engines.base import Column, Engine
@@ -33,14 +34,19 @@ from sqlanon.release.existing.statistics import hidden_parts
 from sqlanon.release.pipeline.check import measured
 from sqlanon.sources.joins import JoinedRequirement, bind_joined, of_join
 from sqlanon.sources.requirement_columns import guards_of
+from sqlanon.sql.build.names import alias
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.taxonomy import Taxonomy
+from sqlanon.sql.classes.further_relations import OF_NUMBERS, is_numeric
 from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.ask import BoundRequirement
 
 # CHECK of an export: what its receiver can verify of what the certificate says.
 
 
 # What stands in the files alone, and in no other table of who made the release.
-_IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset"))
+_IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset", OF_NUMBERS))
 # A column of the policy that no file has, though others may know it, or must not learn it.
 _NOT_PUBLISHED = "not_published"
 
@@ -185,7 +191,29 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
         return
     for part in exported.rows(requirements, indexes):
         answered = [requirements[index] for index in part.indexes]
-        yield from zip(part.indexes, measured(exported.engine, answered, part.rows, Background()), strict=True)
+        background = Background(taxonomies=_numbers(export, exported.engine, answered, part.rows))
+        yield from zip(part.indexes, measured(exported.engine, answered, part.rows, background), strict=True)
+
+
+def _numbers(
+    export: ReceivedExport, engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows
+) -> dict[str, Taxonomy]:
+    """The columns whose numbers requirements read, each with the type that its values have in the files.
+
+    Raises PrivacyViolation for values that are no numbers: the requirement could not have been asked of them.
+    """
+    taxonomies: dict[str, Taxonomy] = {}
+    for name in dict.fromkeys(name for r in requirements if OF_NUMBERS in r.reads for name in r.attributes):
+        valued = rows.of_subject((name,))
+        values = exp.select(alias(valued.value(name), "value")).from_(valued.relation.copy())
+        ((_, kind),) = engine.columns(with_steps(values, valued.steps))
+        if not is_numeric(kind):
+            raise PrivacyViolation(
+                f"{export.called}: its policy compares the numbers of {name}, and the files hold {kind}",
+                hint="ask who published it for the export again",
+            )
+        taxonomies[name] = Taxonomy(BoundAttribute(Attribute(name, Role.SENSITIVE), name, kind, kind))
+    return taxonomies
 
 
 def _evidence(
