@@ -79,7 +79,8 @@ _FILES = {
         "anatomy_estimates answers counted_rows estimate estimate_anatomy estimate_fragments estimates estimates_dealt "
         "estimates_exact "
         "estimates_fragments estimates_marginals estimates_sliced estimates_types exact_bounds "
-        "budgets estimate_null_labels lookup_keys loose_estimates noisy_answers steps"
+        "budgets estimate_null_labels lookup_keys loose_estimates noise_attacks noise_laws "
+        "noisy_answers steps"
     ),
     "measure": (
         "add_a_figure answers counted_rows estimate_fragments exact_bounds figures frontier granularity_loss "
