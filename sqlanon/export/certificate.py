@@ -16,7 +16,7 @@ from typing import Literal
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Mask, Policy, Pseudonym, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Mask, Policy, Pseudonym, Role
 from sqlanon.domain.release import KnownRelease, Measurement, Reading, Release, ReleaseAttribute
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column
@@ -46,6 +46,7 @@ from sqlanon.export.certificate_format import (
 )
 from sqlanon.export.claims import (
     EntryMembers,
+    arguments_of,
     asked_by,
     asked_of_join,
     requirement_entry,
@@ -56,6 +57,7 @@ from sqlanon.export.formats.base import COMMAS, CsvFields
 from sqlanon.methods.base import EXPORTED
 from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.sources.joins import JoinedRequirement
+from sqlanon.sql.hierarchies.base import open_ends, values_at
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.syntax.definitions import policy_text
 
@@ -248,10 +250,15 @@ def _policy(evidence: Evidence) -> PolicyEntry:
         source=_kind(policy.source),
         public=None if policy.against is None else _kind(policy.against),
         attributes=tuple(_attribute(attribute, types) for attribute in policy.all_attributes),
-        hierarchies=tuple(
-            HierarchyEntry(name=h.definition.name, kind=h.definition.kind, height=h.height)
-            for h in evidence.hierarchies
-        ),
+        hierarchies=tuple(_hierarchy(h.definition, h.height) for h in evidence.hierarchies),
+    )
+
+
+def _hierarchy(definition: HierarchyDefinition, height: int) -> HierarchyEntry:
+    value_level = values_at(definition)
+    options = definition.options if value_level is not None or open_ends(definition) else ()
+    return HierarchyEntry(
+        name=definition.name, kind=definition.kind, height=height, ends=stated_arguments(options), values_at=value_level
     )
 
 
@@ -399,6 +406,22 @@ def dictionary(certificate: Certificate) -> str:
     return text.getvalue()
 
 
+def definition_of(hierarchy: HierarchyEntry) -> HierarchyDefinition:
+    """The hierarchy as far as a reader of its labels needs it: its kind and its open ends."""
+    first = ("ends",) if hierarchy.values_at is not None else ()
+    return HierarchyDefinition(hierarchy.name, hierarchy.kind, first, arguments_of(hierarchy.ends))
+
+
+def _label(hierarchy: HierarchyEntry) -> str:
+    """The meaning of the labels of a hierarchy."""
+    ends = [
+        f"{end.label} is any value " + (f"from {end.low} on" if end.high is None else f"below {end.high}")
+        for end in open_ends(definition_of(hierarchy))
+    ]
+    alone = ["a value stands for itself"] if hierarchy.values_at is not None else []
+    return "; ".join([*ends, *alone, _LABELS.get(hierarchy.kind, _ANY_LABEL)])
+
+
 def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
     """What each column is by a certificate, table by table."""
     attributes = {fold(a.name): a for a in certificate.policy.attributes}
@@ -410,7 +433,7 @@ def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
             is_label = column.reading in (Reading.LABEL, Reading.ITEM_LABELS)
             named = attribute.hierarchy if attribute and is_label else None
             hierarchy = hierarchies.get(fold(named)) if named else None
-            label = _LABELS.get(hierarchy.kind, _ANY_LABEL) if hierarchy else _NO_HIERARCHY if is_label else ""
+            label = _label(hierarchy) if hierarchy else _NO_HIERARCHY if is_label else ""
             if column.reading in _RANGES and attribute and attribute.type == "VARCHAR" and not attribute.hierarchy:
                 label = _ALPHABETICAL
             yield ColumnMeaning(

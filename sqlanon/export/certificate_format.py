@@ -115,11 +115,16 @@ class AttributeEntry(_Member, frozen=True, kw_only=True):
 
 
 class HierarchyEntry(_Member, frozen=True, kw_only=True):
-    """A hierarchy of the policy; its labels are not in the certificate."""
+    """A hierarchy of the policy; its labels are not in the certificate, but for those of open ends with the ends.
+
+    `values_at` is the level above 0 that shows values, beside these labels.
+    """
 
     name: str
     kind: str
     height: Height
+    ends: Arguments = {}
+    values_at: Height | None = None
 
 
 class PolicyEntry(_Member, frozen=True, kw_only=True):

@@ -17,13 +17,14 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import HierarchyDefinition, Policy, Role
+from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Measurement, Reading
 from sqlanon.domain.values import Source, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.export.certificate import definition_of
 from sqlanon.export.certificate_format import CERTIFICATE_VERSION, Certificate, certificate_of, number_of
 from sqlanon.export.claims import arguments_of, hidden_column, unlike_attributes, unlike_release, unpublished
 from sqlanon.export.formats.base import COMMAS, CsvFields, ExportFile, Format
@@ -140,10 +141,7 @@ class ReceivedExport:
                     for file, table in zip(files, certificate.all_tables, strict=True)
                 ],
                 types=types,
-                hierarchies={
-                    fold(h.name): (HierarchyDefinition(h.name, h.kind), h.height)
-                    for h in certificate.policy.hierarchies
-                },
+                hierarchies={fold(h.name): (definition_of(h), h.height) for h in certificate.policy.hierarchies},
                 stored=frozenset(),
                 withheld=certificate.rows.suppressed,
             )

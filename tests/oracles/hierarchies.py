@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 Number = int | Decimal | Fraction
 Bounds = tuple[Fraction | None, Fraction | None]
@@ -38,6 +39,13 @@ def bounds(label: str) -> Bounds:
 def in_interval(value: Number, label: str) -> bool:
     low, high = bounds(label)
     return (low is None or low <= Fraction(value)) and (high is None or Fraction(value) < high)
+
+
+def beyond(value: Any, low: Any, high: Any, below: str, above: str) -> str | None:
+    """The label of the open end that holds the value; None between the ends, which are None where they are missing."""
+    if low is not None and value < low:
+        return below
+    return above if high is not None and value >= high else None
 
 
 def rounded(value: Number, base: Number) -> Fraction:

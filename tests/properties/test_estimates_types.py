@@ -74,6 +74,20 @@ DOMAINS: dict[str, tuple[str, str | None, Sequence[Any], Sequence[str], Sequence
     ),
     "dates": ("DATE", None, DATES, ["DATE '1970-01-01'", "'2000-02-29'", "TIMESTAMP '1969-12-31 12:00:00'"], RANGES),
     "months": ("DATE", "CALENDAR (MONTH, DECADE)", DATES, ["DATE '1970-01-15'", "'2000-02-29'"], LEVELS),
+    "ends": (
+        "INTEGER",
+        "INTERVALS (ends, 5, low => 0, high => 90, below => 'debt', above => 'a lot')",
+        [-19, -1, 0, 7, 88, 90, 104],
+        ["0", "7", "90", "95"],
+        LEVELS,
+    ),
+    "births": (
+        "DATE",
+        "CALENDAR (MONTH, DECADE, low => DATE '1969-06-01', high => DATE '2000-03-01')",
+        DATES,
+        ["DATE '1970-01-15'", "'2000-02-29'", "DATE '1969-06-01'"],
+        LEVELS,
+    ),
     "moments": (
         "TIMESTAMP",
         "CALENDAR (HOUR, YEAR)",

@@ -229,8 +229,8 @@ STATEMENTS: dict[str, str] = {
     ),
     "CREATE HIERARCHY": (
         "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS\n"
-        "    INTERVALS (5, 10, 20) | ROUNDING (10, 30) | PREFIXES (4, 3, 2)\n"
-        "    | CALENDAR (MONTH, YEAR, DECADE)\n"
+        "    INTERVALS (5, 10, 20) | INTERVALS (ends, 5, high => 90, above => 'old')\n"
+        "    | ROUNDING (10, 30) | PREFIXES (4, 3, 2) | CALENDAR (MONTH, YEAR, DECADE)\n"
         "    | LEVELS (SELECT value, level_1, ...) | PARENTS (SELECT node, parent ...);\n"
         "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AUTO ON table.column;  -- what fits its values"
     ),

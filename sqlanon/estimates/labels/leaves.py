@@ -30,9 +30,11 @@ from sqlanon.estimates.labels.spans import (
     listed_leaves,
     no_moments,
     nulls,
+    open_spans,
     spans,
     tree_steps,
     unit_weight,
+    within_ends,
 )
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sql.build import functions as f
@@ -46,6 +48,7 @@ from sqlanon.sql.build.expressions import (
     infix,
     is_not_null,
     is_null,
+    not_,
     or_zero,
     paren,
     real,
@@ -54,6 +57,7 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step, anti_join, inner_join, select
+from sqlanon.sql.hierarchies.base import OpenEnd, open_ends
 
 # The most values below the labels of a column that are listed one by one.
 MOST_LEAVES = 100_000
@@ -139,7 +143,9 @@ def _leaves_on_axis(
     scratch: Scratch, generalized: Generalized, use: ColumnUse, axis: Axis, labels: str, each: bool
 ) -> str:
     """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
-    span = scratch.table("span", _with(_spans(generalized, axis, listed=each), [_labels_step(labels)]))
+    ends = open_ends(generalized.bound.hierarchy)
+    label_steps = _of_open_ends(labels, ends) or [_labels_step(labels)]
+    span = scratch.table("span", _with(_spans(generalized, axis, ends, listed=each), label_steps))
     steps: list[Step] = [_labels_step(labels), ("span", exp.select(exp.Star()).from_(relation(span)))]
     if each:
         _require_few(scratch.engine, generalized, use, axis, span)
@@ -203,29 +209,40 @@ def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
     return query
 
 
-def _spans(generalized: Generalized, axis: Axis, *, listed: bool) -> exp.Query:
+def _of_open_ends(labels: str, ends: Sequence[OpenEnd]) -> list[Step]:
+    """The labels of open ends as `ended`, and as `shown` the others; nothing where a hierarchy has no such labels."""
+    if not ends:
+        return []
+    rows = exp.select(exp.Star()).from_(relation(labels))
+    is_end = column("shown").isin(*(literal(end.label) for end in ends))
+    return [("ended", rows.where(is_end)), ("shown", rows.where(not_(f.coalesce(is_end.copy(), exp.false()))))]
+
+
+def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, listed: bool) -> exp.Query:
     """The spans of all labels; with `listed`, without those of `*`, whose values nobody can list."""
     forms = [form for form in generalized.forms if not (listed and form == "star" and not axis.listed)]
     all_spans = union_all([spans(form, axis) for form in forms]) if forms else _no_spans(axis)
+    if ends:
+        all_spans = union_all([within_ends(all_spans, ends, axis), open_spans(ends, axis)])
     rows = exp.select(exp.Star()).distinct(copy=False).from_(all_spans.subquery("all_spans", copy=False), copy=False)
     if axis.kind != "integer":
         return rows
     # A label may reach beyond the values of the type.
-    ends = {"low": axis.end(axis.low), "high": axis.end(axis.high)}
-    before = column("low") < ends["low"]
-    behind = column("high") > ends["high"]
+    of_type = {"low": axis.end(axis.low), "high": axis.end(axis.high)}
+    before = column("low") < of_type["low"]
+    behind = column("high") > of_type["high"]
     clipped = {
-        "low": if_(before, ends["low"].copy(), column("low")),
+        "low": if_(before, of_type["low"].copy(), column("low")),
         "low_side": if_(before.copy(), 0, column("low_side")),
-        "high": if_(behind, ends["high"].copy(), column("high")),
+        "high": if_(behind, of_type["high"].copy(), column("high")),
         "high_side": if_(behind.copy(), 1, column("high_side")),
     }
     same = ("label", *clipped, "known", "open_low", "open_high", "mask")
     query = exp.select(*(alias(clipped[name], name) if name in clipped else column(name) for name in same))
     query.from_(rows.subquery("span", copy=False), copy=False)
     return query.where(
-        column("low") <= ends["high"],
-        column("high") >= ends["low"],
+        column("low") <= of_type["high"],
+        column("high") >= of_type["low"],
         copy=False,
     )
 

@@ -40,6 +40,7 @@ from sqlanon.sql.build.steps import Step, cross_join, inner_join, select
 from sqlanon.sql.cells.cells import rank_name, tree
 from sqlanon.sql.cells.labels import level_name, listed_values
 from sqlanon.sql.cells.value_ranks import ranked
+from sqlanon.sql.hierarchies.base import OpenEnd
 
 # The label that may stand for any value.
 STAR = "*"
@@ -234,6 +235,43 @@ def _known(axis: Axis) -> exp.Expr:
         return exp.true()
     endless = [column(end).isin(*(axis.end(value) for value in axis.beyond)) for end in ("low", "high")]
     return exp.or_(not_(exp.or_(*endless)), column("low").eq(column("high")))
+
+
+def open_spans(ends: Sequence[OpenEnd], axis: Axis) -> exp.Query:
+    """The spans of the labels of open ends, which are in the relation "ended"."""
+    return union_all([_open_span(end, axis) for end in ends])
+
+
+def _open_span(end: OpenEnd, axis: Axis) -> exp.Query:
+    low = axis.end(axis.low) if end.low is None else axis.up(literal(end.low))
+    high = axis.end(axis.high) if end.high is None else axis.up(literal(end.high))
+    query = span(
+        low,
+        high,
+        (0, 1 if end.high is None else 0),
+        known=exp.false(),
+        open_low=exp.true() if end.low is None else exp.false(),
+        open_high=exp.true() if end.high is None else exp.false(),
+    )
+    return query.from_(relation("ended")).where(column("shown").eq(literal(end.label)))
+
+
+def within_ends(all_spans: exp.Query, ends: Sequence[OpenEnd], axis: Axis) -> exp.Query:
+    """Spans without what an open end cuts off them: a decade from 1930 that begins at an end in 1937."""
+    for end in ends:
+        text = end.high if end.low is None else end.low
+        if text is None:
+            continue
+        at = axis.up(literal(text))
+        is_cut = exp.and_(column("low") < at, at.copy() < column("high"))
+        part = "low" if end.low is None else "high"
+        cut = {part: at.copy(), f"{part}_side": literal(0)}
+        names = ("label", "low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
+        outputs = [
+            alias(if_(is_cut.copy(), cut[name], column(name)), name) if name in cut else column(name) for name in names
+        ]
+        all_spans = exp.select(*outputs).from_(all_spans.subquery("uncut", copy=False))
+    return all_spans
 
 
 _FORMS: dict[str, Callable[[Axis], exp.Query]] = {

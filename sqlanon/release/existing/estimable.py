@@ -24,7 +24,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.classes.buckets import people_of_buckets
-from sqlanon.sql.hierarchies.base import builder, functional
+from sqlanon.sql.hierarchies.base import builder, functional, values_at
 from sqlanon.sql.release.recode import ENDS
 
 _WHY = {
@@ -288,6 +288,8 @@ def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
         reading = "any" if builder(kind).STORED else functional(kind).READ_AS
         if reading == "any":
             return ("any",)
+        if values_at(bound.hierarchy) in levels and "value" not in forms:
+            forms.append("value")
         forms.append(reading)
     if bound.height in levels:
         forms.append("star")

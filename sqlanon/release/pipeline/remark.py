@@ -32,11 +32,13 @@ from sqlanon.release.remarks.wording import (
     of_columns,
     of_known_values,
     of_nobody,
+    of_open_ends,
     of_people,
     of_stars,
 )
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.hierarchies.base import open_ends
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
@@ -71,6 +73,7 @@ def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[st
         return
     else:
         yield from _of_stars(compiled)
+        yield from _of_open_ends(compiled)
         noted = profiles(bound.engine, bound.policy, choice.rows)
         respondent = _respondent(noted, len(bound.policy.quasi_identifiers))
         yield from _of_source(compiled, noted, respondent)
@@ -96,6 +99,15 @@ def _of_stars(compiled: Compiled) -> Iterator[str]:
     if starred:
         compared = bound.comparison is not None
         yield of_stars(starred, compared=compared, alternatives=_alternatives(bound), less=_losing_less(bound))
+
+
+def _of_open_ends(compiled: Compiled) -> Iterator[str]:
+    """A remark on quasi-identifiers at level 0 whose hierarchy has open ends with words as labels."""
+    query = compiled.query
+    if isinstance(query, ReleaseQuery):
+        ended = [r.bound for r in query.recodings if 0 in r.levels and open_ends(r.bound.hierarchy)]
+        if ended:
+            yield of_open_ends([bound.column for bound in ended])
 
 
 def _losing_less(bound: Bound) -> str | None:

@@ -77,6 +77,15 @@ def of_stars(columns: Sequence[str], *, compared: bool, alternatives: Sequence[s
     return f"{which}: require less, or give {which_lack} a hierarchy with levels between, USING"
 
 
+def of_open_ends(columns: Sequence[str]) -> str:
+    """A sentence about columns that are at level 0 although their hierarchy has open ends."""
+    which = "is" if len(columns) == 1 else "are"
+    return (
+        f"{' and '.join(columns)} {which} at level 0, which shows the values beyond the open ends: MIN LEVEL 1 puts "
+        "these under one label"
+    )
+
+
 def of_classes(
     figures: ClassFigures,
     sensitive: Mapping[str, Collection[str]],

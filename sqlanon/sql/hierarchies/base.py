@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
 from sqlglot import exp
 
@@ -38,6 +38,18 @@ class Check:
     message: str
     hint: str
     refuses: bool = True
+
+
+@dataclass(frozen=True)
+class OpenEnd:
+    """A label that stands for all values below `high`, or from `low` on; without either, for any value.
+
+    The ends are texts of values.
+    """
+
+    label: str
+    low: str | None = None
+    high: str | None = None
 
 
 class Builder(Protocol):
@@ -71,6 +83,17 @@ class Functional(Builder, Protocol):
 
         Raises PolicyError if the hierarchy does not fit the type.
         """
+
+
+@runtime_checkable
+class OpenEnded(Protocol):
+    """A functional builder with labels for open ends that say in words of the user's which values they stand for."""
+
+    def open_ends(self, definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
+        """The labels that are read by these ends. A label of a coarser unit that one cuts means what is left of it."""
+
+    def values_at(self, definition: HierarchyDefinition) -> int | None:
+        """The level above 0 whose labels are values, beside those of the open ends; None where there is none."""
 
 
 class Stored(Builder, Protocol):
@@ -113,6 +136,18 @@ def functional(kind: str) -> Functional:
     if module.STORED:
         raise InternalError(f"the labels of {kind} hierarchies are stored, not computed")
     return cast(Functional, module)
+
+
+def open_ends(definition: HierarchyDefinition | None) -> tuple[OpenEnd, ...]:
+    """The labels of a hierarchy's open ends that are read by their ends; none without a hierarchy."""
+    module = builder(definition.kind) if definition else None
+    return module.open_ends(definition) if definition and isinstance(module, OpenEnded) else ()
+
+
+def values_at(definition: HierarchyDefinition) -> int | None:
+    """The level above 0 whose labels are values, beside those of open ends; None where there is none."""
+    module = builder(definition.kind)
+    return module.values_at(definition) if isinstance(module, OpenEnded) else None
 
 
 def stored(kind: str) -> Stored:

@@ -5,11 +5,18 @@
 digit, as in a PREFIXES mask: `19**` is 1900 to 1999, so that decades nest in it.
 Years are the proleptic Gregorian ones that DuckDB computes with, at least four
 digits, year 0 being 1 BC and years before it negative.
+
+With the options `low` and `high`, all days before `low` have the label `below` at each
+level, and all from `high` on the label `above`. Both begin a unit of the finest level.
+A coarser unit that they cut keeps its label, and means what is left of it.
 """
 
 from __future__ import annotations
 
+import re
+from datetime import date
 from itertools import pairwise
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -17,8 +24,10 @@ from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null, is_null, not_
+from sqlanon.sql.hierarchies._ends import OPTIONS, day_of, end_labels, options_of, require_first_day, taken
 from sqlanon.sql.hierarchies._trees import (
     add,
+    at_least,
     below,
     cast,
     choose,
@@ -36,7 +45,7 @@ from sqlanon.sql.hierarchies._trees import (
     try_cast,
     zero_padded,
 )
-from sqlanon.sql.hierarchies.base import refused
+from sqlanon.sql.hierarchies.base import OpenEnd, refused
 
 STORED = False
 KEEPS_ORDER = True
@@ -45,12 +54,26 @@ READ_AS = "period"
 _UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
 _TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _MASKED = {"DECADE": 1, "CENTURY": 2}
+# Texts that are labels of periods, and of what no period holds.
+_PERIOD = re.compile(r"\s*(-?[0-9*]+(-[QW]?[0-9]+)*( [0-9]+h)?|-?infinity|out of range)\s*", re.IGNORECASE)
+
+
+class _Ends(NamedTuple):
+    """The first day that units show, and the first that they do not show any more, with the labels of the others."""
+
+    low: date | None
+    high: date | None
+    below: str
+    above: str
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """Units must be known, the finest first, each nesting in the next. Raises PolicyError."""
-    if definition.query is not None or definition.options:
-        raise refused(definition, "CALENDAR takes units and nothing else", "write CALENDAR (MONTH, YEAR)")
+    """Units must be known, the finest first, each nesting in the next. Raises PolicyError.
+
+    The ends must begin a unit of the finest.
+    """
+    if definition.query is not None:
+        raise refused(definition, "CALENDAR reads no query", "write CALENDAR (MONTH, YEAR)")
     units = _units(definition)
     if not units:
         raise refused(definition, "CALENDAR needs at least one unit", "write CALENDAR (MONTH, YEAR)")
@@ -61,6 +84,34 @@ def validate(definition: HierarchyDefinition) -> None:
                 f"levels {finer} and {coarser} do not nest",
                 f"give each of {', '.join(_UNITS)} at most once, in this order; WEEK only last, after HOUR or DAY",
             )
+    ends = _ends(definition)
+    for name, day in (("low", ends.low), ("high", ends.high)):
+        if day is not None:
+            require_first_day(definition, name, day, units[0])
+    if ends.low is not None and ends.high is not None and ends.low >= ends.high:
+        raise refused(definition, f"low {ends.low} is not before high {ends.high}", "give low the earlier date")
+
+
+def _ends(definition: HierarchyDefinition) -> _Ends:
+    options = options_of(definition, OPTIONS, "CALENDAR")
+    labels = end_labels(definition, options)
+    for name, label in labels.items():
+        if _PERIOD.fullmatch(label):
+            raise taken(definition, name, label)
+    low, high = (day_of(definition, name, options[name]) if name in options else None for name in ("low", "high"))
+    return _Ends(low, high, labels.get("below", f"before {low}"), labels.get("above", f"{high} or later"))
+
+
+def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
+    """The labels of the days before `low` and from `high` on."""
+    ends = _ends(definition)
+    low = [OpenEnd(ends.below, high=str(ends.low))] if ends.low else []
+    return (*low, *([OpenEnd(ends.above, low=str(ends.high))] if ends.high else []))
+
+
+def values_at(_: HierarchyDefinition) -> int | None:
+    """None: a day is a unit like the others."""
+    return None
 
 
 def height(definition: HierarchyDefinition) -> int:
@@ -90,10 +141,11 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
     units = _units(definition)
     if column_type == "DATE" and "HOUR" in units:
         raise refused(definition, "a DATE has no HOUR", "leave HOUR out")
-    return tuple(_label(value.copy(), column_type, unit) for unit in units)
+    ends = _ends(definition)
+    return tuple(_label(value.copy(), column_type, unit, ends) for unit in units)
 
 
-def _label(value: exp.Expr, column_type: str, unit: str) -> exp.Expr:
+def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Expr:
     # A cast to TIMESTAMP is NULL where it does not fit; comparing the value itself would raise an error there.
     whole = value if column_type in ("DATE", "TIMESTAMP") else try_cast(value, "TIMESTAMP")
     kind = "DATE" if column_type == "DATE" else "TIMESTAMP"
@@ -102,7 +154,12 @@ def _label(value: exp.Expr, column_type: str, unit: str) -> exp.Expr:
         missing = is_null(whole.copy())
         present = is_not_null(value.copy())
         branches.insert(0, (exp.and_(missing, present), text("out of range")))
-    return choose(branches, _period(_moment(value) if column_type == "TIMESTAMP_NS" else whole, unit))
+    moment = _moment(value) if column_type == "TIMESTAMP_NS" else whole
+    if ends.low is not None:
+        branches.append((less(moment, cast(text(str(ends.low)), kind)), text(ends.below)))
+    if ends.high is not None:
+        branches.append((at_least(moment, cast(text(str(ends.high)), kind)), text(ends.above)))
+    return choose(branches, _period(moment, unit))
 
 
 def _moment(value: exp.Expr) -> exp.Expr:

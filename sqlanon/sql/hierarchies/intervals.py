@@ -1,14 +1,17 @@
-"""INTERVALS (w1, w2, ... [, low => a] [, high => b]): half-open intervals, wider from level to level.
+"""INTERVALS (w1, w2, ...): half-open intervals, wider from level to level.
 
 22 under INTERVALS (5, 10) has the labels [20,25) and [20,30). Intervals start at
-multiples of the width, counted from `low` if given, else from 0. Values below `low`
-are in (-inf,low), values from `high` on in [high,inf), and an interval that `high`
-cuts ends there. The same open ends, at whole intervals of the coarsest level, take
+multiples of the width, counted from the option `low` if given, else from 0. Values below
+`low` are in (-inf,low), values from the option `high` on in [high,inf), and an interval that
+`high` cuts ends there. The same open ends, at whole intervals of the coarsest level, take
 the values of wide types whose bounds would not fit (beyond 15 digits for floats).
+The options `below` and `above` are labels of the open ends at `low` and `high`. The word
+`ends` before the widths is a first level that shows the values between the ends.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,7 +20,9 @@ from itertools import pairwise
 from sqlglot import exp
 
 from sqlanon.domain.policy import HierarchyDefinition
+from sqlanon.domain.values import Value
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.hierarchies._ends import OPTIONS, end_labels, options_of, taken
 from sqlanon.sql.hierarchies._trees import (
     DIGITS,
     Units,
@@ -33,29 +38,47 @@ from sqlanon.sql.hierarchies._trees import (
     times,
     try_cast,
 )
-from sqlanon.sql.hierarchies.base import refused
+from sqlanon.sql.hierarchies.base import OpenEnd, refused
 
 STORED = False
 KEEPS_ORDER = True
 READ_AS = "interval"
 
-_OPTIONS = ("low", "high")
+# The first level, of which only the ends are labels.
+_ENDS = "ENDS"
+# Texts that are labels of intervals.
+_INTERVAL = re.compile(r"\s*[\[(].*,.*[\])]\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """The definition's numbers as whole units of 10**-scale; `digits` is the scale each level prints in."""
+    """The definition's numbers as whole units of 10**-scale; `digits` is the scale each level prints in.
+
+    `first_digits` is the scale of the level that shows values, None where there is none.
+    """
 
     scale: int
     widths: tuple[int, ...]
     digits: tuple[int, ...]
     low: int | None
     high: int | None
+    labels: Mapping[str, str]
+    first_digits: int | None
 
     @property
     def origin(self) -> int:
         """Where intervals start to be counted."""
         return self.low or 0
+
+    def low_label(self, low: int, digits: int) -> exp.Expr:
+        """The label of the values below `low`."""
+        words = self.labels.get("below") if low == self.low else None
+        return text(words or f"(-inf,{plain_text(low, self.scale, digits)})")
+
+    def high_label(self, high: int, digits: int) -> exp.Expr:
+        """The label of the values from `high` on."""
+        words = self.labels.get("above") if high == self.high else None
+        return text(words or f"[{plain_text(high, self.scale, digits)},inf)")
 
 
 def validate(definition: HierarchyDefinition) -> None:
@@ -76,7 +99,7 @@ def accepts(column_type: str) -> bool:
 
 
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
-    """The interval that holds the value at levels 1 to height - 1; NULL for NULL.
+    """The interval that holds the value at levels 1 to height - 1, or the value at the level `ends`; NULL for NULL.
 
     NaN, Infinity and -Infinity have labels of their own. Raises PolicyError if the
     type is not accepted.
@@ -89,7 +112,37 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
             "it takes integer, DECIMAL, FLOAT and DOUBLE columns; for dates use CALENDAR",
         )
     units = counted(value.copy(), column_type, grid.scale)
-    return tuple(_label(grid, units, level) for level in range(len(grid.widths)))
+    first = [] if grid.first_digits is None else [_value_between_ends(grid, units, value, grid.first_digits)]
+    return (*first, *(_label(grid, units, level) for level in range(len(grid.widths))))
+
+
+def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
+    """The open ends that have words as labels; others are read as intervals."""
+    options = options_of(definition, OPTIONS, "INTERVALS")
+    labels = _labels_of_ends(definition, options)
+    at = {name: f"{number:f}" for name, number in _numbers(definition, options).items()}
+    below = [OpenEnd(labels["below"], high=at["low"])] if "below" in labels else []
+    return (*below, *([OpenEnd(labels["above"], low=at["high"])] if "above" in labels else []))
+
+
+def values_at(definition: HierarchyDefinition) -> int | None:
+    """1 with `ends`, else None."""
+    return 1 if _shows_values(definition) else None
+
+
+def _shows_values(definition: HierarchyDefinition) -> bool:
+    first = definition.arguments[0] if definition.arguments else None
+    return isinstance(first, str) and first.upper() == _ENDS
+
+
+def _value_between_ends(grid: _Grid, units: Units, value: exp.Expr, digits: int) -> exp.Expr:
+    """The value, but for those beyond the ends, which have their labels."""
+    branches = [(condition, text(name)) for condition, name in units.special]
+    if grid.low is not None:
+        branches.append((units.below(grid.low), grid.low_label(grid.low, digits)))
+    if grid.high is not None:
+        branches.append((units.at_least(grid.high), grid.high_label(grid.high, digits)))
+    return choose(branches, cast(value.copy(), "VARCHAR"))
 
 
 def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
@@ -97,9 +150,9 @@ def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
     digits = grid.digits[level]
     branches = [(condition, text(name)) for condition, name in units.special]
     if units.beneath or units.least < low:
-        branches.append((units.below(low), text(f"(-inf,{plain_text(low, grid.scale, digits)})")))
+        branches.append((units.below(low), grid.low_label(low, digits)))
     if units.beyond or units.most >= high:
-        branches.append((units.at_least(high), text(f"[{plain_text(high, grid.scale, digits)},inf)")))
+        branches.append((units.at_least(high), grid.high_label(high, digits)))
     return choose(branches, _interval(grid, units, level))
 
 
@@ -155,10 +208,15 @@ def plain_text(units: int, scale: int, digits: int) -> str:
 
 
 def _grid(definition: HierarchyDefinition) -> _Grid:
-    widths = [exact_number(definition, argument, "width") for argument in definition.arguments]
-    if not widths:
+    shows_values = _shows_values(definition)
+    widths = [exact_number(definition, argument, "width") for argument in definition.arguments[shows_values:]]
+    if not widths and not shows_values:
         raise refused(definition, "INTERVALS needs at least one width", "write INTERVALS (5, 10, 20)")
-    ends = _options(definition)
+    options = options_of(definition, OPTIONS, "INTERVALS")
+    labels = _labels_of_ends(definition, options)
+    ends = _numbers(definition, options)
+    if shows_values and not ends:
+        raise refused(definition, "ENDS is the level of the values between low and high", "add high => 90, or low")
     scale = max(decimals(part) for part in [*widths, *ends.values()])
     whole = {part: int(part.scaleb(scale)) for part in [*widths, *ends.values()]}
     if any(abs(units) > 10**DIGITS for units in whole.values()):
@@ -171,7 +229,31 @@ def _grid(definition: HierarchyDefinition) -> _Grid:
         digits=tuple(max(decimals(part) for part in [width, *ends.values()]) for width in widths),
         low=whole[ends["low"]] if "low" in ends else None,
         high=whole[ends["high"]] if "high" in ends else None,
+        labels=labels,
+        first_digits=max(map(decimals, ends.values())) if shows_values else None,
     )
+
+
+def _numbers(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, Decimal]:
+    """The ends that are given, by their names."""
+    return {name: exact_number(definition, options[name], name) for name in ("low", "high") if name in options}
+
+
+def _labels_of_ends(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, str]:
+    """The labels of the open ends. Raises PolicyError for one that a number or an interval could have."""
+    labels = end_labels(definition, options)
+    for name, label in labels.items():
+        if _INTERVAL.fullmatch(label) or _is_number(label):
+            raise taken(definition, name, label)
+    return labels
+
+
+def _is_number(label: str) -> bool:
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
 
 
 def _require_order(definition: HierarchyDefinition, ends: Mapping[str, Decimal]) -> None:
@@ -191,17 +273,6 @@ def _nest(definition: HierarchyDefinition, widths: Sequence[tuple[Decimal, int]]
                 f"levels of widths {finer} and {coarser} do not nest",
                 "each width must be a multiple of the one before, and larger",
             )
-
-
-def _options(definition: HierarchyDefinition) -> dict[str, Decimal]:
-    ends: dict[str, Decimal] = {}
-    for name, value in definition.options:
-        if name not in _OPTIONS:
-            raise refused(definition, f"INTERVALS has no option {name}", f"there are: {', '.join(_OPTIONS)}")
-        if name in ends:
-            raise refused(definition, f"option {name} is given twice", "give it once")
-        ends[name] = exact_number(definition, value, name)
-    return ends
 
 
 def exact_number(definition: HierarchyDefinition, value: object, what: str) -> Decimal:

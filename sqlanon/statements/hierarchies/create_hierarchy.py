@@ -36,7 +36,7 @@ create_hierarchy = CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS name
   "(" ( query | [ hierarchy_arguments [","] ] ) ")" ;
 hierarchy_arguments = hierarchy_argument {"," hierarchy_argument} {"," hierarchy_option}
   | hierarchy_option {"," hierarchy_option} ;
-hierarchy_argument = bare_name | text | ["-"] digits ["%"] | TRUE | FALSE | written_name | placeholder ;
+hierarchy_argument = bare_name | [DATE] text | ["-"] digits ["%"] | TRUE | FALSE | written_name | placeholder ;
 hierarchy_option = argument_name arrow hierarchy_argument ;
 """
     CALCULATES = True
@@ -104,7 +104,10 @@ def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
 
 
 def _argument(reader: Reader) -> Value:
-    """A value; a bare word is a unit such as MONTH, a quoted or qualified one the name of something."""
+    """A value; a date is its text, a bare word a unit such as MONTH, a quoted or qualified word a name."""
+    if reader.sees("DATE") and reader.peek(1).kind is Kind.STRING:
+        reader.expect("DATE")
+        return values.string(reader, "a date in quotes, as in DATE '1937-01-01'")
     is_unit = reader.peek().kind is Kind.WORD and not reader.sees_symbol(".", ahead=1)
     if is_unit and not (reader.sees("TRUE") or reader.sees("FALSE")):
         return reader.name("a value").upper()
