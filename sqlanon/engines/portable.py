@@ -11,6 +11,7 @@ no query of ours does either.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from sqlglot import exp
@@ -69,6 +70,7 @@ _WHOLE = frozenset({_Types.BIGINT, _Types.INT, _Types.SMALLINT, _Types.TINYINT})
 _NUMBERS = frozenset({_Types.DECIMAL, _Types.DOUBLE})
 _TEXTS = frozenset({_Types.TEXT, _Types.VARCHAR})
 _MOMENTS = frozenset({_Types.DATE, _Types.TIMESTAMPNTZ})
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "DOY", "ISODOW"})
 _JOINS = frozenset({"", "CROSS", "INNER", "OUTER"})
 _IN_ORDER = (exp.DenseRank, exp.Lag, exp.Lead, exp.Rank, exp.RowNumber)
@@ -127,7 +129,11 @@ def _cast(node: exp.Expr) -> str | None:
     assert isinstance(node, exp.Cast)
     to, value = node.to.this, node.this.unnest()
     if isinstance(value, exp.Literal) and value.is_string:
-        return None if to in _TEXTS | _NUMBERS or (to in _MOMENTS and _never_met(node)) else _reading(node)
+        return (
+            None
+            if to in _TEXTS | _NUMBERS or (to in _MOMENTS and (_never_met(node) or _is_day(value)))
+            else _reading(node)
+        )
     if to is _Types.INT128:
         return None if isinstance(_added(value), exp.Sum) else "the type HUGEINT"
     if to not in _TEXTS and (_is_text(value) or (isinstance(node, exp.TryCast) and isinstance(value, exp.Column))):
@@ -141,6 +147,11 @@ def _never_met(node: exp.Cast) -> bool:
     branch = parent.parent if isinstance(parent, exp.EQ) else None
     whole = isinstance(branch, exp.If) and branch.this is parent and isinstance(branch.parent, exp.Case)
     return whole and node.this.name in INFINITE
+
+
+def _is_day(value: exp.Literal) -> bool:
+    """Whether the text is a day that all engines read as that day: 1937-01-01."""
+    return _DAY.fullmatch(value.name) is not None
 
 
 def _reading(node: exp.Cast) -> str:

@@ -42,13 +42,18 @@ SCHOOLS = (
     ("MA", "college", "any"),
 )
 # For each column its Arrow type, its hierarchy and the values that it takes, NULL aside.
-COLUMNS: dict[str, tuple[pa.DataType, tuple[str, tuple[Any, ...]] | None, Sequence[Any]]] = {
+COLUMNS: dict[str, tuple[pa.DataType, tuple[Any, ...] | None, Sequence[Any]]] = {
     "age": (pa.int32(), ("intervals", (5, 10, 20)), [-23, -5, -1, 0, 1, 4, 5, 19, 20, 21, 2**31 - 1, -(2**31)]),
     "id": (pa.int64(), ("intervals", (10,)), [-(2**63), 2**63 - 1, -11, -10, 0, 9]),
+    "years": (
+        pa.int32(),
+        ("intervals", ("ENDS", 5), (("high", 90), ("above", "it's old"))),
+        [-1, 0, 17, 89, 90, 2**31 - 1],
+    ),
     "price": (pa.decimal128(8, 2), ("intervals", (Decimal("0.25"), Decimal(1))), PRICES),
     "weight": (pa.float64(), ("intervals", (Decimal("0.1"), 1)), [0.3, 0.1 + 0.2, -0.0, 0.0, 1e300, float("inf")]),
     'zip `4"': (pa.string(), ("prefixes", (4, 2)), ["94141", "94142", "9", "", "é€😀xy", "é€😀", "*", "a'b\\c${d}"]),
-    "born": (pa.date32(), ("calendar", ("MONTH", "YEAR", "CENTURY")), BIRTHS),
+    "born": (pa.date32(), ("calendar", ("MONTH", "YEAR", "CENTURY"), (("low", "1950-01-01"),)), BIRTHS),
     "day": (pa.date32(), ("calendar", ("DAY", "WEEK")), [date(2020, 12, d) for d in (27, 28, 31)] + [date(2021, 1, 3)]),
     "at": (pa.timestamp("us"), ("calendar", ("HOUR", "QUARTER")), [datetime(2020, 1, 1, h, 59) for h in (0, 0, 23)]),
     "school": (pa.string(), ("levels", ()), ["9th", "10th", "BA", "PhD"]),
