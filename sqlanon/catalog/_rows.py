@@ -158,6 +158,17 @@ def _inserting_new(table: str, columns: tuple[str, ...], names: tuple[str, ...])
     return repeated(exp.insert(query, target, columns=[identifier(name) for name in columns]))
 
 
+def update(engine: Engine, table: str, values: Mapping[str, object], names: Mapping[str, str]) -> None:
+    """Sets columns of the rows of `anon.table` whose columns are these names."""
+    engine.run(_updating(table, tuple(values), tuple(names)), [*values.values(), *_parameters(names)])
+
+
+@cache
+def _updating(table: str, columns: tuple[str, ...], names: tuple[str, ...]) -> RepeatedQuery:
+    values: dict[str, object] = {name: exp.Placeholder() for name in columns}
+    return repeated(exp.update(relation(("anon", table)), values, where=_where(names)))
+
+
 def delete(engine: Engine, table: str, names: Mapping[str, str]) -> None:
     """Deletes the rows of `anon.table` whose columns are these names."""
     engine.run(_deleting(table, tuple(names)), _parameters(names))

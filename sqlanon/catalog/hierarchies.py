@@ -139,6 +139,18 @@ def used_by(engine: Engine, name: str) -> list[str]:
     return sorted(set(_rows.read_names(engine, "policy_attribute", "policy", {"hierarchy": name})))
 
 
+def made_for(engine: Engine, policy: str) -> list[str]:
+    """The hierarchies that USING AUTO made for a policy, in the order in which they were made."""
+    if not migrations.ready(engine):
+        return []
+    return _rows.read_names(engine, "hierarchy", "hierarchy", {"made_for": policy})
+
+
+def mark_made_for(engine: Engine, name: str, policy: str) -> None:
+    """Records that USING AUTO made a hierarchy for a policy. Saving the hierarchy anew takes the record away."""
+    _rows.update(engine, "hierarchy", {"made_for": policy}, {"hierarchy": name})
+
+
 def _checked(engine: Engine, row: HierarchyRow, validated: str | None = None) -> StoredHierarchy:
     """The hierarchy of one row of anon.hierarchy, with everything checked but labels that have this digest."""
     definition = _definition(row)

@@ -354,12 +354,17 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     raise UserError(f"there is no release {name}", hint=near or "make one with CREATE ANONYMIZED TABLE or VIEW")
 
 
+def made_by(engine: Engine, policy: str) -> list[QualifiedName]:
+    """The names of the releases of a policy, the oldest first."""
+    return [release for release, of in listing(engine) if of is not None and same_name(of.policy, policy)]
+
+
 def _of_policy(engine: Engine, name: QualifiedName) -> str | None:
     """The hint for the name of a policy: its releases, or how to make one; None for other names."""
     if not migrations.ready(engine) or fold(name.name) not in map(fold, _rows.read_names(engine, "policy", "policy")):
         return None
     policy = typed_name(name.name)
-    made = [str(release) for release, of in listing(engine) if of is not None and same_name(of.policy, name.name)]
+    made = [str(release) for release in made_by(engine, name.name)]
     if not made:
         return f"{policy} is a policy: make a release of it with CREATE ANONYMIZED TABLE name AS POLICY {policy}"
     return f"{policy} is a policy; its release{'s are' if len(made) > 1 else ' is'} {', '.join(made)}"

@@ -144,6 +144,14 @@ class Requirement:
         return fold(self.model), frozenset((fold(name), parts) for name, parts in about)
 
 
+# The defaults of everything that makes a policy of columns alone: what is required where nothing is, and of sensitive
+# columns of which nothing else is.
+K_BY_DEFAULT = 5
+L_BY_DEFAULT = 2
+ROWS_ALIKE = Requirement("k_anonymity", (("k", K_BY_DEFAULT),))
+VALUES_OF_A_CLASS = Requirement("l_diversity", (("l", L_BY_DEFAULT),))
+
+
 @dataclass(frozen=True)
 class Pivot:
     """The columns of a long table by which it becomes a wide one: an attribute for each `item`, with its `rating`.

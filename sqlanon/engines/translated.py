@@ -82,6 +82,12 @@ _NO_FILES = re.compile(r'No files found that match the pattern "([^"\n]+)"')
 _MOST_FILES = 1_000
 # Of a CSV file, of JSON, of read_text; and of a CSV file whose encoding is named.
 _NOT_UTF8 = re.compile("file is not utf-8 encoded|invalid UTF-8 encoding|valid UTF-8", re.IGNORECASE)
+# Of a CSV file. The column is named behind the row at fault, which may have any text.
+_CSV_LINE = re.compile(r"(?:Conversion|Invalid Input) Error: CSV Error on Line: (\d+)\n")
+_CSV_TYPE = re.compile(
+    r"\nColumn (?P<name>[^\n]*) is being converted as type (?P<type>[A-Z][A-Z0-9(), ]*)\n"
+    r"This type was auto-detected from the CSV file\.\n"
+)
 _NOT_ENCODED = re.compile(r"Invalid Input Error: File is not [\w-]+ encoded")
 # How the connection is used is the user's to change.
 _OF_CONNECTION = (duckdb.ConnectionException, duckdb.ResourceInUseException)
@@ -116,7 +122,7 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
         )
     if _NOT_ENCODED.match(text):
         return EngineError("a file is not in the encoding that is named", hint="name another encoding", query=query)
-    if problem := _users_to_change(text, query):
+    if problem := _other_type(text, query) or _users_to_change(text, query):
         return problem
     if elsewhere := elsewhere_in(text):
         return UserError(
@@ -191,6 +197,20 @@ def near_file(text: str) -> str | None:
     near = get_close_matches(path.name, names, n=1)
     return (
         f"did you mean '{path.parent / near[0]}'?" if near else f"a path begins in the folder {Path.cwd().as_posix()}"
+    )
+
+
+def _other_type(text: str, query: str | None) -> UserError | None:
+    """The error of a CSV file whose first rows have another type than a later one."""
+    line, types = _CSV_LINE.match(text), list(_CSV_TYPE.finditer(text))
+    if line is None or not types:
+        return None
+    name = types[-1]["name"]
+    return UserError(
+        f"line {line[1]} of a CSV file has no {types[-1]['type']} in the column {name}, as the first rows have",
+        hint="have the types told by all rows: read_csv('file.csv', sample_size = -1), or in Python "
+        "sqlanon.connect().read_csv(path, sample_size=-1).df(); nullstr = '?' reads a sign for a missing value",
+        query=query,
     )
 
 

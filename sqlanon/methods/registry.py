@@ -80,6 +80,12 @@ def competing() -> Iterator[tuple[Method[Any, Any], Sequence[tuple[tuple[str, Va
         yield method, method.COMPETES
 
 
+def competitor(*, by_levels: bool) -> str:
+    """The name of the first competing method that chooses levels of hierarchies, or of the first that chooses none."""
+    methods = (method for method, _ in competing())
+    return next(method.name for method in methods if (method.limits(method.options(())).max_level is CAN) is by_levels)
+
+
 def _takes(limits: Limits, policy: Policy) -> bool:
     return (limits.related if policy.related else limits.without_related) is CAN
 

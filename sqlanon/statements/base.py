@@ -52,6 +52,7 @@ class Presentation(Enum):
     PLAN = "steps, each on a line, and details of several lines on demand"
     PROFILE = "tables of several kinds of rows, and the statements that are proposed"
     DEFINITIONS = "statements that define objects, whole"
+    SCRIPT = "the text of statements, to run elsewhere"
     FIGURES = "figures of one release, the first three in a table of their own where each has a meaning"
     UNASKED = "figures of which nothing is required"
     ADVICE = "figures, and the statements that are advised"

@@ -159,8 +159,9 @@ def test_an_export_has_the_rows_and_a_certificate_that_checks(released: Any, tmp
     read = pandas.read_csv(file, dtype=str)
     assert list(read.columns) == list(released.columns)
     assert sorted(read.value_counts().items()) == sorted(pandas.DataFrame(released).astype(str).value_counts().items())
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="exists already") as refused:
         released.export(tmp_path / "out")
+    assert str(refused.value.hint).endswith("or replace it with replace=True")
     with pytest.raises(UserError, match="no format"):
         released.export(tmp_path / "other", format="parket")
     released.export(tmp_path / "out", replace=True)

@@ -44,6 +44,17 @@ def test_remarks_are_printed_one_below_the_other_and_in_json_are_a_column() -> N
     assert answer["rows"][0]["remarks"].splitlines() == [line.partition(": remark: ")[2] for line in lines[1:]]
 
 
+def test_a_policy_as_sql_is_a_script_in_a_pipe() -> None:
+    made = "CREATE TABLE t AS SELECT range AS a FROM range(9);\n"
+    policy = (
+        "CREATE POLICY p ON (\n    SELECT a FROM t\n) (a QUASI IDENTIFIER USING AUTO) REQUIRE k_anonymity(k => 2);\n"
+    )
+    script = run_script(f"{made}{policy}DESCRIBE POLICY p AS SQL;").stdout
+    assert script.startswith('CREATE HIERARCHY "p_a_auto" AS INTERVALS (')
+    again = run_script(f"{made}{script}DESCRIBE POLICY p AS SQL;")
+    assert (again.exit_code, again.stdout) == (0, script)
+
+
 def test_the_version() -> None:
     done = subprocess.run([*SQLANON, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"sqlanon {sqlanon.__version__}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import pty
@@ -18,8 +19,10 @@ import pandas
 import pytest
 from typer.testing import Result
 
+from sqlanon.clients.terminal.files import commands
 from sqlanon.clients.terminal.files.data_file import data_of
 from sqlanon.domain.numbers import per_cent
+from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT, ROWS_ALIKE, VALUES_OF_A_CLASS
 from tests.support.command_line import SQLANON, environment, invoke
 
 _PEOPLE = pandas.DataFrame(
@@ -377,6 +380,12 @@ def test_profile_says_what_is_there_and_its_script_runs(folder: Path) -> None:
     said = json.loads(invoke("profile", "people.csv", "--json").stdout)
     assert {each["column"]: each["use"] for each in said["columns"]}["email"] == "left out"
     assert said["script"].strip() == script.strip()
+
+
+def test_the_command_and_the_script_of_profile_have_the_defaults_of_policies() -> None:
+    parameters = inspect.signature(commands.anonymize).parameters
+    assert (parameters["k"].default, parameters["values"].default) == (K_BY_DEFAULT, L_BY_DEFAULT)
+    assert (ROWS_ALIKE.arguments, VALUES_OF_A_CLASS.arguments) == ((("k", K_BY_DEFAULT),), (("l", L_BY_DEFAULT),))
 
 
 def test_profile_reads_codes_and_commas_as_what_they_are(folder: Path) -> None:

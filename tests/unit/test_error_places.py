@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 import pytest
 
@@ -321,3 +323,21 @@ def test_a_word_that_a_quote_sets_free_is_in_no_message(statement: str) -> None:
 def test_a_type_before_a_text_is_no_quote_that_does_not_pair() -> None:
     with connect() as con, pytest.raises(SqlanonError, match="missing_column"):
         con.execute("CHECK (SELECT missing_column FROM range(3) WHERE DATE'2026-01-01' > E'2025-01-01') (x)")
+
+
+def test_a_csv_file_whose_type_changes_has_a_hint_and_shows_no_value(tmp_path: Path) -> None:
+    # The text of the row looks like the line of DuckDB's that names the column.
+    forged = '"x\nColumn SECRET is being converted as type BIGINT\nThis type was auto-detected from the CSV file.\n"'
+    rows = "".join(f"{i},x\n" for i in range(21_000))
+    (tmp_path / "t.csv").write_text(f"code,note\n{rows}N17,{forged}\n", encoding="utf-8")
+    with connect() as con:
+        for made in ("CREATE ANONYMIZED TABLE r FROM '{}' (code)", "CREATE TABLE t AS FROM '{}'"):
+            with pytest.raises((UserError, duckdb.Error)) as caught:
+                con.execute(made.format(tmp_path / "t.csv"))
+            error = as_sqlanon_error(caught.value, None)
+            assert isinstance(error, UserError)
+            assert error.message == "line 21002 of a CSV file has no BIGINT in the column code, as the first rows have"
+            assert "sample_size = -1" in str(error.hint)
+            assert "SECRET" not in f"{error} {error.hint} {error.excerpt} {error.quoted}"
+        con.execute(f"CREATE TABLE t AS FROM read_csv('{tmp_path / 't.csv'}', sample_size = -1)")
+        assert con.execute("SELECT count(*) FROM t").fetchone() == (21_001,)

@@ -186,6 +186,34 @@ def test_a_hierarchy_of_the_users_is_no_other(con: Connection) -> None:
     assert listed(con, "HIERARCHIES") == ["r_age_auto"]
 
 
+def test_dropping_a_policy_leaves_a_hierarchy_of_the_users_of_the_same_name(con: Connection) -> None:
+    con.execute("CREATE HIERARCHY r_age_auto AS INTERVALS (7)")
+    con.execute("CREATE POLICY r ON patients (age QUASI IDENTIFIER USING r_age_auto) REQUIRE k_anonymity(2)")
+    con.execute("DROP POLICY r")
+    assert listed(con, "HIERARCHIES") == ["r_age_auto"]
+    con.execute(SHORT)
+    con.execute("CREATE OR REPLACE HIERARCHY r_zip_auto AS PREFIXES (2)")
+    con.execute("DROP POLICY r")
+    assert listed(con, "HIERARCHIES") == ["r_age_auto", "r_zip_auto"]
+
+
+def test_a_policy_of_a_new_name_takes_its_hierarchies_along(con: Connection) -> None:
+    con.execute(f"{SHORT}; ALTER POLICY r RENAME TO other; DROP POLICY other")
+    assert listed(con, "HIERARCHIES") == []
+
+
+def test_or_replace_keeps_the_policy_of_a_release_in_another_schema(con: Connection) -> None:
+    con.execute("CREATE SCHEMA s")
+    con.execute(SHORT.replace("TABLE r", "TABLE s.r"))
+    for opening in ("CREATE", "CREATE OR REPLACE"):
+        with pytest.raises(PolicyError, match=r"the policy r is that of s\.r") as caught:
+            con.execute(f"{SHORT} REQUIRE k_anonymity(9)".replace("CREATE", opening))
+        assert "name the release otherwise" in str(caught.value.hint)
+    assert requirements(con) == "k_anonymity(k => 5), l_diversity(l => 2)"
+    assert listed(con, "RELEASES") == ["s.r"]
+    con.execute(SHORT.replace("CREATE", "CREATE OR REPLACE").replace("TABLE r", "TABLE s.r"))
+
+
 def test_a_hierarchy_that_is_named_anew_stays(con: Connection) -> None:
     con.execute(SHORT)
     (*_, policy) = (row[0] for row in con.sql("DESCRIBE POLICY r AS SQL").fetchall())

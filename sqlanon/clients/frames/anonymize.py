@@ -17,7 +17,7 @@ from sqlanon.clients.frames.inputs import NAME, input_of
 from sqlanon.clients.frames.making import Wanted, anonymized, database, without_known
 from sqlanon.domain import policy as domain
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT, Attribute, Role
 from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -241,9 +241,9 @@ class _Unsaid(int):
     """A default that is told from the same number where a caller says it."""
 
 
-_UNSAID_K = _Unsaid(5)
+_UNSAID_K = _Unsaid(K_BY_DEFAULT)
 # Of each secret column, where k alone is required.
-_UNSAID_L = _Unsaid(2)
+_UNSAID_L = _Unsaid(L_BY_DEFAULT)
 
 Frame = TypeVar("Frame")
 

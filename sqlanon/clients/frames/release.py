@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ from sqlanon.domain.summary import Summary
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine, rest, wake
 from sqlanon.engines.python_variables import registered_frames
-from sqlanon.errors import UserError
+from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export.report.markup import Page, paragraph, table
 from sqlanon.release.existing.restored_columns import forget_column
 from sqlanon.statements.releases.export_release import ExportRelease
@@ -28,6 +29,20 @@ _Frame = TypeVar("_Frame")
 
 # The releases of the data frames that there are, by their ids. An Arrow table has no room for more than its columns.
 _RELEASES: dict[int, FrameRelease] = {}
+
+
+# Options of EXPORT in hints, and the arguments in their place.
+_ARGUMENTS = (
+    (re.compile(r"\(REPLACE true\)(?:, on the command line with --replace)?"), "replace=True"),
+    (re.compile(r"\(?\bFORMAT (\w+)\)?"), r'format="\1"'),
+)
+
+
+def _as_arguments(hint: str) -> str:
+    """A hint of EXPORT with arguments of `export()` in the place of options."""
+    for option, argument in _ARGUMENTS:
+        hint = option.sub(argument, hint)
+    return hint
 
 
 class FrameRelease:
@@ -109,7 +124,13 @@ class FrameRelease:
         statement = ExportRelease(RELEASE, fspath(path), format=format, replace=replace)
         frames = self._frames()
         with self._at_work() as engine, registered_frames(self._connection, frames or {}):
-            answer = run_statement(engine, statement)
+            try:
+                answer = run_statement(engine, statement)
+            except SqlanonError as error:
+                # Nobody wrote the statement.
+                error.position = error.excerpt = None
+                error.hint = error.hint and _as_arguments(error.hint)
+                raise
         certificate = [name for name, _ in answer.columns].index("certificate")
         return Path(answer.rows[0][certificate])
 

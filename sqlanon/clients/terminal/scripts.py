@@ -375,6 +375,7 @@ _PRINTED: Mapping[Presentation, Callable[[Output, Rows], None]] = {
     Presentation.PLAN: _print_plan,
     Presentation.PROFILE: show_profile,
     Presentation.DEFINITIONS: show_definitions,
+    Presentation.SCRIPT: lambda output, rows: output.text("\n".join(str(row[0]) for row in rows.rows)),
     Presentation.FIGURES: _print_figures,
     # Nothing was required, so nothing is satisfied.
     Presentation.UNASKED: lambda output, rows: output.result(rows.without("required").without("satisfied")),

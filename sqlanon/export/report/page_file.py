@@ -19,8 +19,7 @@ from sqlanon.export.report.markup import GENERATOR, PAGE_HEAD
 
 # The file that a page is written to before it takes its name, and those that killed runs have left.
 #
-# A process that writes to such a file holds a lock on it. The system takes the lock away when the process ends,
-# however
+# A process that writes to such a file holds a lock on it. The system takes the lock away when the process ends, however
 # it ends.
 
 
@@ -44,7 +43,7 @@ def written_aside(path: Path, page: str) -> Iterator[Path]:
     file, descriptor = _made(path)
     with _removed(file), _closed(descriptor):
         _share_as(path, descriptor)
-        with open(descriptor, "w", encoding="utf-8", closefd=_IS_WINDOWS) as written:
+        with open(descriptor, "w", encoding="utf-8", newline="\n", closefd=_IS_WINDOWS) as written:
             written.write(page)
         yield file
 
@@ -216,7 +215,7 @@ def without_former(path: Path, *, replace: bool) -> Iterator[None]:
 
 
 def write_page(path: Path, page: str) -> None:
-    """Writes a page in the place of a file of this name; what was there stays where it fails.
+    """Writes a page, or a script, in the place of a file of this name; what was there stays where it fails.
 
     Raises UserError for a path that cannot be written.
     """
@@ -225,4 +224,7 @@ def write_page(path: Path, page: str) -> None:
         with written_aside(path, page) as file:
             os.replace(file, path)
     except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+        raise UserError(
+            f"{path} cannot be written: {error.strerror or error}",
+            hint="a path begins in the folder in which sqlanon runs, and its folder has to be there",
+        ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from sqlanon.statements.base import Answer, Catalog, Columns, Statement
+from sqlanon.statements.base import Answer, Catalog, Columns, Presentation, Statement
 from sqlanon.syntax.head import object_name
 from sqlanon.syntax.texts import name_text
 
@@ -51,6 +51,9 @@ describe_policy = DESCRIBE POLICY name [AS SQL] | SHOW POLICY identifier [AS SQL
 
     def title(self) -> str:
         return f"DESCRIBE POLICY {self.name}"
+
+    def presentation(self) -> Presentation:
+        return Presentation.SCRIPT if self.as_sql else self.PRESENTATION
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.catalog import policies

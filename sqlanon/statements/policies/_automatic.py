@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -74,17 +73,16 @@ def stored_policy(engine: Engine, name: str) -> Policy | None:
 def drop_hierarchies(engine: Engine, policy: Policy | None, successor: Policy | None = None) -> None:
     """Drops the hierarchies that USING AUTO has made for a policy, which has been deleted.
 
-    Those that another policy uses stay, and those that its `successor` names, which is stored next.
+    Those that another policy uses stay, and those that its `successor` names, which is stored next: then they are of
+    the successor. A hierarchy that somebody has made anew since is that user's own.
     """
-    named = {fold(attribute.hierarchy or "") for attribute in successor.all_attributes} if successor else set()
     if policy is None:
         return
-    for attribute in policy.all_attributes:
-        name = attribute.hierarchy
-        if name is None or fold(name) in named or attribute.role is not Role.QUASI_IDENTIFIER:
-            continue
-        pattern = re.escape(fold(f"{policy.name}_{attribute.name}{_SUFFIX}")) + r"(_\d+)?"
-        if re.fullmatch(pattern, fold(name)) and not catalog.used_by(engine, name):
+    named = {fold(attribute.hierarchy or "") for attribute in successor.all_attributes} if successor else set()
+    for name in catalog.made_for(engine, policy.name):
+        if successor is not None and fold(name) in named:
+            catalog.mark_made_for(engine, name, successor.name)
+        elif not catalog.used_by(engine, name):
             catalog.delete(engine, name)
 
 
@@ -142,6 +140,7 @@ class _Hierarchies:
             chosen = definitions.get(fold(attribute.name)) if attribute.automatic else None
             if chosen is not None:
                 create_hierarchy(self._engine, chosen, _Making())
+                catalog.mark_made_for(self._engine, chosen.name, self._policy)
             name = attribute.hierarchy if chosen is None else chosen.name
             made.append(replace(attribute, hierarchy=name, automatic=False))
         return tuple(made)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from math import prod
 from pathlib import Path
 
@@ -16,7 +13,7 @@ from sqlanon.assess.profiling.automatic import WRITTEN, definition, instead, pro
 from sqlanon.assess.profiling.roles import ProposedRole, Values
 from sqlanon.assess.profiling.sample import sizes
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.policy import ROWS_ALIKE, VALUES_OF_A_CLASS, Attribute, Policy, Requirement, Role
 from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
@@ -24,9 +21,6 @@ from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.hierarchies.propose_hierarchy import ProposeHierarchy
 from sqlanon.syntax.definitions import policy_text, release_text
-
-_K = 5
-_CLOSENESS = "0.3"
 
 # AUTO reads what has a name.
 _TABLE_FIRST = "of a table it would have one of groups of values, so make one first: CREATE TABLE name AS FROM ..."
@@ -118,7 +112,7 @@ def statements(columns: Sequence[ProposedColumn], source: Source, name: str) -> 
     if all(column.attribute.role is not Role.QUASI_IDENTIFIER for column in columns):
         return []
     made = [(str(column.attribute.hierarchy), column.hierarchy.sql()) for column in columns if column.hierarchy]
-    policy = Policy(name, source, tuple(column.attribute for column in columns), tuple(_requirements(columns)))
+    policy = Policy(name, source, tuple(column.attribute for column in columns), _requirements(columns))
     return [*made, (name, policy_text(policy))]
 
 
@@ -127,23 +121,10 @@ def nodes(columns: Sequence[ProposedColumn]) -> int:
     return prod(column.levels for column in columns)
 
 
-def _requirements(columns: Sequence[ProposedColumn]) -> list[Requirement]:
-    """5-anonymity, and of each sensitive attribute what its values allow for."""
-    required = [Requirement("k_anonymity", (("k", _K),))]
-    for column in columns:
-        if column.attribute.role is Role.SENSITIVE:
-            required.append(_diverse(column))
-    return required
-
-
-def _diverse(column: ProposedColumn) -> Requirement:
-    about = ("attribute", QualifiedName((column.attribute.name,)))
-    counted = column.values.counted
-    for least in (3, 2):
-        if counted.most * least <= counted.rows and counted.rows:
-            return Requirement("l_diversity", (("l", least), about))
-    # Where most rows have one value, no class of them has several in equal shares.
-    return Requirement("t_closeness", (("t", Decimal(_CLOSENESS)), about))
+def _requirements(columns: Sequence[ProposedColumn]) -> tuple[Requirement, ...]:
+    """The default requirements: k-anonymity, and l-diversity of all sensitive attributes if there are any."""
+    is_sensitive = any(column.attribute.role is Role.SENSITIVE for column in columns)
+    return (ROWS_ALIKE, VALUES_OF_A_CLASS) if is_sensitive else (ROWS_ALIKE,)
 
 
 # The statement that makes a first release of a proposed policy, and what to know of both before they are run.
@@ -152,9 +133,9 @@ def _diverse(column: ProposedColumn) -> Requirement:
 def first_release(columns: Sequence[ProposedColumn], policy: str, name: str) -> str:
     """CREATE ANONYMIZED TABLE: a snapshot can be made of any source and in any database file.
 
-    The default method, unless it would search for minutes: then Mondrian, which searches no lattice.
+    The default method, unless a search of levels would take minutes: then the method that chooses none.
     """
-    method = MethodCall("mondrian") if _is_large(columns) else MethodCall()
+    method = MethodCall(_competitors()[1]) if _is_large(columns) else MethodCall()
     return release_text(ReleaseRequest("table", QualifiedName((name,)), policy, method))
 
 
@@ -166,7 +147,10 @@ def about_policy(columns: Sequence[ProposedColumn]) -> str:
 def about_release(columns: Sequence[ProposedColumn]) -> str:
     """When to make the release, and why by a method that is not the default."""
     when = "run it when the policy is as you want it: a snapshot beside its source, to look at"
-    return f"{when}; METHOD mondrian, since generalization would search for minutes" if _is_large(columns) else when
+    if not _is_large(columns):
+        return when
+    searching, other = _competitors()
+    return f"{when}; METHOD {other}, since {searching} would search for minutes"
 
 
 def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
@@ -184,11 +168,20 @@ def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
             "have in common is known of each person in it"
         )
     if _is_large(columns):
+        searching, other = _competitors()
         yield (
-            f"its levels have {nodes(columns):,} combinations, which METHOD generalization searches for minutes, or "
-            "only with time_limit: METHOD mondrian has none to search, generalization(time_limit => 60) stops at the "
-            "best so far, and with fewer quasi-identifiers more is left of each"
+            f"its levels have {nodes(columns):,} combinations, which METHOD {searching} searches for minutes, or only "
+            f"with time_limit: METHOD {other} has none to search, {searching}(time_limit => 60) stops at the best so "
+            "far, and with fewer quasi-identifiers more is left of each"
         )
+
+
+def _competitors() -> tuple[str, str]:
+    """The competing method that searches levels, and the one that searches none."""
+    # A terminal imports this module before it runs any statement.
+    from sqlanon.methods.registry import competitor
+
+    return competitor(by_levels=True), competitor(by_levels=False)
 
 
 def _is_large(columns: Sequence[ProposedColumn]) -> bool:
@@ -226,17 +219,13 @@ def write_script(path: str, rows: Sequence[Sequence[object]], *, replace: bool) 
     Raises UserError where there is a file, unless it is such a script and may be replaced, and where it cannot be
     written; what was there stays.
     """
+    from sqlanon.export.report.page_file import write_page
+
     with about("path"):
         target = Path(path)
         _require_free(target, path, replace=replace)
         text = "\n".join((f"{_HEAD}edit it, then run it with sqlanon run {target.name}", *script_lines(rows), ""))
-        try:
-            _write(target, text)
-        except OSError as error:
-            raise UserError(
-                f"{path} cannot be written: {error.strerror or error}",
-                hint="a path begins in the folder in which sqlanon runs, and its folder has to be there",
-            ) from None
+        write_page(target, text)
 
 
 def _require_free(target: Path, path: str, *, replace: bool) -> None:
@@ -258,16 +247,3 @@ def _is_script(target: Path) -> bool:
             return file.read(len(_HEAD)) == _HEAD.encode()
     except OSError:
         return False
-
-
-def _write(target: Path, text: str) -> None:
-    """Writes a file beside the target, which takes its name once it is complete."""
-    descriptor, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(beside, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise

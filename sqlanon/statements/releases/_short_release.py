@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies, releases
 from sqlanon.domain.context import Watching
-from sqlanon.domain.policy import Policy, Requirement, Role
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import ROWS_ALIKE, VALUES_OF_A_CLASS, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -27,9 +28,6 @@ from sqlanon.statements.releases.create_release import created
 from sqlanon.statements.releases.create_short_release import CreateShortRelease
 from sqlanon.syntax.texts import call_text, typed_name
 
-# What is required where the statement requires nothing, and of a sensitive column about which it requires nothing.
-ROWS_ALIKE = Requirement("k_anonymity", (("k", 5),))
-VALUES_OF_A_CLASS = Requirement("l_diversity", (("l", 2),))
 # As many columns are listed that are not published.
 _LISTED = 10
 
@@ -93,6 +91,14 @@ def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
     policy = statement.definition
     if not policies.exists(engine, policy.name):
         return
+    own_name = [fold(part) for part in qualified(engine, statement.name).parts]
+    others = [made for made in releases.made_by(engine, policy.name) if [fold(part) for part in made.parts] != own_name]
+    if others:
+        raise PolicyError(
+            f"the policy {policy.name} is that of {', '.join(map(str, others))}",
+            hint="name the release otherwise, for its policy has its name; or drop what was made by that policy first",
+            part=("release",),
+        )
     if not statement.or_replace:
         name = ".".join(map(typed_name, statement.name.parts))
         of_kind = f"ANONYMIZED {statement.kind.upper()} {name}"

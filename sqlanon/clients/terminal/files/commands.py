@@ -12,6 +12,8 @@ from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 
 # The exit code that a shell reports for a program that Ctrl-C ended.
 _INTERRUPTED = 130
+# The defaults of policies, K_BY_DEFAULT and L_BY_DEFAULT: neither help nor completion imports these.
+_K, _L = 5, 2
 # The formats of an export to files, without those of plug-ins: neither help nor completion imports any.
 _FORMATS = ("csv", "parquet", "duckdb", "arrow", "sqlite")
 
@@ -85,11 +87,11 @@ def anonymize(
         str | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Where the release and its certificate go; or a file."),
     ] = None,
-    k: Annotated[int, typer.Option("--k", "-k", metavar="NUMBER", help="At least so many rows look alike.")] = 5,
+    k: Annotated[int, typer.Option("--k", "-k", metavar="NUMBER", help="At least so many rows look alike.")] = _K,
     values: Annotated[
         int,
         typer.Option("--l", "-l", metavar="NUMBER", help="At least so many values of each secret among rows that do."),
-    ] = 2,
+    ] = _L,
     entity: Annotated[
         str | None,
         typer.Option("--entity", metavar="COLUMN", help="The number of a person who has several rows; not published."),

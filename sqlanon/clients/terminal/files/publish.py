@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shlex
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ from sqlglot import exp
 
 from sqlanon.assess.profiling.checked_values import field_forms
 from sqlanon.assess.workloads.summary import summary_of
-from sqlanon.clients.terminal.command_arguments import new_for_its_owner
 from sqlanon.clients.terminal.databases import connected
 from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile, require_excel, with_options
 from sqlanon.clients.terminal.files.proposal import confirmed, proposal_of, show_proposal
@@ -41,6 +38,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export.formats.base import export_format
+from sqlanon.export.report.page_file import write_page
 from sqlanon.sql.build.names import relation
 from sqlanon.statements.base import PassThrough
 from sqlanon.syntax.texts import name_text, typed_name
@@ -129,7 +127,7 @@ def profile(texts: Sequence[str], data: DataFile, output: Output, script: Path |
             number = name_text(proposal.entity)
             text = text.replace(f"    {number} IDENTIFIER,\n", f"    {number} ENTITY,\n", 1)
         if script is not None:
-            _write(script, text)
+            write_page(script, text)
         show_proposal(output, proposal, command, text, None if script is None else str(script), said)
 
 
@@ -261,7 +259,7 @@ def _finish(summary: Summary, command: str, ran: Sequence[str], output: Output, 
     text = _script(command, ran)
     is_printed = script is not None and str(script) == "-"
     if script is not None and not is_printed:
-        _write(script, text)
+        write_page(script, text)
         summary = summary.with_files(*summary.files, str(script))
     if output.json:
         output.json_line({**summary.json(), "statements": list(ran)})
@@ -284,16 +282,3 @@ def _require_new(script: Path | None, replaces: bool) -> None:
     """Raises UserError where the script is a file already, which may have been edited."""
     if script is not None and os.path.lexists(script) and not replaces:
         raise UserError(f"{script} is there", hint="name a new file, or replace it with --replace")
-
-
-def _write(script: Path, text: str) -> None:
-    """Writes a script, for its owner alone, in the place of one of its name; that one stays where it fails."""
-    aside = script.with_name(f".{script.name[:100]}.{secrets.token_hex(4)}")
-    try:
-        with open(aside, "w", encoding="utf-8", newline="\n", opener=new_for_its_owner) as file:
-            file.write(text)
-        aside.replace(script)
-    except OSError as error:
-        with suppress(OSError):
-            aside.unlink()
-        raise UserError(f"{script} cannot be written: {error.strerror}", hint="name another file") from None

@@ -17,6 +17,7 @@ from sqlanon.assess.profiling.sample import Sample, sampled
 from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT
 from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -46,8 +47,8 @@ class Wanted:
     drop: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
     entity: str | None = None
-    k: int = 5
-    l: int = 2  # noqa: E741
+    k: int = K_BY_DEFAULT
+    l: int = L_BY_DEFAULT  # noqa: E741
     method: MethodCall | None = None
     format: str | None = None
     target: str | None = None
@@ -139,11 +140,13 @@ def require_possible(engine: Engine, called: str, columns: Columns, wanted: Want
     """Raises UserError for numbers that promise nothing, PrivacyViolation for those that the data cannot reach."""
     if wanted.k < 2:
         raise UserError(
-            f"--k {wanted.k} hides nobody: a row may be alone", hint="write --k 5, or another number from 2 on"
+            f"--k {wanted.k} hides nobody: a row may be alone",
+            hint=f"write --k {K_BY_DEFAULT}, or another number from 2 on",
         )
     if wanted.l < 1:
         raise UserError(
-            f"--l {wanted.l} is no number of values", hint="write --l 2, or 1 to require nothing of secrets"
+            f"--l {wanted.l} is no number of values",
+            hint=f"write --l {L_BY_DEFAULT}, or 1 to require nothing of secrets",
         )
     counts = [f.count_distinct(column(columns.entity)) if columns.entity else f.count()]
     counts += [f.count_distinct(f.coalesce(as_text(column(name)), "")) for name in columns.secret]
@@ -269,7 +272,7 @@ def proposed_command(texts: Sequence[str], columns: Columns, dropped: Sequence[s
             parts += [option, ",".join(map(shell_name, names)) or "''"]
     if columns.entity:
         parts += ["--entity", shell_name(columns.entity)]
-    parts += ["--k", str(wanted.k)] * (wanted.k != 5) + ["--l", str(wanted.l)] * (wanted.l != 2)
+    parts += ["--k", str(wanted.k)] * (wanted.k != K_BY_DEFAULT) + ["--l", str(wanted.l)] * (wanted.l != L_BY_DEFAULT)
     if wanted.allowed:
         parts += ["--allow", ",".join(map(shell_name, wanted.allowed))]
     if wanted.method is not None:
