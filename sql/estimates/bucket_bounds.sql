@@ -1,108 +1,26 @@
--- Bounds of the counts of each group (key) and aggregate (number) where columns are bucketed.
+-- Bounds of the number of rows that satisfy, for each component, group (key) and aggregate (number).
 --
--- A value of a bucket belongs to as many of its rows as it is frequent there, and to no others. So, of the m rows of a
--- bucket that may satisfy, no more do with a value than have it, nor than may satisfy with it, and no more fail with
--- it than have it, nor than may fail with it. In a bucket in which s of n values satisfy what is asked of them, these
--- are at least m + s - n and at most the lesser of m and s. Rows that satisfy with every value are counted first, and
--- leave the values to the others.
---
--- The values of several places are independent of each other, so the narrowest place bounds all of them. Where,
--- moreover, a row fails only by a value that does so whatever it has at other places, rows that fail are no more than
--- these values, those of all places added up (Frechet's bound). A component holds the same rows at all its places: a
--- bucket that they share, or everything, if each place has buckets of its own (the groups that link tables).
---
--- combination has, beside what estimate.sql reads, in how many `ways` a class takes values.
-WITH counted AS (
-  SELECT *, count(*) OVER (PARTITION BY id, key, number) AS holding
-  FROM combination
-  WHERE holds
-), class AS (
-  SELECT
-    component, id, key, number,
-    any_value(drawn) AS drawn,
-    any_value(n) AS n,
-    any_value(holding) AS holding,
-    any_value(holding = ways) AS certain
-  FROM counted
-  GROUP BY component, id, key, number
-), asked AS (
-  SELECT
-    component, place, bucket, key, number,
-    any_value(total) AS total,
-    sum(n) AS possible,
-    sum(CASE WHEN certain THEN 0 ELSE n END) AS open
-  FROM (SELECT component, key, number, n, certain, unnest(drawn, recursive := true) FROM class) AS taken
-  GROUP BY component, place, bucket, key, number
-), taken AS (
-  SELECT id, key, number, n, ways, holding, holding = ways AS certain, unnest(drawn, recursive := true)
-  FROM counted
-), held AS (
-  -- What a class may satisfy with: with the values of a signature, in some of its combinations or in all.
-  SELECT
-    id, key, number, place, bucket, signature,
-    any_value(n) AS n,
-    any_value(weight) AS weight,
-    any_value(holding) AS holding,
-    any_value(certain) AS certain,
-    count(*) * any_value(signatures) = any_value(ways) AS always
-  FROM taken
-  GROUP BY id, key, number, place, bucket, signature
-), box AS (
-  -- A class fails by single values if it satisfies with every combination of those with which it does at each place.
-  SELECT key, number, id, abs(product(signatures) - any_value(holding)) < 0.5 AS whole
-  FROM (
-    SELECT key, number, id, place, count(*) AS signatures, any_value(holding) AS holding
-    FROM held
-    GROUP BY key, number, id, place
-  ) AS side
-  GROUP BY key, number, id
-), whole AS (
-  SELECT class.component, class.key, class.number, bool_and(class.certain OR box.whole) AS whole
-  FROM class
-  JOIN box ON class.id = box.id AND class.key IS NOT DISTINCT FROM box.key AND class.number = box.number
-  GROUP BY class.component, class.key, class.number
-), value AS (
-  SELECT
-    place, bucket, key, number, signature,
-    any_value(weight) AS weight,
-    sum(CASE WHEN certain THEN 0 ELSE n END) AS open,
-    sum(CASE WHEN always THEN n ELSE 0 END) AS always
-  FROM held
-  GROUP BY place, bucket, key, number, signature
-), bounded AS (
-  SELECT
-    asked.component, asked.place, asked.key, asked.number,
-    any_value(asked.possible) AS possible,
-    any_value(asked.open) AS open,
-    sum(least(value.weight, value.open)) AS satisfying,
-    any_value(asked.total) - sum(value.weight) + sum(least(value.weight, asked.possible - value.always)) AS failing,
-    any_value(asked.total) - sum(value.weight) + sum(least(value.weight, asked.open - value.open)) AS apart
-  FROM asked
-  JOIN value ON asked.place = value.place AND asked.bucket IS NOT DISTINCT FROM value.bucket
-    AND asked.key IS NOT DISTINCT FROM value.key AND asked.number = value.number
-  GROUP BY asked.component, asked.place, asked.bucket, asked.key, asked.number
-), placed AS (
+-- bucket_limit has what bucket_limits.sql says of each bucket. In a bucket in which s of n values satisfy what is asked of
+-- them, and of whose rows m may satisfy the rest, these are at least m + s - n and at most the lesser of m and s. The values of several
+-- places are independent of each other, so the narrowest place bounds all of them, and where rows fail by single values,
+-- these are no more than the failing values of all places added up (Frechet's bound).
+WITH placed AS (
   SELECT
     component, place, key, number,
     sum(possible) AS possible,
     sum(open) AS open,
     sum(least(open, satisfying)) AS satisfying,
     sum(least(open, failing)) AS failing,
-    sum(least(open, apart)) AS apart
-  FROM bounded
+    sum(least(open, apart)) AS apart,
+    bool_and(whole) AS whole
+  FROM bucket_limit
   GROUP BY component, place, key, number
-), narrowest AS (
-  SELECT
-    placed.component, placed.key, placed.number,
-    any_value(possible) - least(
-      any_value(open), min(failing), CASE WHEN any_value(whole.whole) THEN sum(apart) ELSE any_value(open) END
-    ) AS low,
-    any_value(possible) - any_value(open) + min(satisfying) AS high
-  FROM placed
-  JOIN whole ON placed.component IS NOT DISTINCT FROM whole.component
-    AND placed.key IS NOT DISTINCT FROM whole.key AND placed.number = whole.number
-  GROUP BY placed.component, placed.key, placed.number
 )
-SELECT key, number, sum(low) AS low, sum(high) AS high
-FROM narrowest
-GROUP BY key, number
+SELECT
+  component, key, number,
+  any_value(possible) - least(
+    any_value(open), min(failing), CASE WHEN bool_and(whole) THEN sum(apart) ELSE any_value(open) END
+  ) AS low,
+  any_value(possible) - any_value(open) + min(satisfying) AS high
+FROM placed
+GROUP BY component, key, number

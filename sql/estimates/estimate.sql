@@ -18,6 +18,8 @@ SELECT
   any_value(n) AS n,
   count_if(holds) = any_value(combinations) AS certain,
   count_if(holds) > 0 AS possible,
+  count_if(holds) > 0 AS below,
+  count_if(holds) > 0 AS above,
   CASE
     WHEN count_if(holds) = any_value(combinations) THEN 1.0
     WHEN count_if(holds) = 0 THEN 0.0

@@ -7,7 +7,10 @@
 -- rows that the release leaves out, NULL where nobody knows. bound has what counts are bounded by besides: the sums of
 -- buckets (bucket_bounds.sql), or nothing.
 --
--- Rows are independent of each other, so variances add up. The standard error of a ratio r = y / x is that of y - r x over
+-- Rows that are possible are those of which estimates are made, rows `below` and `above` those of bounds. They are the same, but where
+-- numbers are in buckets (bucket_ends.sql).
+--
+-- Rows are independent of each other, so variances add up, but for those in variance (bucket_variances.sql). The standard error of a ratio r = y / x is that of y - r x over
 -- x (Cochran, Sampling techniques, 1977, section 6.4).
 --
 -- Bounds are exact where numbers are, and rounded outward else. A sum of n DOUBLE is off by at most n 2^-53 times the sum of
@@ -15,9 +18,9 @@
 -- the answer and its bounds are such sums. Numbers on a grid of 1/1024 are added up exactly.
 WITH known AS (
   SELECT
-    key, number, unit, n, certain, possible, p, least, greatest,
-    CASE WHEN certain AND least = greatest THEN CAST(least AS DOUBLE) / coalesce(unit, 1) ELSE first END AS first,
-    CASE WHEN certain AND least = greatest THEN 0.0::DOUBLE ELSE second - first * first END AS spread,
+    key, number, unit, n, certain, possible, below, above, p, least, greatest,
+    CASE WHEN certain AND possible AND least = greatest THEN CAST(least AS DOUBLE) / coalesce(unit, 1) ELSE first END AS first,
+    CASE WHEN certain AND possible AND least = greatest THEN 0.0::DOUBLE ELSE second - first * first END AS spread,
     -- Longer numbers would overflow when they are added up.
     CASE WHEN unit IS NULL OR least BETWEEN -1000000000000000000000000000 AND 1000000000000000000000000000 THEN least END
       AS low,
@@ -30,21 +33,22 @@ WITH known AS (
     any_value(unit) AS unit,
     CASE WHEN bool_or(p IS NULL) THEN NULL ELSE sum(n * p) END AS hits,
     CASE WHEN bool_or(p IS NULL) THEN NULL ELSE sum(n * p * (1 - p)) END AS hits_variance,
-    coalesce(sum(n) FILTER (WHERE certain), 0) AS certain_rows,
+    coalesce(sum(n) FILTER (WHERE certain AND possible), 0) AS certain_rows,
     coalesce(sum(n) FILTER (WHERE possible), 0) AS possible_rows,
     CASE WHEN bool_or(first IS NULL) THEN NULL ELSE sum(n * first) END AS value,
     CASE WHEN bool_or(first IS NULL) THEN NULL ELSE sum(n * spread) END AS value_variance,
     CASE WHEN bool_or(p IS NULL OR first IS NULL) THEN NULL ELSE sum(n * first * (1 - p)) END AS covariance,
-    count_if(possible AND low IS NULL) = 0 AS has_low,
-    count_if(possible AND high IS NULL) = 0 AS has_high,
-    sum(n * CASE WHEN certain THEN low WHEN possible THEN least(low, 0) END) AS value_low,
-    sum(n * CASE WHEN certain THEN high WHEN possible THEN greatest(high, 0) END) AS value_high,
-    sum(n * low) FILTER (WHERE certain) AS certain_low,
-    sum(n * high) FILTER (WHERE certain) AS certain_high,
-    CASE WHEN count_if(possible AND least IS NULL) = 0 THEN min(least) FILTER (WHERE possible) END AS possible_least,
-    CASE WHEN count_if(possible AND greatest IS NULL) = 0 THEN max(greatest) FILTER (WHERE possible) END AS possible_most,
-    min(greatest) FILTER (WHERE certain) AS least_certain,
-    max(least) FILTER (WHERE certain) AS most_certain,
+    count_if(below AND low IS NULL) = 0 AS has_low,
+    count_if(above AND high IS NULL) = 0 AS has_high,
+    sum(n * CASE WHEN certain THEN low ELSE least(low, 0) END) FILTER (WHERE below) AS value_low,
+    sum(n * CASE WHEN certain THEN high ELSE greatest(high, 0) END) FILTER (WHERE above) AS value_high,
+    coalesce(sum(n) FILTER (WHERE certain AND below), 0) AS sure_rows,
+    sum(n * low) FILTER (WHERE certain AND below) AS certain_low,
+    sum(n * high) FILTER (WHERE certain AND above) AS certain_high,
+    CASE WHEN count_if(below AND least IS NULL) = 0 THEN min(least) FILTER (WHERE below) END AS possible_least,
+    CASE WHEN count_if(above AND greatest IS NULL) = 0 THEN max(greatest) FILTER (WHERE above) END AS possible_most,
+    min(greatest) FILTER (WHERE certain AND above) AS least_certain,
+    max(least) FILTER (WHERE certain AND below) AS most_certain,
     CASE WHEN bool_or(p IS NULL OR first IS NULL) THEN NULL
       ELSE coalesce(min(first / p) FILTER (WHERE p > 0.499999999999), min(first / p) FILTER (WHERE p > 0)) END AS expected_min,
     CASE WHEN bool_or(p IS NULL OR first IS NULL) THEN NULL
@@ -52,7 +56,7 @@ WITH known AS (
     count(*) AS classes,
     max(CASE WHEN unit IS NULL AND possible THEN greatest(abs(low), abs(high)) END) AS most,
     sum(CASE WHEN unit IS NULL AND possible THEN n * greatest(abs(low), abs(high)) END) AS magnitude,
-    bool_and(CASE WHEN unit IS NULL AND possible THEN low * 1024 = trunc(low * 1024) AND high * 1024 = trunc(high * 1024) END)
+    bool_and(CASE WHEN unit IS NULL AND (below OR above) THEN low * 1024 = trunc(low * 1024) AND high * 1024 = trunc(high * 1024) END)
       AS on_grid
   FROM known
   GROUP BY key, number
@@ -69,7 +73,7 @@ WITH known AS (
   FROM (
     SELECT key, number, low, sum(n) AS n
     FROM known
-    WHERE possible AND NOT certain AND low IS NOT NULL
+    WHERE below AND NOT certain AND low IS NOT NULL
     GROUP BY key, number, low
   ) AS open
   WINDOW least_first AS (PARTITION BY key, number ORDER BY low ASC NULLS LAST ROWS UNBOUNDED PRECEDING)
@@ -78,26 +82,26 @@ WITH known AS (
   FROM (
     SELECT key, number, high, sum(n) AS n
     FROM known
-    WHERE possible AND NOT certain AND high IS NOT NULL
+    WHERE above AND NOT certain AND high IS NOT NULL
     GROUP BY key, number, high
   ) AS open
   WINDOW greatest_first AS (PARTITION BY key, number ORDER BY high DESC NULLS LAST ROWS UNBOUNDED PRECEDING)
 ), choice AS (
-  SELECT key, number, unit, -1 AS side, certain_low AS added, certain_rows AS added_rows
+  SELECT key, number, unit, -1 AS side, certain_low AS added, sure_rows AS added_rows
   FROM total
-  WHERE certain_rows > 0
+  WHERE sure_rows > 0
   UNION ALL
-  SELECT key, number, unit, 1 AS side, certain_high AS added, certain_rows AS added_rows
+  SELECT key, number, unit, 1 AS side, certain_high AS added, sure_rows AS added_rows
   FROM total
-  WHERE certain_rows > 0
+  WHERE sure_rows > 0
   UNION ALL
   SELECT total.key, total.number, unit, -1 AS side, coalesce(certain_low, 0) + added AS added,
-    certain_rows + added_rows AS added_rows
+    sure_rows + added_rows AS added_rows
   FROM total
   JOIN lowest ON total.key IS NOT DISTINCT FROM lowest.key AND total.number = lowest.number
   UNION ALL
   SELECT total.key, total.number, unit, 1 AS side, coalesce(certain_high, 0) + added AS added,
-    certain_rows + added_rows AS added_rows
+    sure_rows + added_rows AS added_rows
   FROM total
   JOIN highest ON total.key IS NOT DISTINCT FROM highest.key AND total.number = highest.number
 ), divided AS (
@@ -121,7 +125,10 @@ WITH known AS (
   GROUP BY key, number
 ), figure AS (
   SELECT
-    rounding.* EXCLUDE (value),
+    rounding.* EXCLUDE (value, hits_variance, value_variance, covariance),
+    coalesce(variance.hits_variance, rounding.hits_variance) AS hits_variance,
+    coalesce(variance.value_variance, rounding.value_variance) AS value_variance,
+    coalesce(variance.covariance, rounding.covariance) AS covariance,
     withheld.rows AS withheld_rows,
     withheld.rows = 0 AND possible_rows > 0 AND has_low AS whole_low,
     withheld.rows = 0 AND possible_rows > 0 AND has_high AS whole_high,
@@ -136,6 +143,7 @@ WITH known AS (
   FROM rounding
   LEFT JOIN mean ON rounding.key IS NOT DISTINCT FROM mean.key AND rounding.number = mean.number
   LEFT JOIN bound ON rounding.key IS NOT DISTINCT FROM bound.key AND rounding.number = bound.number
+  LEFT JOIN variance ON rounding.key IS NOT DISTINCT FROM variance.key AND rounding.number = variance.number
   CROSS JOIN withheld
 ), figures AS (
   SELECT
@@ -146,7 +154,10 @@ WITH known AS (
     CAST(coalesce(bound_low, certain_rows) AS BIGINT) AS count_low,
     CAST(coalesce(bound_high, possible_rows) + withheld_rows AS BIGINT) AS count_high,
     CASE WHEN possible_rows > 0 THEN value END AS sum,
-    CASE WHEN possible_rows > 0 AND value IS NOT NULL THEN sqrt(greatest(value_variance, 0)) END AS sum_spread,
+    CASE
+      WHEN has_low AND has_high AND value_low = value_high THEN 0.0
+      WHEN possible_rows > 0 AND value IS NOT NULL THEN sqrt(greatest(value_variance, 0))
+    END AS sum_spread,
     -- What is exact has no slack, and its type stays.
     CASE WHEN whole_low THEN value_low - cast_to_type(sum_slack, value_low) END AS sum_low,
     CASE WHEN whole_high THEN value_high + cast_to_type(sum_slack, value_high) END AS sum_high,
@@ -164,9 +175,9 @@ WITH known AS (
     CASE WHEN whole_high THEN mean_high + mean_slack END AS avg_high,
     expected_min AS min,
     CASE WHEN withheld_rows = 0 THEN possible_least END AS min_low,
-    CASE WHEN certain_rows > 0 THEN least_certain WHEN withheld_rows = 0 THEN possible_most END AS min_high,
+    CASE WHEN sure_rows > 0 THEN least_certain WHEN withheld_rows = 0 THEN possible_most END AS min_high,
     expected_max AS max,
-    CASE WHEN certain_rows > 0 THEN most_certain WHEN withheld_rows = 0 THEN possible_least END AS max_low,
+    CASE WHEN sure_rows > 0 THEN most_certain WHEN withheld_rows = 0 THEN possible_least END AS max_low,
     CASE WHEN withheld_rows = 0 THEN possible_most END AS max_high
   FROM figure
 )

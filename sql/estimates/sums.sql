@@ -5,7 +5,7 @@
 -- figures are those of figures.sql; here `first` is p times the mean.
 WITH class AS (
   SELECT
-    0 AS key, query AS number, unit, n, certain, true AS possible, least, greatest,
+    0 AS key, query AS number, unit, n, certain, true AS possible, true AS below, true AS above, least, greatest,
     CASE WHEN certain THEN 1.0 ELSE p END AS p,
     CASE WHEN certain THEN mean WHEN p = 0 THEN 0.0 ELSE p * mean END AS first,
     CASE WHEN certain THEN square WHEN p = 0 THEN 0.0 ELSE p * square END AS second

@@ -1,11 +1,14 @@
-"""Counts over buckets whose values nobody can match with rows, by looking for the assignments themselves."""
+"""Counts and sums over buckets whose values nobody can match with rows, by looking for the assignments themselves."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from statistics import fmean, pstdev
 
-__all__ = ["drawn", "extremes"]
+__all__ = ["drawn", "extremes", "figures", "worlds"]
 
 Rows = Mapping[Hashable, Sequence[object]]
 Values = Mapping[Hashable, Sequence[object]]
@@ -46,3 +49,32 @@ def _most(rows: Sequence[object], values: Sequence[object], fits: Holds) -> int:
         return False
 
     return sum(place(row, set()) for row in range(len(rows)))
+
+
+def worlds(rows: Rows, values: Values) -> Iterator[list[tuple[object, object]]]:
+    """Every way to give each row a value of its bucket: the pairs of row and value. Equal ways come more than once."""
+    ways = (
+        [list(zip(own, way, strict=False)) for way in permutations(values[key], len(own))] for key, own in rows.items()
+    )
+    for chosen in product(*ways):
+        yield [pair for bucket in chosen for pair in bucket]
+
+
+def figures(
+    answers: Sequence[Sequence[Fraction]], function: str
+) -> tuple[float | None, float | None, Fraction | None, Fraction | None]:
+    """The estimate, its standard error and the least and greatest answer over worlds of equal probability.
+
+    Each answer is what the rows of one world add up that satisfy. Where no row does, a sum is taken for 0 and other
+    functions have no answer. The standard error of an average is that of a ratio (Cochran 1977, section 6.4).
+    """
+    of = {"sum": sum, "avg": lambda own: sum(own) / Fraction(len(own)), "min": min, "max": max}[function]
+    known = [of(own) for own in answers if own or function == "sum"]
+    ends = (min(known, default=None), max(known, default=None)) if any(answers) else (None, None)
+    hits, total = fmean(map(len, answers)), fmean(map(sum, answers))
+    if function in ("min", "max") or not any(answers):
+        return (None, None, *ends)
+    ratio = total / hits
+    if function == "sum":
+        return (total, pstdev(map(sum, answers)), *ends)
+    return (ratio, pstdev(sum(own) - Fraction(ratio) * len(own) for own in answers) / hits, *ends)

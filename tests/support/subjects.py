@@ -77,7 +77,7 @@ _FILES = {
     ),
     "estimates": (
         "anatomy_estimates answers counted_rows estimate estimate_anatomy estimate_fragments estimates estimates_dealt "
-        "estimates_exact "
+        "estimates_exact estimates_sums "
         "estimates_fragments estimates_marginals estimates_sliced estimates_types exact_bounds "
         "budgets estimate_null_labels lookup_keys loose_estimates noise_attacks noise_laws "
         "noisy_answers steps"

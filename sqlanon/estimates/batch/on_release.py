@@ -33,6 +33,7 @@ from sqlanon.estimates.labels.spans import MOMENTS, unit_weight
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, ConjunctiveAggregate, Slot
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
+from sqlanon.estimates.single.bucket_sums import VARIANCES
 from sqlanon.estimates.single.combination import require_whole
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.sql.build import functions as f
@@ -333,7 +334,9 @@ def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Select:
 def sums(kind: Number) -> exp.Query:
     """The query of sums.sql over `matched`, `asked` and `withheld`, for numbers of one kind."""
     nothing = [alias(integer(exp.null()), name) for name in ("key", "number", "low", "high")]
-    figures = fixed("figures", {"bound": exp.select(*nothing).where(exp.false())})
+    unvaried = [alias(integer(exp.null()), name) for name in ("key", "number", *VARIANCES)]
+    tables = {"bound": exp.select(*nothing), "variance": exp.select(*unvaried)}
+    figures = fixed("figures", {name: query.where(exp.false()) for name, query in tables.items()})
     query = fixed("sums")
     unit = huge(literal(kind.unit))
     for name in list(query.find_all(exp.Column)):

@@ -318,6 +318,9 @@ class Conjunctions:
         if part.at_once(self._release):
             return len(self._bucketed_sets(part.condition)) <= 1 or self._release.separate_tables
         bucketed = set(part.condition.conditions) & set(self._release.bucketed_positions)
+        if part.function != "count" and bucketed:
+            # What rows add up is bounded by all rows of their bucket together.
+            return False
         return len(bucketed) <= 1 and not part.alone
 
     def _is_known(self, aggregate: Aggregate) -> bool:

@@ -11,7 +11,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
+from sqlanon.estimates.fixed_sql import fixed, withheld_rows
 from sqlanon.estimates.query.functions import require_bindable, require_evaluable, require_known, tried
 from sqlanon.estimates.query.parse import (
     UNIFORM,
@@ -22,9 +22,10 @@ from sqlanon.estimates.query.parse import (
     aggregates_in,
     refused,
 )
+from sqlanon.estimates.single.bucket_sums import unvaried
 from sqlanon.estimates.single.estimate import Combinations
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, cast, filtered, if_, or_zero, paren
+from sqlanon.sql.build.expressions import ascending, cast, filtered, if_, or_zero, paren, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 
 # The most groups that an answer has.
@@ -154,13 +155,25 @@ def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -
 
 def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -> exp.Select:
     """Every figure of each group, of the aggregates whose numbers are exact or of those whose are not."""
-    tables: Tables = {
-        "class": fixed("estimate", {"combination": combinations.tables[exact]}),
+    combination = combinations.tables[exact]
+    classes = fixed("estimate", {"combination": combination})
+    tables: dict[str, str | exp.Query] = {
+        "class": classes,
         "withheld": withheld_rows(withheld),
-        "bound": _bounds(combinations, combinations.tables[exact], bucketed=combinations.bucketed and exact),
+        "bound": _bounds(combinations, combination, exact=exact),
     }
     if all(aggregate.function == "count" for aggregate in combinations.aggregates):
         return exp.select(exp.Star()).from_(fixed("count_figures", tables).subquery("figures", copy=False), copy=False)
+    variances = None
+    if combinations.sums:
+        added = _numbers(combinations, counts=False)
+        rows = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*added))
+        estimated = exp.Star(replace=[alias(exp.false(), side) for side in ("below", "above")])
+        of_rows = exp.select(estimated).from_(classes.subquery("class"))
+        ends = exp.select(exp.Star()).from_(combinations.sums.ends(rows, exact).subquery("ends"))
+        tables["class"] = union_all([of_rows, ends])
+        variances = combinations.sums.variances(rows.copy())
+    tables["variance"] = variances or unvaried(combination)
     query = fixed("figures", tables)
     # Exact and inexact numbers have columns of their own for figures of the argument's type.
     nothing = {True: exp.DataType.build("HUGEINT", dialect="duckdb"), False: _DOUBLE}
@@ -173,20 +186,20 @@ def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -
     return exp.select(*parts).from_(query.subquery("figures", copy=False), copy=False)
 
 
-def _bounds(combinations: Combinations, combination: str, *, bucketed: bool) -> exp.Query:
+def _bounds(combinations: Combinations, combination: str, *, exact: bool) -> exp.Query:
     """key, number, low and high: the bounds of counts from the values that buckets have, if any."""
-    counts = [
-        literal(number) for number, item in enumerate(combinations.aggregates, start=1) if item.function == "count"
-    ]
-    if bucketed and counts:
+    counts = _numbers(combinations, counts=True)
+    if combinations.sums and exact and counts:
         rows = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*counts))
-        bounds = fixed("bucket_bounds", {"combination": rows})
-        if not combinations.labelled:
-            return bounds
-        sure = fixed("sure_combination", {"combination": rows.copy()})
-        return fixed("sided_bounds", {"above": bounds, "below": fixed("bucket_bounds", {"combination": sure})})
+        return combinations.sums.count_bounds(rows)
     ends = (alias(literal(0), end) for end in ("low", "high"))
     return exp.select(column("key"), column("number"), *ends).from_(relation(combination)).where(exp.false())
+
+
+def _numbers(combinations: Combinations, *, counts: bool) -> list[exp.Expr]:
+    """The numbers of the aggregates that count, or of the others."""
+    numbered = enumerate(combinations.aggregates, start=1)
+    return [literal(number) for number, item in numbered if (item.function == "count") is counts]
 
 
 def _answered(combinations: Combinations, table: str, withheld: int | None) -> exp.Select:

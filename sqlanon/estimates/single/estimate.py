@@ -35,6 +35,7 @@ from sqlanon.estimates.query.bind import (
 from sqlanon.estimates.query.functions import Part, constants_of, is_ordered, require_evaluable, tried
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
 from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel
+from sqlanon.estimates.single.bucket_sums import BucketSums, DealtColumn, added_values
 from sqlanon.estimates.single.combination import (
     CLASS,
     BucketDraws,
@@ -71,9 +72,8 @@ class Combinations:
     kinds: Sequence[Number]
     # The number of columns that rows are grouped by.
     groups: int
-    # Whether values of buckets were combined, and whether with leaves below labels.
-    bucketed: bool
-    labelled: bool
+    # What is known of sums over rows of buckets; None where no values of buckets were combined.
+    sums: BucketSums | None
     # Whether rows may be in groups that nobody can list.
     open_groups: bool
     # Of each column whose values below a label are taken to be equally likely, whether the figures depend on that.
@@ -96,15 +96,16 @@ def combined(
         require_linked(engine, release)
     evaluation = _evaluation(engine, plan_of(query, release, lookups), release, scratch)
     plan, kinds = evaluation.plan, evaluation.kinds
-    classes, values = _classes_and_values(evaluation)
+    classes, values, alike = _classes_and_values(evaluation)
     _require_evaluable(engine, plan, ROW, evaluation.released.subquery(ROW), classes)
     of_labels = [part.signature(evaluation, classes) for part in evaluation.labelled]
     of_buckets = [part.signature(evaluation, classes, values[part.name]) for part in evaluation.bucketed]
     signatures = [(part.name, part.key, part.table) for part in (*of_labels, *of_buckets)]
-    draws = None
+    draws = sums = None
     if of_buckets:
         require_few(engine, classes, [(key, table) for _, key, table in signatures], len(plan.arguments))
         draws = BucketDraws(component(release, CLASS), [(part.name, part.key) for part in of_buckets])
+        sums = _sums_of_buckets(evaluation, of_buckets, values, alike)
     tables: dict[bool, str] = {}
     # The rows that satisfy WHERE are counted by themselves where groups or the figures of an argument need them.
     numbered = list(enumerate(kinds))[0 if plan.groups or any(plan.arguments) else 1 :]
@@ -116,8 +117,7 @@ def combined(
         query.aggregates,
         kinds,
         len(plan.groups),
-        bool(of_buckets),
-        bool(of_labels),
+        sums,
         any(part.open_groups for part in of_labels),
         {part.uniform[0]: part.uniform[1] for part in of_labels if part.uniform},
     )
@@ -156,17 +156,37 @@ def _evaluation(engine: Engine, plan: Plan, release: ReleaseModel, scratch: Scra
     return _Evaluation(engine, scratch, plan, release, released, weight, labelled, sets, kinds)
 
 
-def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.Query]]:
-    """The table of the classes of released rows, and the evaluated values of each set of bucketed columns."""
+def _sums_of_buckets(
+    evaluation: _Evaluation, signatures: Sequence[_Signature], values: Mapping[str, exp.Query], alike: str | None
+) -> BucketSums:
+    plan, kinds = evaluation.plan, evaluation.kinds
+    sets = [DealtColumn(part.name, position, values[part.name], part.table) for position, part in enumerate(signatures)]
+    positions = {part.name: part.position for part in sets}
+    return BucketSums(
+        {number: positions[part[0]] for number, part in enumerate(plan.arguments) if part and part[0] in positions},
+        {exact: added_values(plan, sets, kinds, exact) for exact in (True, False)},
+        alike,
+        evaluation.release.linked,
+        bool(evaluation.labelled),
+        len(sets),
+    )
+
+
+def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.Query], str | None]:
+    """The table of the classes of released rows, and the evaluated values of each set of bucketed columns.
+
+    The third part is the table of the buckets that stand for all that are alike, if some do.
+    """
     columns = {part.index: part.generalized for part in evaluation.labelled}
     buckets = {part.bucket: bucket_of_row(part.columns, ROW) for part in evaluation.bucketed}
     labelled = _labelled_rows(evaluation.plan, buckets, columns, evaluation.released, evaluation.weight)
     rows: exp.Query = labelled
+    alike = None
     values = {part.name: part.evaluated(evaluation) for part in evaluation.bucketed}
     if values and not evaluation.release.separate_tables:
         bucket = evaluation.bucketed[0].bucket
-        rows, values = _alike(evaluation.engine, bucket, labelled, values, evaluation.scratch)
-    return evaluation.scratch.table(CLASS, _classes(rows, labelled.named_selects, columns)), values
+        rows, values, alike = _alike(evaluation.engine, bucket, labelled, values, evaluation.scratch)
+    return evaluation.scratch.table(CLASS, _classes(rows, labelled.named_selects, columns)), values, alike
 
 
 @dataclass(frozen=True)
@@ -278,8 +298,11 @@ def _labelled_rows(
 
 def _alike(
     engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], scratch: Scratch
-) -> tuple[exp.Query, dict[str, exp.Query]]:
-    """The rows and the values of buckets: of buckets that are alike to the query, those of one stand for all."""
+) -> tuple[exp.Query, dict[str, exp.Query], str | None]:
+    """The rows and the values of buckets: of buckets that are alike to the query, those of one stand for all.
+
+    The third part is the table of these, None where each bucket stands for itself.
+    """
     rows = BucketTable(
         scratch.table("labelled", labelled),
         bucket,
@@ -291,7 +314,7 @@ def _alike(
         others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
         values[name] = BucketTable(scratch.table("value", query), "label", WEIGHT, others)
     alike = alike_buckets(engine, [rows, *values.values()], scratch)
-    return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}
+    return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}, alike
 
 
 def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Select:

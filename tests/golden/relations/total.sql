@@ -13,6 +13,7 @@ FROM (
   SELECT
     "id", "key", "number", ANY_VALUE("unit") AS "unit", ANY_VALUE("n") AS "n",
     COUNT_IF("holds") = ANY_VALUE("combinations") AS "certain", COUNT_IF("holds") > 0 AS "possible",
+    COUNT_IF("holds") > 0 AS "below", COUNT_IF("holds") > 0 AS "above",
     CASE
       WHEN COUNT_IF("holds") = ANY_VALUE("combinations") THEN 1.0
       WHEN COUNT_IF("holds") = 0 THEN 0.0

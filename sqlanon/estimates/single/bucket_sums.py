@@ -1,0 +1,138 @@
+"""Bounds and variances of figures of buckets, which no row and no value of a bucket enters twice.
+
+The files under sql/estimates say how: bucket_bounds.sql how many rows satisfy, bucket_ends.sql what they add up to at
+least and at most, bucket_variances.sql how much that varies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.estimates.axes import Number
+from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.labels.pieces import LISTED
+from sqlanon.estimates.query.bind import Plan
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, cast, identical, if_, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+_LIMITS = ("possible", "open", "satisfying", "failing", "apart")
+# The variances of figures.sql that those of buckets replace.
+VARIANCES = ("hits_variance", "covariance", "value_variance")
+
+
+@dataclass(frozen=True)
+class DealtColumn:
+    """The evaluated values of a set of bucketed columns, and the table of their signatures."""
+
+    # The relation of the values, and its place among those that combinations draw from.
+    name: str
+    position: int
+    evaluated: exp.Query
+    signatures: str
+
+
+@dataclass(frozen=True)
+class BucketSums:
+    """What is known of sums over the rows of buckets, beside the combinations of rows with values."""
+
+    # Of each aggregate that adds up values of buckets, by its number, the place of these values.
+    positions: Mapping[int, int]
+    # place, number, signature, weight and value: the values that such aggregates add up, by whether they are exact.
+    values: Mapping[bool, exp.Query]
+    # The table of the buckets that stand for several (bucket and copies); None where each stands for itself.
+    alike: str | None
+    # Whether sets of columns have different buckets.
+    linked: bool
+    # Whether rows have labels, too.
+    labelled: bool
+    # The number of sets of bucketed columns.
+    sets: int
+
+    def count_bounds(self, combination: exp.Query) -> exp.Query:
+        """key, number, low and high: the bounds of how many rows satisfy."""
+        ends = [alias(f.sum(column(end)), end) for end in ("low", "high")]
+        bounds = exp.select(column("key"), column("number"), *ends).from_(self._bounds(combination).subquery("bound"))
+        return bounds.group_by(column("key"), column("number"))
+
+    def ends(self, combination: exp.Query, exact: bool) -> exp.Query:
+        """The rows that figures.sql makes bounds of (bucket_ends.sql)."""
+        items = fixed("bucket_items", {"combination": combination, "value": self.values[exact]})
+        return fixed("bucket_ends", {"item": items, "bound": self._bounds(combination.copy(), by_values=True)})
+
+    def variances(self, combination: exp.Query) -> exp.Query | None:
+        """key, number and the variances of sums over rows that are dealt one of each bucket's values.
+
+        None where rows have several values, or labels: then they are taken to be independent.
+        """
+        if self.sets > 1 or self.labelled:
+            return None
+        numbers = [exp.select(alias(literal(number), "number")) for number in self.positions]
+        nothing = exp.select(alias(literal(0), "number")).where(exp.false())
+        alike = exp.select(alias(exp.null(), "bucket"), alias(literal(1), "copies")).where(exp.false())
+        tables = {
+            "combination": combination,
+            "dealt": union_all(numbers) if numbers else nothing,
+            "alike": self.alike or alike,
+        }
+        return fixed("bucket_variances", tables)
+
+    def _bounds(self, combination: exp.Query, *, by_values: bool = False) -> exp.Query:
+        """component, key, number, low and high of bucket_bounds.sql."""
+        above = fixed("bucket_bounds", {"bucket_limit": self._limits(combination, by_values)})
+        if not self.labelled:
+            return above
+        sure = fixed("sure_combination", {"combination": combination.copy()})
+        below = fixed("bucket_bounds", {"bucket_limit": self._limits(sure, by_values)})
+        return fixed("sided_bounds", {"above": above, "below": below})
+
+    def _limits(self, combination: exp.Query, by_values: bool) -> exp.Query:
+        """The limits of buckets. Where they are of several tables, those of the values that an aggregate adds up.
+
+        Each bucket of these is a component by itself then.
+        """
+        limits = fixed("bucket_limits", {"combination": combination})
+        if not (by_values and self.linked and self.positions):
+            return limits
+        of_values = column("number").isin(*map(literal, self.positions))
+        conditions = [
+            exp.and_(column("number").eq(number), column("place").eq(position))
+            for number, position in self.positions.items()
+        ]
+        component = if_(of_values, as_text(column("bucket")), as_text(column("component")))
+        alone = exp.and_(column("whole"), exp.or_(exp.not_(of_values.copy()), column("places").eq(1)))
+        query = exp.select(alias(component, "component"), *map(column, ("place", "key", "number", *_LIMITS)))
+        query.select(alias(alone, "whole"), copy=False)
+        return query.from_(limits.subquery("bucket_limit")).where(exp.or_(exp.not_(of_values.copy()), *conditions))
+
+
+def added_values(plan: Plan, sets: Sequence[DealtColumn], kinds: Sequence[Number], exact: bool) -> exp.Query:
+    """place, number, signature, weight and value of the values of buckets that exact, or inexact, aggregates add up."""
+    queries: list[exp.Query] = []
+    for number, argument in enumerate(plan.arguments):
+        for values in sets:
+            if argument and argument[0] == values.name and (kinds[number].unit is not None) is exact:
+                queries.append(_added(plan, values, number))
+    names = ("place", "number", "signature", "weight")
+    kind = "HUGEINT" if exact else "DOUBLE"
+    nothing = exp.select(*(alias(literal(0), name) for name in names), alias(cast(exp.null(), kind), "value"))
+    return union_all(queries) if queries else nothing.where(exp.false())
+
+
+def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Select:
+    shared = ("label", LISTED, *plan.factors.parts.get(values.name, {}))
+    query = exp.select(alias(literal(values.position), "place"), alias(literal(number), "number"))
+    query.select(column("signature", "signature"), column("weight", "evaluated"), copy=False)
+    query.select(alias(column(f"least_{number}", "evaluated"), "value"), copy=False)
+    query.from_(values.evaluated.copy().subquery("evaluated"), copy=False)
+    same = exp.and_(*(identical(column(name, "evaluated"), column(name, "signature")) for name in shared))
+    return query.join(relation(values.signatures, as_="signature"), on=same, copy=False)
+
+
+def unvaried(combination: str) -> exp.Query:
+    """key, number and the variances of bucket_variances.sql of no aggregate."""
+    variances = (alias(cast(exp.null(), "DOUBLE"), name) for name in VARIANCES)
+    return exp.select(column("key"), column("number"), *variances).from_(relation(combination)).where(exp.false())
