@@ -36,6 +36,8 @@ OF_METHOD = {
     Kind.FLAG: "bool",
     Kind.WHOLES: "Sequence[int]",
     Kind.COLUMN: "str",
+    Kind.COLUMNS: "Sequence[str]",
+    Kind.BUDGET: "str",
     Kind.SPAN: "int | str",
 }
 OF_JOIN = (

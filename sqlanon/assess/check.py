@@ -113,6 +113,7 @@ def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequir
         values=answerable.values,
         suppressed=release.suppressed_rows,
         recorded=releases.measurements(engine, release),
+        is_own=True,
     )
     structure = verified(release.method, release.method_arguments, published)
     if structure.misfit is not None:

@@ -40,6 +40,13 @@ class HierarchyRow:
 
 
 @dataclass(frozen=True)
+class _MadeFor:
+    """The policy for which USING AUTO made a hierarchy, None for one that a user made."""
+
+    made_for: str | None
+
+
+@dataclass(frozen=True)
 class StoredHierarchy:
     """A hierarchy as the catalog has it.
 
@@ -144,6 +151,12 @@ def made_for(engine: Engine, policy: str) -> list[str]:
     if not migrations.ready(engine):
         return []
     return _rows.read_names(engine, "hierarchy", "hierarchy", {"made_for": policy})
+
+
+def is_automatic(engine: Engine, name: str) -> bool:
+    """Whether USING AUTO made a hierarchy, from the values of a column."""
+    rows = _rows.read(engine, "hierarchy", _MadeFor, {"hierarchy": name})
+    return any(row.made_for is not None for row in rows)
 
 
 def mark_made_for(engine: Engine, name: str, policy: str) -> None:

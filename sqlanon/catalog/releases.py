@@ -160,7 +160,7 @@ class _ReleaseRow:
     policy_fingerprint: str
     policy_json: str
     method: str
-    source_rows: int
+    source_rows: int | None
     released_rows: int
     suppressed_rows: int
     loss: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
@@ -256,6 +257,17 @@ class Choice(Protocol):
 
     @property
     def searched(self) -> Searched | None: ...
+
+
+@runtime_checkable
+class WithNoise(Protocol):
+    """A choice that was made of counts with noise, which have cost `spent` of a budget: epsilon and delta.
+
+    `rows` are those that are published: how many the source has is not told.
+    """
+
+    @property
+    def spent(self) -> tuple[Decimal, Decimal]: ...
 
 
 @runtime_checkable

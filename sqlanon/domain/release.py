@@ -54,8 +54,16 @@ class Reading(StrEnum):
     """The number of the row's group within its table (De Capitani di Vimercati et al. 2010)."""
     LINK = "link"
     """The group that the row has in another table: the first such column is of the first table with groups."""
+    DOMAIN_VALUE = "domain_value"
+    """A value that anybody may know the column to have: beside a count with noise, or drawn by such counts."""
+    NOISY_COUNT = "noisy_count"
+    """How many rows have the values beside it, with noise."""
     RESPONDENT = "respondent"
     """The number of the respondent whose row it is, drawn for the release, and the same in all its tables."""
+
+
+# The readings of columns that no row of the source is behind: differential privacy is promised of these.
+WITH_NOISE = frozenset((Reading.DOMAIN_VALUE, Reading.NOISY_COUNT))
 
 
 # A published release as the catalog remembers it.
@@ -122,9 +130,9 @@ class Release:
     whole policy, its hierarchies and the method as they were, so that the release can
     be checked after the policy was replaced. `source_rows`, `released_rows` and
     `suppressed_rows` count the source at the time of release; a live view shows more
-    or fewer rows as its source changes. `loss` is the granularity loss, `nodes` the size of the
-    lattice, `nodes_checked` how many of its nodes had their classes counted and
-    `nodes_pruned` how many were ruled out without, None for a method without one.
+    or fewer rows as its source changes. `source_rows` is None where even their number would tell of somebody.
+    `loss` is the granularity loss, `nodes` the size of the lattice, `nodes_checked` how many of its nodes had
+    their classes counted and `nodes_pruned` how many were ruled out without, None for a method without one.
     `loss_name` is the loss that was minimized, `loss_bound` a loss below which no node
     of the lattice can come, and `proven_optimal` whether the release reaches the least
     there is. `content_fingerprint` identifies a snapshot's rows and
@@ -143,7 +151,7 @@ class Release:
     policy_json: str
     method: str
     method_arguments: tuple[tuple[str, Value], ...]
-    source_rows: int
+    source_rows: int | None
     released_rows: int
     suppressed_rows: int
     loss: float
@@ -178,6 +186,11 @@ class Release:
         """
         quasi = (a for a in self.attributes if a.role is Role.QUASI_IDENTIFIER and a.levels)
         return ", ".join(f"{a.name} {level_range(a.levels)}/{a.height}" for a in quasi)
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether its rows are made of counts with noise, and none of them is a row of the source."""
+        return any(attribute.reading in WITH_NOISE for attribute in self.attributes)
 
     @property
     def is_locally_recoded(self) -> bool:

@@ -17,12 +17,17 @@ class FigureCall:
     arguments: tuple[tuple[str, Value], ...] = ()
 
 
+# The argument of a method that is written as UNDER BUDGET name.
+BUDGET = "budget"
+
+
 @dataclass(frozen=True)
 class MethodCall:
-    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH].
+    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH]
+    [UNDER BUDGET name].
 
     Without METHOD there is no name, and the default method is meant. `sets` are those of columns after FRAGMENTS,
-    `columns` those after COLUMNS; `each_apart` says that COLUMNS EACH was written.
+    `columns` those after COLUMNS; `each_apart` says that COLUMNS EACH was written. The budget is among the arguments.
     """
 
     name: str = ""

@@ -148,7 +148,7 @@ class Summary:
 
     release: str
     source: str
-    source_rows: int
+    source_rows: int | None
     released_rows: int
     suppressed_rows: int
     required: tuple[Measurement, ...]
@@ -247,6 +247,8 @@ class Summary:
         return _NOT_PROMISED if has_secret else f"{_WITHOUT_SECRET}; {_NOT_PROMISED}"
 
     def _rows(self) -> str:
+        if self.source_rows is None:
+            return f"{self.released_rows:,} out, made of counts with noise"
         left_out = "none left out" if not self.suppressed_rows else f"{self.suppressed_rows:,} left out"
         return f"{self.source_rows:,} in, {self.released_rows:,} out, {left_out}"
 

@@ -330,6 +330,8 @@ _OF_ROWS: Mapping[Reading, str] = {
     Reading.GROUP: "the number of the row's group in this table",
     Reading.LINK: "the group that the row has in another table",
     Reading.RESPONDENT: "the number of the person whose row it is, drawn for this release and the same in its tables",
+    Reading.DOMAIN_VALUE: "a value that anybody may know, beside a count with noise or drawn by such counts",
+    Reading.NOISY_COUNT: "how many rows have the values beside it, with noise; it may be below 0",
 }
 # Of a release that has counterfeits, or could have.
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {
@@ -370,7 +372,15 @@ _NO_HIERARCHY = "the value, or * for any value"
 
 
 # What stands in a column besides the values of the source; by its role alone it would be one of these.
-_ADDED = {Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.RESPONDENT}
+_ADDED = {
+    Reading.BUCKET,
+    Reading.COUNT,
+    Reading.COUNTERFEITS,
+    Reading.GROUP,
+    Reading.LINK,
+    Reading.RESPONDENT,
+    Reading.NOISY_COUNT,
+}
 
 
 @dataclass(frozen=True)

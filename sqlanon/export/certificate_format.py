@@ -38,9 +38,12 @@ class _Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Rows(_Member, frozen=True, kw_only=True):
-    """Numbers of rows: of the source, of the release, and of the source in no row of the release."""
+    """Numbers of rows: of the source, of the release, and of the source in no row of the release.
 
-    source: Number
+    That of the source is null where it would tell of somebody: in a release that is made of counts with noise.
+    """
+
+    source: Number | None
     released: Number
     suppressed: Number
 

@@ -145,7 +145,7 @@ def stated_moment(moment: datetime) -> str:
 
 
 # Columns that a method adds: no column of the source is behind them.
-_ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)
+_ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.NOISY_COUNT)
 # Columns that show the values of a quasi-identifier less precisely.
 _RECODED = (Reading.LABEL, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE)
 _ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))

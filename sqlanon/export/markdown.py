@@ -48,11 +48,17 @@ def _lines(certificate: Certificate, signer: str | None) -> Iterator[str]:
     rows, time = certificate.rows, certificate.time
     yield MARKDOWN_TITLE + _code(certificate.release)
     yield ""
-    yield f"{rows.released:,} of the source's {rows.source:,} rows; {rows.suppressed:,} suppressed."
+    if rows.source is None:
+        yield f"{rows.released:,} rows, made of counts with noise. How many rows the source has is not told."
+    else:
+        yield f"{rows.released:,} of the source's {rows.source:,} rows; {rows.suppressed:,} suppressed."
     yield f"Released {time.released}, exported {time.exported}."
     yield from _required(certificate.requirements)
     yield from _section("What it promises")
-    yield from (f"- {sentence}" for sentence in _promises(certificate.requirements, certificate.policy))
+    yield from (
+        f"- {sentence}"
+        for sentence in _promises(certificate.requirements, certificate.policy, of_source=rows.source is not None)
+    )
     yield from _section("What it does not promise")
     limits = (
         *_assumed(certificate.assumptions),
@@ -103,7 +109,7 @@ def _required(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
     yield from _table(head, rows)
 
 
-def _promises(requirements: Sequence[RequirementEntry], policy: PolicyEntry) -> Iterator[str]:
+def _promises(requirements: Sequence[RequirementEntry], policy: PolicyEntry, *, of_source: bool) -> Iterator[str]:
     for requirement in requirements:
         yield f"{_code(requirement.requirement)}: {requirement.meaning}"
     seen = [r.recomputed_from for r in requirements]
@@ -132,13 +138,19 @@ def _promises(requirements: Sequence[RequirementEntry], policy: PolicyEntry) -> 
         "Suppressed rows, and the values of columns that the policy does not name or calls identifiers, are in none "
         f"of the files{', apart from the characters that a mask keeps' if has_masks else ''}."
     )
-    yield "The snapshot's rows were put in an order that the operating system drew, so their places link to nothing."
+    if of_source:
+        drawn = "The snapshot's rows were put in an order that the operating system drew"
+        yield f"{drawn}, so their places link to nothing."
 
 
 def _counted(seen: str) -> str:
     """What no row of the file shows, as the beginning of a sentence."""
     hidden = seen.removeprefix("snapshot with its ").partition(",")[0]
-    return {"public table": "Rows of the public table"}.get(hidden, hidden.capitalize())
+    entries = {
+        "public table": "Rows of the public table",
+        "the ledger of the budget": "The entries of the budget's ledger",
+    }
+    return entries.get(hidden, hidden.capitalize())
 
 
 def _assumed(assumptions: Sequence[AssumptionEntry]) -> Iterator[str]:

@@ -53,6 +53,7 @@ _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE, *_ENDS)
 _KINDS = {
     Reading.COUNT: "BIGINT",
     Reading.COUNTERFEITS: "BIGINT",
+    Reading.NOISY_COUNT: "BIGINT",
     Reading.ITEM_LABELS: "VARCHAR[]",
     Reading.RESPONDENT: "BIGINT",
 }

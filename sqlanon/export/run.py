@@ -233,6 +233,7 @@ def _require_structure(
         values=snapshot.answerable.values,
         suppressed=release.suppressed_rows,
         recorded=recorded,
+        is_own=True,
     )
     require_kept(release.method, release.method_arguments, published, release.name, "exported")
     if snapshot.answerable.classes.people is not None:

@@ -107,7 +107,8 @@ def _since(engine: Engine, release: Release) -> str:
 
 
 def _require_consistent(release: Release, policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> None:
-    whole = release.source_rows == release.released_rows + release.suppressed_rows
+    rows = release.released_rows + release.suppressed_rows
+    whole = release.source_rows == (None if release.has_noise else rows)
     if fingerprint(policy, hierarchies) != release.policy_fingerprint or not whole:
         raise CatalogError(
             f"release {release.name}: its rows in the catalog contradict each other; nothing was exported",

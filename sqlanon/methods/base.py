@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from sqlglot import exp
@@ -16,7 +17,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.explanation import Choice, Explanation
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.release import Assumption, Measurement, Reading
-from sqlanon.domain.values import Value
+from sqlanon.domain.values import Value, plain_number, written
 from sqlanon.engines.base import RAISE_BOUND, Engine
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.limits import Limits
@@ -70,6 +71,7 @@ class PublishedTables:
     `tables` are those of the release by what stands behind its name, "" for that of a release of one, and `values`
     says where the values of a sensitive attribute are. `suppressed` of the source's rows are in none of them.
     `choice` is what was published, known while the release is made only; `recorded` is what was measured when it was.
+    If `is_own`, the release is one of this database, whose ledgers can be asked.
     """
 
     engine: Engine
@@ -79,6 +81,7 @@ class PublishedTables:
     suppressed: int
     choice: Choice | None = None
     recorded: Sequence[Measurement] = ()
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,8 @@ class Figure:
         """The measurement as a requirement, such as k_looseness(k => 4)."""
         if self.parameter is None or not measurement.required:
             return measurement.question
-        return f"{measurement.question}({self.parameter} => {measurement.required:.0f})"
+        required = written(plain_number(Decimal(repr(measurement.required))))
+        return f"{measurement.question}({self.parameter} => {required})"
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,10 @@ class Method(ABC, Generic[_Options, _Choice]):
     # The calls by which the method competes where a statement names none, each as its arguments; none by default.
     # Their encodings are the same, and `choices` and `spans` answer for them.
     COMPETES: ClassVar[tuple[tuple[tuple[str, Value], ...], ...]] = ()
+
+    # Whether releases are asked what their policy requires. If not, no row of theirs is a row of the source, and they
+    # keep a promise of the method's own instead, which `verify` measures.
+    ASKS_REQUIREMENTS: ClassVar[bool] = True
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -13,6 +13,7 @@ from sqlanon.syntax.query_text import query_text
 from sqlanon.syntax.texts import (
     against_text,
     arguments_text,
+    budget_text,
     call_text,
     create_text,
     if_not_exists_text,
@@ -142,8 +143,9 @@ def _clauses_text(attribute: Attribute) -> str:
 
 
 def _sets_of(method: MethodCall) -> str:
-    """FRAGMENTS or COLUMNS with what stands behind it, after a blank; nothing if there is neither."""
+    """FRAGMENTS or COLUMNS with what stands behind it, and UNDER BUDGET, each after a blank; nothing without them."""
+    budget = budget_text(method)
     if method.each_apart:
-        return " COLUMNS EACH"
+        return f" COLUMNS EACH{budget}"
     named = sets_text("FRAGMENTS", method.sets) or sets_text("COLUMNS", method.columns)
-    return f" {named}" if named else ""
+    return f" {named}{budget}" if named else budget

@@ -23,15 +23,17 @@ _MODELS = {"k": "k_anonymity", "l": "l_diversity", "t": "t_closeness"}
 def policy_of(text: str) -> Policy:
     """The policy that a CREATE POLICY statement defines, as a certificate has it.
 
+    A release that is not asked what its policy requires has the policy without REQUIRE.
+
     Raises ValueError for another number of statements, StatementError for another statement.
     """
     (piece,) = split(text)
     reader = Reader(text, Positions(text), piece.start, piece.end, label="CREATE POLICY", form="")
-    policy, _, _ = create_policy(reader)
+    policy, _, _ = create_policy(reader, optional=True)
     return policy
 
 
-def create_policy(reader: Reader) -> tuple[Policy, bool, bool]:
+def create_policy(reader: Reader, *, optional: bool = False) -> tuple[Policy, bool, bool]:
     """Reads a policy, whether OR REPLACE stands there, and whether IF NOT EXISTS does.
 
     CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
@@ -39,7 +41,7 @@ def create_policy(reader: Reader) -> tuple[Policy, bool, bool]:
     [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public]
     [JOINED WITH RELEASE other ON (columns)] REQUIRE requirements.
 
-    Where something is CONFIDENTIAL, REQUIRE may be left out.
+    Where something is CONFIDENTIAL, or if `optional`, REQUIRE may be left out.
     """
     or_replace, if_not_exists = created(reader, "POLICY")
     name = object_name(reader, "policy")
@@ -55,7 +57,7 @@ def create_policy(reader: Reader) -> tuple[Policy, bool, bool]:
     related = related_tables(reader, columns)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
     also = _still_possible(confidential, visible)
-    public, other, required = _rest(reader, also, optional=bool(confidential))
+    public, other, required = _rest(reader, also, optional=optional or bool(confidential))
     policy = Policy(name, on, columns, required, public, confidential, visible, pivot, related, other)
     return policy, or_replace, if_not_exists
 

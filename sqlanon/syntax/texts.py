@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from sqlanon.domain.policy import JoinedRelease, Requirement
-from sqlanon.domain.requests import FigureCall, MethodCall
+from sqlanon.domain.requests import BUDGET, FigureCall, MethodCall
 from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value
 from sqlanon.errors import StatementError
 from sqlanon.syntax.lexer import RESERVED
@@ -92,7 +92,16 @@ def names_text(names: Iterable[str]) -> str:
 def call_text(call: Requirement | MethodCall | FigureCall) -> str:
     """A requirement as it is written behind REQUIRE, a method as behind METHOD, a figure with its arguments."""
     name = call.model if isinstance(call, Requirement) else call.name
-    return f"{word_text(name)}({', '.join(arguments_text(call.arguments))})"
+    arguments = [part for part in call.arguments if part[0] != BUDGET or not isinstance(call, MethodCall)]
+    return f"{word_text(name)}({', '.join(arguments_text(arguments))})"
+
+
+def budget_text(method: MethodCall) -> str:
+    """UNDER BUDGET and the name behind a blank; nothing for a method that names none."""
+    budget = dict(method.arguments).get(BUDGET)
+    if budget is None:
+        return ""
+    return f" UNDER BUDGET {name_text(budget.name if isinstance(budget, QualifiedName) else str(budget))}"
 
 
 def figure_text(call: FigureCall) -> str:

@@ -30,7 +30,7 @@ CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS
     'w' || (i // 7 % 3) AS ward, '*' AS guard, ['i' || (i % 3)] AS items FROM range(240) AS t(i);
 CREATE TABLE notes AS SELECT visit, 'n' AS note FROM visits;
 CREATE TABLE voters AS SELECT age, zip FROM visits;
-CREATE HIERARCHY diseases AS LEVELS (SELECT DISTINCT disease FROM visits);
+CREATE HIERARCHY diseases AS LEVELS (SELECT 'd' || i FROM range(5) AS t(i));
 CREATE TABLE guests AS SELECT i % 6 AS age, 'n' || i AS note FROM range(60) AS t(i);
 CREATE POLICY notes ON guests (age QUASI IDENTIFIER, note SENSITIVE) REQUIRE k_anonymity(k => 2);
 CREATE ANONYMIZED TABLE other AS POLICY notes METHOD generalization;
@@ -75,8 +75,14 @@ RELATED = Use(
     require="REQUIRE k_anonymity(k => 2)",
     related="WITH TABLE notes ON (visit) (note INSENSITIVE)",
 )
+# Of a method that pays, over the columns here.
+PAID = {"dp_histogram": "dp_histogram(by => (disease), epsilon => 1, budget => paid)"}
 CALLS = (
-    *(call.removesuffix(methods.IN_SERIES) for name, (_, call) in methods.CALLS.items() if name != methods.EXAMPLE),
+    *(
+        PAID.get(name, call.removesuffix(methods.IN_SERIES))
+        for name, (_, call) in methods.CALLS.items()
+        if name != methods.EXAMPLE
+    ),
     "mondrian(mode => 'relaxed')",
     "mondrian(publish => 'none')",
 )
@@ -143,6 +149,8 @@ def statements(call: str, use: Use) -> tuple[str, str]:
 def publish(con: Connection, call: str, use: Use) -> None:
     policy, release = statements(call, use)
     con.execute(policy)
+    if "budget => paid" in call and not use.related and not DuckDBEngine(con.duckdb).distributed:
+        con.execute("CREATE BUDGET paid ON POLICY p (epsilon => 9, delta => 1e-6)")
     if use.series:
         con.execute("CREATE SERIES monthly ON POLICY p KEY 'SQLANON_TEST_KEY'")
     con.execute(release)

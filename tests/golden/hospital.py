@@ -55,6 +55,9 @@ LISTS = """CREATE TABLE visits AS FROM (VALUES (1, ['a1', 'b1', 'b2']), (2, ['a2
 CREATE HIERARCHY chapters AS LEVELS (FROM (VALUES ('a1', 'A'), ('a2', 'A'), ('b1', 'B'), ('b2', 'B')) AS t);
 CREATE POLICY coded ON visits (patient ENTITY, codes QUASI IDENTIFIER USING chapters)
     REQUIRE km_anonymity(k => 2, m => 2);"""
+NOISY = """CREATE HIERARCHY sexes AS LEVELS (FROM (VALUES ('F'), ('M')));
+CREATE POLICY noisy ON patients (sex QUASI IDENTIFIER USING sexes) REQUIRE k_anonymity(k => 3);
+CREATE BUDGET paid ON POLICY noisy (epsilon => 2);"""
 # Of fewer than 100 rows no drawn count is asked.
 COMPARED = f"""INSERT INTO patients SELECT p.* FROM patients AS p, range(5);
 CREATE POLICY compared ON patients ({TREES}) REQUIRE k_anonymity(k => 7);"""
@@ -93,6 +96,9 @@ FOLDERS = {
         Case("ranges", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY people METHOD m_invariance(m => 2, "
              "publish => 'ranges') IN SERIES monthly",
              TWO_ILLNESSES + PEOPLE + "DELETE FROM patients WHERE sex = 'F';"),
+    ),
+    "dp_histogram": (
+        Case("public", _made("noisy", "dp_histogram(by => (sex), epsilon => 1) UNDER BUDGET paid"), NOISY),
     ),
     "fragments": (
         Case("found", _made("apart", "fragments"), APART),

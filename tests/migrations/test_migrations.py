@@ -90,14 +90,10 @@ def test_install_makes_the_catalog_once(engine):
         "budget_entry",
     }
     recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
-    files = ("0001_catalog.sql", "0002_budgets.sql", "0003_masks.sql", "0004_automatic_hierarchies.sql")
+    slugs = ("catalog", "budgets", "masks", "automatic_hierarchies", "uncounted_sources")
+    files = [f"{number:04}_{slug}.sql" for number, slug in enumerate(slugs, start=1)]
     digests = [hashlib.sha256(assets.read("sql", "catalog", file).encode()).hexdigest() for file in files]
-    assert recorded == [
-        (1, "catalog", digests[0], True),
-        (2, "budgets", digests[1], True),
-        (3, "masks", digests[2], True),
-        (4, "automatic_hierarchies", digests[3], True),
-    ]
+    assert recorded == [(number, slug, digests[number - 1], True) for number, slug in enumerate(slugs, start=1)]
     others = tables(engine) - {"schema_version"}
     assert [engine.rows(f"FROM anon.{name}") for name in sorted(others)] == [[]] * len(others)
 
@@ -162,13 +158,14 @@ def test_a_database_of_the_former_version_answers_as_before(tmp_path):
     file = tmp_path / "hospital.duckdb"
     file.write_bytes(gzip.decompress(WRITTEN_BY_0_1_0.read_bytes()))
     with connect(str(file)) as connection:
-        with pytest.raises(CatalogError, match="a catalog of version 1, and this sqlanon reads version 4"):
+        with pytest.raises(CatalogError, match="a catalog of version 1, and this sqlanon reads version 5"):
             connection.execute("SHOW RELEASES")
         engine = DuckDBEngine(connection.duckdb)
         assert [migration.slug for migration in migrations.migrate(engine, transaction=engine.transaction)] == [
             "budgets",
             "masks",
             "automatic_hierarchies",
+            "uncounted_sources",
         ]
         assert connection.execute("CHECK hospital_release").fetchall() == [
             ("main.hospital_release", "k_anonymity", None, 4.0, 4.0, True)

@@ -108,7 +108,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["altair"] == imported["vl_convert"] == {"sqlanon/export/report/charts.py"}
     assert imported["IPython"] == {"sqlanon/clients/notebook/magics.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
-    assert imported["opendp"] == {"sqlanon/estimates/noisy/noise.py"}
+    assert imported["opendp"] == {"sqlanon/sources/noise.py"}
     assert imported["prometheus_client"] == {"sqlanon/clients/jobs/metrics.py"}
     profiling = {"sqlanon/assess/profiling/checked_values.py"}
     assert imported["faker"] == imported["phonenumbers"] == imported["stdnum"] == profiling

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sqlanon.estimates.noisy import noise
+from sqlanon.sources import noise
 from tests.oracles.noise import (
     chi_square,
     deviation,

@@ -8,6 +8,7 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+from sqlanon.domain.requests import BUDGET
 from sqlanon.methods import registry
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import called
@@ -66,12 +67,21 @@ CREATE POLICY families ON {SOURCE}
     (who ENTITY, "é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
     WITH TABLE (SELECT who, "é age" % 2 AS "w'ard" FROM {SOURCE}) AS "its ""visits" ON (who)
     ("w'ard" QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
+CREATE HIERARCHY six AS LEVELS (FROM range(6));
+CREATE HIERARCHY places AS LEVELS (SELECT 'z' || i FROM range(4) AS t(i));
+CREATE HIERARCHY "it's all" AS LEVELS (SELECT 'd' || i FROM range(6) AS t(i));
+CREATE POLICY noisy ON {SOURCE}
+    (who ENTITY, "é age" QUASI IDENTIFIER USING six, "select" QUASI IDENTIFIER USING places,
+     "it's" SENSITIVE USING "it's all") REQUIRE k_anonymity(k => 2);
+CREATE BUDGET "its ""budget" ON POLICY noisy (epsilon => 1000, delta => 0.001);
 CREATE WORKLOAD asked ON POLICY p (queries => 40, dimensions => 2, seed => 1);
 """
 # The method of the page.
 EXAMPLE = "columns"
 # A second line of a method that publishes something else by an argument.
 RANGES = "m_invariance_ranges"
+# What is behind the call of a method that adds noise.
+PAID = ' UNDER BUDGET "its ""budget"'
 # What is behind the call of a method that makes releases of a series.
 IN_SERIES = " IN SERIES monthly"
 
@@ -82,6 +92,8 @@ def default_call(name: str) -> tuple[str, str]:
     arguments = example_arguments(method)
     options = method.options(arguments)
     limits, call = method.limits(options), called(name, dict(arguments))
+    if BUDGET in dict(arguments):
+        return "noisy", called(name, {n: value for n, value in arguments if n != BUDGET}) + PAID
     if limits.without_related:
         return "families", call
     if limits.without_series:
@@ -96,6 +108,7 @@ def default_call(name: str) -> tuple[str, str]:
 # Policies that methods can keep, and the methods with arguments. Of one without a line here it is `default_call`.
 _LINES = {
     "anatomy": ("buckets", "anatomy(l => 2)"),
+    "dp_histogram": ("noisy", f"""dp_histogram(by => ("é age", "it's"), epsilon => 1){PAID}"""),
     "generalization": ("p", "generalization(suppression => 0.3)"),
     "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
     "m_invariance": ("people", f"m_invariance(m => 2){IN_SERIES}"),

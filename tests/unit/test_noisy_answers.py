@@ -12,7 +12,7 @@ import pytest
 from sqlanon import connect
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError, PrivacyViolation, StatementError, UserError
-from sqlanon.estimates.noisy import noise
+from sqlanon.sources import noise
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.run import run_statement
 from tests.support.database import template

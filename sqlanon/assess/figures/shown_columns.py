@@ -30,6 +30,8 @@ _WORDS = {
     Reading.GROUP: "the number of the row's group in its table",
     Reading.LINK: "the number of the row's group in another table",
     Reading.RESPONDENT: "a number that was drawn for each person",
+    Reading.DOMAIN_VALUE: "a value that anybody may know, by counts with noise",
+    Reading.NOISY_COUNT: "how many rows have the values beside it, with noise",
 }
 _RECODED = (Reading.LABEL, Reading.RANGE)
 

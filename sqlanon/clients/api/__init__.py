@@ -7,6 +7,7 @@ from sqlanon.clients.api.columns import QuasiIdentifier
 from sqlanon.clients.api.method import Method
 from sqlanon.clients.api.methods import (
     Anatomy,
+    DpHistogram,
     Fragments,
     Generalization,
     Itemsets,
@@ -54,6 +55,7 @@ __all__ = [
     "CkSafety",
     "DeltaDisclosure",
     "DeltaPresence",
+    "DpHistogram",
     "EpsilonPrivacy",
     "Fragments",
     "Generalization",

@@ -10,6 +10,7 @@ from sqlanon.clients.api.method import Method
 
 __all__ = [
     "Anatomy",
+    "DpHistogram",
     "Fragments",
     "Generalization",
     "Itemsets",
@@ -44,6 +45,44 @@ class Anatomy(Method):
         grouping: Literal["random", "near"] | None = None,
     ) -> None:
         super().__init__("anatomy", l=l, variant=variant, c=c, grouping=grouping)
+
+
+class DpHistogram(Method):
+    """METHOD dp_histogram: how many rows have each combination of some columns' values, with noise.
+
+    - `budget`: the budget that pays for the noise; UNDER BUDGET names it (the name of a budget).
+    - `epsilon`: what the release costs, and promises (a number above 0 and up to 1000).
+    - `by`: the columns by whose values rows are counted (a list of columns).
+    - `rows`: so many rows of a respondent count at most (a whole number from 1 to 1000000); by default 1.
+    - `delta`: the probability with which the promise may fail (a number from 0 to 1); by default 0.
+    - `keys`: the combinations that have a count: all that anybody may know, or those that occur often, for a delta; by
+      default 'public'.
+    - `nonnegative`: whether a count below 0 is published as 0; by default False.
+    """
+
+    METHOD: ClassVar[str] = "dp_histogram"
+
+    def __init__(
+        self,
+        *,
+        budget: str,
+        epsilon: Number,
+        by: Sequence[str],
+        rows: int | None = None,
+        delta: Number | None = None,
+        keys: Literal["public", "found"] | None = None,
+        nonnegative: bool | None = None,
+    ) -> None:
+        super().__init__(
+            "dp_histogram",
+            budget=budget,
+            epsilon=epsilon,
+            by=by,
+            rows=rows,
+            delta=delta,
+            keys=keys,
+            nonnegative=nonnegative,
+        )
 
 
 class Fragments(Method):

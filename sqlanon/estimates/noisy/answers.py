@@ -18,9 +18,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError, about
 from sqlanon.estimates.noisy.bins import group_types, public_bins, shown_keys
-from sqlanon.estimates.noisy.noise import laplace, not_above, quantile, threshold, width_of
 from sqlanon.estimates.noisy.options import NoiseOptions, in_units, options_of
-from sqlanon.estimates.noisy.protected import ProtectedRows, protected_rows, require_same_rows
 from sqlanon.estimates.noisy.query import NoisyQuery, parsed
 from sqlanon.estimates.noisy.rows import (
     GROUP,
@@ -31,6 +29,8 @@ from sqlanon.estimates.noisy.rows import (
     units_of,
     values_of_bins,
 )
+from sqlanon.sources.noise import laplace, not_above, quantile, threshold, width_of
+from sqlanon.sources.protected import ProtectedRows, protected_rows, require_same_rows
 from sqlanon.sql.build.names import column, relation
 
 _EPSILON: Column = ("epsilon", "DOUBLE")

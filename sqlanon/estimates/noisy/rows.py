@@ -7,7 +7,6 @@ by the rows that are left of theirs.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -16,13 +15,12 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.noisy.options import NoiseOptions, in_units
-from sqlanon.estimates.noisy.protected import ProtectedRows
 from sqlanon.estimates.noisy.query import SOURCE, NoisyQuery
 from sqlanon.estimates.query.functions import tried
 from sqlanon.estimates.query.parse import refused
+from sqlanon.sources.protected import ENTITY, ProtectedRows, bounded
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    as_text,
     ascending,
     cast,
     huge,
@@ -40,7 +38,7 @@ _INTEGERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s?(\d+)\)")
 _FLOATS = ("FLOAT", "DOUBLE")
 
-ENTITY, GROUP, VALUE, RANK = "e", "g", "x", "r"
+GROUP, VALUE = "g", "x"
 
 
 def key(index: int) -> str:
@@ -132,7 +130,7 @@ def counting_rows(
     if rows.entity is None or (query.figure.kind == "respondents" and not query.groups):
         return grouped
     values = [*of_group, *([VALUE] if units else [])]
-    return _bounded(grouped, values, options.rows, salt)
+    return bounded(grouped, values, options.rows, salt)
 
 
 def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Select:
@@ -166,18 +164,6 @@ def _grouped(read: exp.Select, query: NoisyQuery, bins: str | None) -> exp.Selec
     same = exp.and_(*(identical(column(key(i), "row"), column(key(i), "bin")) for i in range(len(query.groups))))
     outputs = exp.Column(this=exp.Star(), table=exp.to_identifier("row", quoted=True)), column(GROUP, "bin")
     return exp.select(*outputs).from_(read.subquery("row")).join(relation(bins, "bin"), on=same)
-
-
-def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str) -> exp.Select:
-    """At most so many rows of each respondent, chosen by a keyed hash of that respondent's rows alone.
-
-    Rows that agree in all that counts may be chosen in any order.
-    """
-    texts = [as_text(column(name)) for name in (ENTITY, *values)]
-    hashed = f.call("sha256", f.call("concat_ws", literal("|"), literal(salt), *texts))
-    ranked = window(f.row_number(), [column(ENTITY)], order_by(*map(ascending, (hashed, *map(column, values)))))
-    numbered = exp.select(exp.Star(), alias(ranked, RANK)).from_(rows.subquery("row"))
-    return exp.select(exp.Star()).from_(numbered.subquery("row")).where(column(RANK) <= literal(most))
 
 
 def figures_of_bins(rows: exp.Select, units: Units | None, bins: str | None, *, centered: bool) -> exp.Select:

@@ -84,9 +84,12 @@ def _sure(facts: Facts) -> Iterator[str]:
 def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
     """The name of each of the four figures, its value, and the words below it."""
     release = facts.release
-    share = release.suppressed_rows / release.source_rows if release.source_rows else 0.0
-    of = Markup(f"of {number(release.source_rows)} rows, {percent(share)}")
-    yield "Rows left out", number(release.suppressed_rows), of
+    if release.source_rows is None:
+        yield "Rows", number(release.released_rows), text("made of counts with noise")
+    else:
+        share = release.suppressed_rows / release.source_rows if release.source_rows else 0.0
+        of = Markup(f"of {number(release.source_rows)} rows, {percent(share)}")
+        yield "Rows left out", number(release.suppressed_rows), of
     if facts.sizes:
         need = f"rows look alike; {facts.least_rows:,} are required" if facts.least_rows > 1 else "rows look alike"
         yield "Smallest class", number(facts.sizes[0][0]), text(need)
@@ -144,6 +147,8 @@ _WORDS: Mapping[Reading, str] = {
     Reading.BUCKET_VALUE: "as it is, apart",
     Reading.BUCKET_RANGE: "ranges, apart",
     Reading.RESPONDENT: "numbers",
+    Reading.DOMAIN_VALUE: "by counts with noise",
+    Reading.NOISY_COUNT: "counts with noise",
 }
 
 

@@ -57,10 +57,16 @@ def report_page(engine: Engine, name: QualifiedName) -> str:
 def _about(facts: Facts) -> Iterator[Markup]:
     release = facts.release
     kind = "a live view, which follows its source" if release.kind == "view" else "a snapshot"
+    if release.source_rows is None:
+        rows = f"It has {release.released_rows:,} rows, made of counts with noise; none of them is a row of its source"
+    else:
+        rows = (
+            f"It had {release.released_rows:,} of the {release.source_rows:,} rows of its source then; "
+            f"{release.suppressed_rows:,} were left out"
+        )
     yield paragraph(
         f"{release.name} is {kind}, made under the policy {release.policy} by the method {release.method} on "
-        f"{release.created_at:%Y-%m-%d}. It had {release.released_rows:,} of the {release.source_rows:,} rows of its "
-        f"source then; {release.suppressed_rows:,} were left out."
+        f"{release.created_at:%Y-%m-%d}. {rows}."
     )
     if facts.other_releases:
         yield paragraph(Markup("<strong>Beware:</strong> "), f"it is {facts.other_releases}.")

@@ -280,6 +280,8 @@ _READINGS: Mapping[Reading, str] = {
     Reading.GROUP: "number of the group",
     Reading.LINK: "the group that a row has in another table",
     Reading.RESPONDENT: "number of the person, the same in all tables",
+    Reading.DOMAIN_VALUE: "a value that anybody may know, by counts with noise",
+    Reading.NOISY_COUNT: "how many rows have the values, with noise",
 }
 # Of a release that has counterfeits, or could have.
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {
@@ -288,7 +290,7 @@ _WITH_COUNTERFEITS: Mapping[Reading, str] = {
     Reading.COUNT: "how many rows and counterfeits of a bucket have the value",
 }
 # What a method adds to the columns of the policy.
-ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)
+ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.NOISY_COUNT)
 # A value of the source, beside those that stand in the same row of the table.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
 

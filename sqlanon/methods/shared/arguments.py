@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.policy import Requirement
+from sqlanon.domain.requests import BUDGET, MethodCall
 from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError, about
+from sqlanon.syntax.texts import budget_text
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -35,6 +37,8 @@ class Kind(StrEnum):
     FLAG = "true or false"
     WHOLES = "a list of whole numbers"
     COLUMN = "the name of a column"
+    COLUMNS = "a list of columns"
+    BUDGET = "the name of a budget"
     SPAN = "a whole number of rows, or a time such as INTERVAL '10 minutes'"
 
 
@@ -143,11 +147,14 @@ def given_or_default(options: DataclassInstance) -> dict[str, Value]:
 
 def called(method: str, arguments: Mapping[str, Value]) -> str:
     """A method with its arguments, as a user writes them."""
-    inside = ", ".join(f"{name} => {written(value)}" for name, value in arguments.items())
-    return f"{method}({inside})" if inside else method
+    budget = budget_text(MethodCall(method, tuple(arguments.items())))
+    inside = ", ".join(f"{name} => {written(value)}" for name, value in arguments.items() if name != BUDGET)
+    return f"{method}({inside}){budget}" if inside else f"{method}{budget}"
 
 
 def _instead(method: str, name: str, known: Mapping[str, Argument]) -> str:
+    if name == BUDGET:
+        return "it adds no noise, which a budget would pay for: leave UNDER BUDGET out"
     if not known:
         return f"it has none: write METHOD {method}"
     if chosen := _of_choice(name, known):
@@ -180,6 +187,8 @@ def example_of(argument: Argument) -> Value:
         Kind.FLAG: True,
         Kind.WHOLES: (number,),
         Kind.COLUMN: QualifiedName(("column",)),
+        Kind.COLUMNS: (QualifiedName(("age",)), QualifiedName(("sex",))),
+        Kind.BUDGET: QualifiedName(("b",)),
     }
     return values.get(argument.kind, number)
 
@@ -263,6 +272,12 @@ def _column(_: Argument, value: Value) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
+def _columns(argument: Argument, value: Value) -> tuple[str, ...] | None:
+    parts = value if isinstance(value, tuple) else (value,)
+    names = [name for name in (_column(argument, part) for part in parts) if name is not None]
+    return tuple(names) if names and len(names) == len(parts) else None
+
+
 def _span(argument: Argument, value: Value) -> int | str | None:
     return value if isinstance(value, str) and value.strip() else _whole(argument, value)
 
@@ -275,6 +290,8 @@ _TAKEN: Mapping[Kind, Callable[[Argument, Value], Value | None]] = {
     Kind.FLAG: _flag,
     Kind.WHOLES: _wholes,
     Kind.COLUMN: _column,
+    Kind.COLUMNS: _columns,
+    Kind.BUDGET: _column,
     Kind.SPAN: _span,
 }
 

@@ -174,6 +174,11 @@ def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
     """
     if shows_people(release):
         raise people_in_no_class(release.name)
+    if release.has_noise:
+        raise PolicyError(
+            f"{release.name} is made of counts with noise: none of its rows is somebody's, and they are in no classes",
+            hint="its promise is one about any reader: CHECK says which",
+        )
     several = any(made.fragment is not None for made in release.published)
     if several and not any(a.reading is Reading.BUCKET for a in release.attributes):
         raise PolicyError(

@@ -13,7 +13,7 @@ from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Role
-from sqlanon.domain.release import Reading, Release, ReleaseObject
+from sqlanon.domain.release import WITH_NOISE, Reading, Release, ReleaseObject
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import axis_of
@@ -94,6 +94,11 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
 
     Raises PolicyError where nothing says how the tables belong together.
     """
+    if recorded.having(*WITH_NOISE):
+        raise PolicyError(
+            f"{recorded.name} is made of counts with noise, so that nothing about its source is certain",
+            hint="count in SQL what it shows; ESTIMATE SELECT ... UNDER BUDGET answers from the source, with noise",
+        )
     rows = _rows(recorded)
     exact = {fold(part.source): part.name for part in rows.having(Reading.EXACT)}
     generalized = {fold(part.source): _generalized(recorded, rows, part) for part in rows.having(*_RECODED)}

@@ -27,6 +27,7 @@ _OTHER_VALUES = (
     ((Reading.LOWER_BOUND, Reading.UPPER_BOUND), "as ends of ranges"),
     ((Reading.TOKEN,), "as tokens"),
     ((Reading.RESPONDENT,), "as numbers of people"),
+    ((Reading.DOMAIN_VALUE, Reading.NOISY_COUNT), "by counts with noise"),
 )
 _HINT = (
     "membership can be measured where the source's values are published, in buckets, in fragments or in groups of a "

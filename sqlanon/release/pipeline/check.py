@@ -128,6 +128,8 @@ def _relations(made: Materialized) -> dict[str, exp.Table | exp.Subquery]:
 def _of_candidate(made: Materialized, indexes: Sequence[int]) -> dict[int, Measurement]:
     """The measurements of the requirements at these indexes in the candidate's own rows."""
     query = made.query
+    if not indexes:
+        return {}
     if isinstance(query, ReleaseQuery):
         return _of_rows(made, query, indexes)
     if made.bound.policy.related:

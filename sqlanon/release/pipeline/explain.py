@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlanon.domain.bound import BoundAttribute, BoundRelatedTable
+from sqlanon.domain.explanation import Choice, WithNoise
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Mask, Pseudonym, Role
 from sqlanon.domain.release import Reading
@@ -43,13 +44,19 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
     for advice in advised.advice:
         yield "advise", "advice", printable(advice)
     yield from remarked(plan)
-    yield "bind", "source", f"{policy.source}, {counted(choice.rows, 'row')}"
+    yield "bind", "source", source_in_words(bound, choice)
     yield from _columns(compiled)
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(bound.resolved.options)))
     yield from required(bound)
     yield from assumed(bound)
     yield from _sql(compiled)
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.policy.fingerprint}"
+
+
+def source_in_words(bound: Bound, choice: Choice) -> str:
+    """The source, and its number of rows unless this would tell of somebody."""
+    source = str(bound.resolved.policy.source)
+    return source if isinstance(choice, WithNoise) else f"{source}, {counted(choice.rows, 'row')}"
 
 
 def compared(bound: Bound) -> Iterator[tuple[str, str, str]]:
@@ -175,6 +182,8 @@ def published_columns(compiled: Compiled, column_places: Mapping[str, Place]) ->
 
 def _place_in_words(compiled: Compiled, column_place: Place | None) -> str:
     """The table that a column is in, and whether as a value of a bucket, in words."""
+    if column_place is not None and column_place.part.reading is Reading.DOMAIN_VALUE:
+        return "by counts with noise"
     if column_place is None or not column_place.is_value:
         return "unchanged"
     table, query = fragment_name(compiled.bound.create.name, column_place.table.name).name, compiled.query

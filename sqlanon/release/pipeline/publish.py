@@ -14,6 +14,7 @@ from sqlanon.catalog.exports import KnownReleases, seal_beside
 from sqlanon.catalog.releases import seal, table_digest
 from sqlanon.catalog.snapshot import release_json
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.explanation import WithNoise
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Measurement, Reading, Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.values import QualifiedName
@@ -218,7 +219,7 @@ def _release(made: Materialized, target: QualifiedName, objects: tuple[ReleaseOb
         ),
         method=create.method.name,
         method_arguments=create.method.arguments,
-        source_rows=choice.rows,
+        source_rows=None if isinstance(choice, WithNoise) else choice.rows,
         released_rows=made.released_rows,
         suppressed_rows=choice.suppressed,
         loss=float(choice.loss),

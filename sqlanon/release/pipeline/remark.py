@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.explanation import Choice
+from sqlanon.domain.explanation import Choice, WithNoise
 from sqlanon.domain.explanation import Remarked as RemarkedChoice
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Attribute, Role
@@ -66,6 +66,11 @@ def remark_plan(planned: Planned) -> Plan:
 def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[str]:
     """Sentences about what the policy may have overlooked; there are no candidates where the release is not made."""
     bound, choice = compiled.bound, compiled.choice
+    if isinstance(choice, WithNoise):
+        # Remarks on the source's rows would tell of them.
+        if isinstance(choice, RemarkedChoice):
+            yield from choice.remarks
+        return
     if not bound.engine.reads_in_place:
         yield ELSEWHERE
     elif not choice.rows:

@@ -211,7 +211,9 @@ def resolve_stage(requested: Requested) -> Resolved:
     hierarchies = hierarchies_of(engine, policy)
     if requested.leveled is not None:
         policy = with_levels(policy, requested.leveled, hierarchies)
-    requirements = resolve_requirements(policy, promised=_promised(create))
+    # A release that is not asked what the policy requires does not carry it, either.
+    asked_policy = policy if method.ASKS_REQUIREMENTS else replace(policy, requirements=(), against=None, joined=None)
+    requirements = resolve_requirements(asked_policy, promised=_promised(create))
     on_spark = engine.distributed
     contenders = contenders_of(requested, policy, hierarchies, requirements)
     if able := next((contender for contender in contenders if contender.refused is None), None):
@@ -219,6 +221,7 @@ def resolve_stage(requested: Requested) -> Resolved:
         options = find_method(able.call.name).options(able.call.arguments)
     else:
         require_within(method.limits(options), create, policy, hierarchies, requirements, on_spark=on_spark)
+    policy = asked_policy
     if on_spark:
         require_possible(create, policy, requirements)
     other = other_release(requested, policy)

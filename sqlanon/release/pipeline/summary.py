@@ -20,6 +20,7 @@ from sqlanon.release.pipeline.explain import (
     published_columns,
     remarked,
     required,
+    source_in_words,
 )
 from sqlanon.release.pipeline.stages import Compiled, Plan
 from sqlanon.sources.target_names import fragment_name
@@ -37,6 +38,8 @@ _READINGS = {
     Reading.CENTROID: "one value for each class",
     Reading.BUCKET_VALUE: "unchanged, by bucket",
     Reading.RESPONDENT: "a random number for each person",
+    Reading.DOMAIN_VALUE: "values that anybody may know, by counts with noise",
+    Reading.NOISY_COUNT: "counts with noise",
 }
 _RANGES = (Reading.RANGE, Reading.BUCKET_RANGE)
 
@@ -56,7 +59,7 @@ def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
     compiled, advised = plan.planned.compiled, plan.planned.advised
     bound, choice = compiled.bound, compiled.choice
     method = called(bound.create.method.name.lower(), given_or_default(bound.resolved.options))
-    yield "bind", "source", f"{bound.resolved.policy.source}, {counted(choice.rows, 'row')}"
+    yield "bind", "source", source_in_words(bound, choice)
     yield "resolve", "method", printable(method)
     yield from compared(bound)
     yield from required(bound)

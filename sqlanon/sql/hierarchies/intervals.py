@@ -145,6 +145,25 @@ def _value_between_ends(grid: _Grid, units: Units, value: exp.Expr, digits: int)
     return choose(branches, cast(value.copy(), "VARCHAR"))
 
 
+def first_level(definition: HierarchyDefinition) -> int:
+    """The least level whose labels are intervals: with the word `ends` level 1 shows values."""
+    return 1 if _grid(definition).first_digits is None else 2
+
+
+def ends_of_intervals(definition: HierarchyDefinition, level: int, most: int) -> list[tuple[Decimal, Decimal]] | None:
+    """The least value of each interval of a level between low and high, and the least one above it.
+
+    The last interval ends at high. None without both ends; of more than `most` intervals so many and one.
+    """
+    grid = _grid(definition)
+    if grid.low is None or grid.high is None:
+        return None
+    width = grid.widths[level - first_level(definition)]
+    starts = range(grid.low, grid.high, width)[: most + 1]
+    ends = ((start, min(start + width, grid.high)) for start in starts)
+    return [(Decimal(low).scaleb(-grid.scale), Decimal(high).scaleb(-grid.scale)) for low, high in ends]
+
+
 def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
     low, high = _ends(grid, units)
     digits = grid.digits[level]

@@ -11,7 +11,7 @@ from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import Value, written
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, about
-from sqlanon.estimates.noisy.protected import protected_rows
+from sqlanon.sources.protected import protected_rows
 from sqlanon.statements.budgets.create_budget import CreateBudget
 
 # The greatest budget, and the greatest delta: beyond them nothing is protected.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlanon.domain.requests import MethodCall, ReleaseRequest
+from sqlanon.domain.requests import BUDGET, MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.statements.base import WARNING, Answer, Catalog, Columns, Presentation, Statement, released_rows
 from sqlanon.syntax import values
@@ -58,7 +58,7 @@ class CreateRelease(Statement, ReleaseRequest):
 create_release = CREATE [OR REPLACE] anonymized ;
 anonymized = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name AS POLICY name
   [METHOD method] [ LEVELS FROM RELEASE qualified_name ] [ IN SERIES name ] ;
-method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] ;
+method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ UNDER BUDGET name ] ;
 """
     PRESENTATION = Presentation.RELEASE
     CALCULATES = True
@@ -186,6 +186,9 @@ def method_of(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall
         if reader.sees(keyword):
             hint = f"write it behind the method: METHOD name(...) {keyword} (age, sex), (disease)"
             raise reader.refused(f"{keyword} belongs to a METHOD", hint=hint, token=reader.peek())
+    if reader.sees("UNDER"):
+        hint = "write it behind the method: METHOD name(...) UNDER BUDGET name"
+        raise reader.refused("UNDER BUDGET belongs to a METHOD", hint=hint, token=reader.peek())
     return method
 
 
@@ -202,9 +205,24 @@ def _method(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall:
     if not method.sets and not method.each_apart:
         method = replace(method, columns=_columns(reader))
     has_sets = method.sets or method.columns or method.each_apart
+    pays = reader.sees("UNDER")
+    if pays:
+        method = _under_budget(reader, method)
     if not reader.sees("IN") and not reader.sees("LEVELS"):
-        reader.end(*(() if has_sets else ("FRAGMENTS", "COLUMNS")), *further)
+        sets_may_follow = () if has_sets or pays else ("FRAGMENTS", "COLUMNS")
+        reader.end(*sets_may_follow, *(() if pays else ("UNDER BUDGET",)), *further)
     return method
+
+
+def _under_budget(reader: Reader, method: MethodCall) -> MethodCall:
+    """UNDER BUDGET name, which is an argument of the method."""
+    token = reader.peek()
+    reader.expect("UNDER", "BUDGET")
+    reader.mark("method", method.name, BUDGET)
+    name = reader.name("the name of the budget")
+    if BUDGET in dict(method.arguments):
+        raise reader.refused("the budget is named twice", hint="leave UNDER BUDGET out", token=token)
+    return replace(method, arguments=(*method.arguments, (BUDGET, QualifiedName((name,)))))
 
 
 def _columns(reader: Reader) -> tuple[tuple[str, ...], ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from sqlglot import exp
 
 from sqlanon.catalog._json import write_source
 from sqlanon.catalog.budgets import Budget
@@ -14,6 +17,9 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import bind_source, source_column
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, order_by, window
+from sqlanon.sql.build.names import alias, column, literal
 
 _IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, and make a policy on that table"
 
@@ -81,3 +87,22 @@ def _no_table(policy: Policy) -> PolicyError:
         hint=_IN_A_TABLE,
         part=("policy",),
     )
+
+
+# The rows of a respondent that count.
+
+
+ENTITY = "e"
+_RANK = "r"
+
+
+def bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str) -> exp.Select:
+    """At most so many rows of each respondent, chosen by a keyed hash of that respondent's rows alone.
+
+    Rows that agree in all that counts may be chosen in any order.
+    """
+    texts = [as_text(column(name)) for name in (ENTITY, *values)]
+    hashed = f.call("sha256", f.call("concat_ws", literal("|"), literal(salt), *texts))
+    ranked = window(f.row_number(), [column(ENTITY)], order_by(*map(ascending, (hashed, *map(column, values)))))
+    numbered = exp.select(exp.Star(), alias(ranked, _RANK)).from_(rows.subquery("row"))
+    return exp.select(exp.Star()).from_(numbered.subquery("row")).where(column(_RANK) <= literal(most))

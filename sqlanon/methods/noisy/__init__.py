@@ -1,0 +1,1 @@
+"""METHOD dp_histogram and METHOD dp_synthetic: counts with the noise of differential privacy, and rows made of them."""

@@ -1,0 +1,306 @@
+"""The values that anybody may know a column to have, and the rows of a source by the numbers of these values.
+
+A value that a column has may tell of the person who has it. So the values are those of a hierarchy that does not read
+the source, of intervals between two ends, or of the column's type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
+
+from sqlglot import exp
+
+from sqlanon.catalog.hierarchies import is_automatic
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.methods.shared.task import Task
+from sqlanon.sources.catalog_entries import find_relation, source_entry
+from sqlanon.sources.protected import ENTITY, ProtectedRows, bounded
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, cast, identical, is_not_null, order_by, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.labels import (
+    generalized,
+    level_name,
+    listed_values,
+    occurring_values,
+    published_value,
+    stored_labels,
+)
+from sqlanon.sql.hierarchies import intervals
+from sqlanon.sql.hierarchies.base import functional
+
+# So many values of a column at most.
+_MOST_VALUES = 100_000
+_INTEGERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
+# A file has an ending, or a folder; other names are tables, views or data frames.
+_FILE = re.compile(r"[./\\]")
+_DECIMAL = re.compile(r"DECIMAL\(\d+,\s?(\d+)\)")
+_HINT = (
+    "list what it may have in a hierarchy, CREATE HIERARCHY diseases AS LEVELS (FROM (VALUES ('cold'), ('flu'))), or "
+    "give INTERVALS both ends, (5, low => 0, high => 100), and write USING in the policy"
+)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values of a column that anybody may know, in a temporary table `labels` of code and label.
+
+    Codes count from 0 to `size` - 1; the last one is that of NULL, and of all values that are not listed. `kind` is the
+    type of the labels. Of intervals the table has their ends, too: `least`, and `beyond`, which they do not reach, with
+    `scale` decimals, or as DOUBLE where this is None.
+    """
+
+    bound: BoundAttribute
+    level: int
+    labels: str
+    size: int
+    kind: str
+    has_ends: bool = False
+    scale: int | None = None
+
+    @property
+    def other(self) -> int:
+        """The code of NULL and of all values that are not listed."""
+        return self.size - 1
+
+    def codes(self, source: QualifiedName) -> exp.Select:
+        """value, code: the values of the column, each once, that have a code of their own."""
+        if self.bound.stored:
+            values = _listed(self.bound, self.level)
+        elif self.has_ends:
+            label = _interval(self.bound, self.level, column("value"))
+            occurring = occurring_values(self.bound, source).subquery("occurring")
+            values = exp.select(column("value"), alias(label, "label")).from_(occurring)
+        else:
+            labels = exp.select(column("label"), alias(column("label"), "value")).from_(relation(self.labels))
+            values = labels.where(is_not_null(column("label")))
+        same = identical(column("label", "valued"), column("label", "coded"))
+        query = exp.select(column("value", "valued"), column("code", "coded")).from_(values.subquery("valued"))
+        return query.join(relation(self.labels, as_="coded"), on=same)
+
+
+def domain_of(task: Task, bound: BoundAttribute) -> Domain:
+    """The values of a column that anybody may know; no row of the source is read.
+
+    Raises PolicyError for a column whose values are known from the rows alone, and for too many values.
+    """
+    with about("column", bound.attribute.name):
+        level = _level(bound)
+        if bound.hierarchy is not None:
+            _require_public(task.engine, task.policy.policy, bound)
+        if bound.stored:
+            labels: exp.Query = exp.select(column("label")).from_(_listed(bound, level).subquery("listed"))
+            return _domain(task, bound, level, labels, "VARCHAR" if level else bound.published_type)
+        if bound.hierarchy is not None and bound.hierarchy.kind == "intervals":
+            return _intervals(task, bound, level)
+        if bound.hierarchy is not None:
+            raise PolicyError(
+                f"{bound.column}: which labels {bound.hierarchy.kind.upper()} gives it is known from the rows alone",
+                hint=_HINT,
+            )
+        return _of_type(task, bound)
+
+
+def _level(bound: BoundAttribute) -> int:
+    """The level whose labels are published: the least that the policy allows and whose labels can be listed."""
+    hierarchy = bound.hierarchy
+    is_interval = hierarchy is not None and hierarchy.kind == "intervals"
+    level = max(bound.min_level, intervals.first_level(hierarchy) if hierarchy and is_interval else 0)
+    if level >= bound.height:
+        raise PolicyError(
+            f"{bound.column} would be * in every row by the policy's MIN LEVEL",
+            hint="leave the column out, or lower it",
+        )
+    return level
+
+
+def _require_public(engine: Engine, policy: Policy, bound: BoundAttribute) -> None:
+    """Raises PolicyError for a hierarchy whose labels were made from the rows that a budget protects."""
+    hierarchy = bound.hierarchy
+    assert hierarchy is not None
+    if is_automatic(engine, hierarchy.name):
+        raise PolicyError(f"{bound.column}: USING AUTO made its hierarchy from the rows", hint=_HINT)
+    if hierarchy.query is None:
+        return
+    source = source_entry(engine, policy.source)
+    called = f"{bound.column}: its hierarchy {hierarchy.name}"
+    for name in _tables_read(engine, hierarchy.query, called):
+        entry = find_relation(engine, name)
+        if entry is None and _FILE.search(name.name) is None:
+            raise PolicyError(
+                f"{called} reads {name}, which is not there, and may have been the source",
+                hint="make the hierarchy again",
+            )
+        if source is None or (entry and entry[1] == source[1]):
+            raise PolicyError(f"{called} reads the rows that the budget protects", hint=_HINT)
+
+
+def _tables_read(engine: Engine, query: str, called: str) -> list[QualifiedName]:
+    try:
+        return engine.tables_of(query)
+    except UserError as error:
+        raise PolicyError(f"{called} may read the source: {error.message}", hint=_HINT) from None
+
+
+def _listed(bound: BoundAttribute, level: int) -> exp.Select:
+    """value, label: the values that a stored hierarchy lists, each once, with their labels at the level."""
+    listed = listed_values(bound, relation(("anon", "hierarchy_value")))
+    label = column(level_name(level)) if level else column("value")
+    return exp.select(column("value"), alias(label, "label")).from_(listed.subquery("listed_value"))
+
+
+def _interval(bound: BoundAttribute, level: int, value: exp.Expr) -> exp.Expr:
+    assert bound.hierarchy is not None
+    return functional(bound.hierarchy.kind).labels(bound.hierarchy, value, bound.published_type)[level - 1]
+
+
+def _intervals(task: Task, bound: BoundAttribute, level: int) -> Domain:
+    assert bound.hierarchy is not None
+    listed = intervals.ends_of_intervals(bound.hierarchy, level, _MOST_VALUES)
+    if listed is None:
+        raise PolicyError(f"{bound.column}: its INTERVALS lack an end, and go on as far as the rows do", hint=_HINT)
+    _require_few(bound, len(listed))
+    scale = _scale(bound.published_type)
+    ends = [[_up(end, scale) for end in each] for each in listed]
+    # An interval between two values of the column's type has none.
+    ends = [each for each in ends if each[0] < each[1]]
+    kind = "DOUBLE" if scale is None else f"DECIMAL(38, {scale})"
+    columns = [
+        alias(f.unnest(cast(parameter(number), f"{kind}[]")), name) for number, name in ((1, "least"), (2, "beyond"))
+    ]
+    values = [[least for least, _ in ends], [beyond for _, beyond in ends]]
+    table = task.scratch.table("interval", exp.select(*columns), values)
+    label = _interval(bound, level, cast(column("least"), bound.published_type))
+    labelled = exp.select(alias(label, "label"), column("least"), column("beyond")).from_(relation(table))
+    return replace(_domain(task, bound, level, labelled, "VARCHAR", has_ends=True), scale=scale)
+
+
+def _scale(kind: str) -> int | None:
+    """How many decimals the values of a type have; None for floating-point numbers."""
+    exact = _DECIMAL.fullmatch(kind)
+    return int(exact[1]) if exact else 0 if _INTEGERS.fullmatch(kind) else None
+
+
+def _up(end: Decimal, scale: int | None) -> Decimal:
+    """The least number with so many decimals that is not below the end."""
+    return end if scale is None else end.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_CEILING)
+
+
+def _of_type(task: Task, bound: BoundAttribute) -> Domain:
+    """The values of a type that lists them: those of an ENUM, and of BOOLEAN."""
+    kind = bound.published_type
+    if bound.type.startswith("ENUM"):
+        every_value = f.unnest(f.call("enum_range", cast(exp.null(), bound.type)))
+        return _domain(task, bound, 0, exp.select(alias(cast(every_value, kind), "label")), kind)
+    if kind == "BOOLEAN":
+        both = [exp.select(alias(literal(value), "label")) for value in (False, True)]
+        return _domain(task, bound, 0, union_all(both), kind)
+    raise PolicyError(f"{bound.column}: which values it may have is known from the rows alone", hint=_HINT)
+
+
+def _domain(
+    task: Task, bound: BoundAttribute, level: int, labels: exp.Query, kind: str, *, has_ends: bool = False
+) -> Domain:
+    """Numbers the labels in their order, NULL as the last one."""
+    ends = ["least", "beyond"] if has_ends else []
+    nothing = exp.select(alias(cast(exp.null(), kind), "label"), *(alias(exp.null(), end) for end in ends))
+    first = [alias(f.min(column(end)), end) for end in ends]
+    different = exp.select(column("label"), *first).from_(union_all([labels, nothing]).subquery("label"))
+    different = different.group_by(column("label"))
+    number = window(f.row_number(), [], order_by(ascending(column("label")))) - 1
+    code = alias(cast(number, "INTEGER"), "code")
+    table, size = task.scratch.counted_table(
+        "domain", exp.select(code, column("label"), *map(column, ends)).from_(different.subquery("label"))
+    )
+    _require_few(bound, size)
+    return Domain(bound, level, table, size, kind, has_ends)
+
+
+def _require_few(bound: BoundAttribute, values: int) -> None:
+    if values > _MOST_VALUES:
+        raise PolicyError(
+            f"{bound.column} may have {values} values, and each costs noise: at most {_MOST_VALUES}",
+            hint="write MIN LEVEL with a coarser level, or wider INTERVALS",
+        )
+
+
+# The rows of the source that count, by the codes of their values.
+
+
+def code_name(index: int) -> str:
+    """The column with the code of a row's value in the column at this index."""
+    return f"c{index}"
+
+
+def coded_rows(rows: ProtectedRows, domains: Sequence[Domain], most: int, salt: str) -> exp.Select:
+    """The codes of the rows that count, at most so many of each respondent.
+
+    Each row is made of one row of the source. So one respondent is in `most` rows at most, or in one without an ENTITY.
+    """
+    steps = [(f"code_{index}", domain.codes(rows.table)) for index, domain in enumerate(domains)]
+    outputs = [
+        alias(f.coalesce(column("code", name), literal(domain.other)), code_name(index))
+        for index, ((name, _), domain) in enumerate(zip(steps, domains, strict=True))
+    ]
+    query = _of_respondents(rows, outputs)
+    for (name, _), domain in zip(steps, domains, strict=True):
+        same = identical(published_value(domain.bound, "source"), column("value", name))
+        query = query.join(relation(name), on=same, join_type="LEFT")
+    query = with_steps(query, steps)
+    return query if rows.entity is None else bounded(query, [code_name(i) for i in range(len(domains))], most, salt)
+
+
+def labelled_rows(rows: ProtectedRows, columns: Sequence[BoundAttribute], most: int, salt: str) -> exp.Select:
+    """The labels of the rows that count, at the least level that the policy allows, as `coded_rows` has codes."""
+    steps = [
+        (f"code_{index}", generalized(b, occurring_values(b, rows.table), stored_labels(b), counted=False))
+        for index, b in enumerate(columns)
+    ]
+    outputs = [
+        alias(_shown_label(b, name), code_name(index))
+        for index, ((name, _), b) in enumerate(zip(steps, columns, strict=True))
+    ]
+    query = _of_respondents(rows, outputs)
+    for (name, _), b in zip(steps, columns, strict=True):
+        same = identical(published_value(b, "source"), column("value", name))
+        query = query.join(relation(name), on=same, join_type="LEFT")
+    query = with_steps(query, steps)
+    return query if rows.entity is None else bounded(query, [code_name(i) for i in range(len(columns))], most, salt)
+
+
+def _shown_label(bound: BoundAttribute, name: str) -> exp.Expr:
+    if bound.min_level >= bound.height:
+        return literal("*")
+    return column(level_name(bound.min_level), name) if bound.min_level else published_value(bound, "source")
+
+
+def _of_respondents(rows: ProtectedRows, outputs: Sequence[exp.Expr]) -> exp.Select:
+    """The source with these outputs, and with the respondent of each row; rows of nobody are left out."""
+    if rows.entity is None:
+        return exp.select(*outputs).from_(relation(rows.table, as_="source"))
+    entity = column(rows.entity, "source")
+    query = exp.select(alias(entity, ENTITY), *outputs).from_(relation(rows.table, as_="source"))
+    return query.where(is_not_null(entity.copy()))
+
+
+def published_columns(task: Task, names: Sequence[str]) -> list[BoundAttribute]:
+    """The columns of these names. Raises PolicyError for one that is not published, and for one that is named twice."""
+    published = {fold(bound.column): bound for bound in task.policy.published}
+    for name in names:
+        if fold(name) not in published:
+            raise PolicyError(
+                f"{task.policy.policy} publishes no column {name}",
+                hint=nearest(name, [b.column for b in published.values()]) or "name columns that the policy publishes",
+            )
+    if len({fold(name) for name in names}) < len(names):
+        raise PolicyError("a column is named twice", hint="name each column once")
+    return [published[fold(name)] for name in names]

@@ -1,0 +1,249 @@
+"""METHOD dp_histogram: how many rows have each combination of some columns' values, with noise.
+
+Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006), example 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import prod
+from typing import Literal
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.explanation import Explanation
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Reading
+from sqlanon.domain.values import Value
+from sqlanon.errors import PolicyError, about
+from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
+from sqlanon.methods.limits import Limits
+from sqlanon.methods.noisy import payment
+from sqlanon.methods.noisy.domains import Domain, code_name, coded_rows, domain_of, labelled_rows, published_columns
+from sqlanon.methods.noisy.payment import Account, OfBudget
+from sqlanon.methods.shared.arguments import Kind, argument
+from sqlanon.methods.shared.task import Task
+from sqlanon.sources.noise import Laplace, Threshold, laplace, not_above, threshold
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, big, cast, infix, order_by, window
+from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+
+# So many combinations at most: each has noise of its own.
+_MOST_BINS = 1_000_000
+_N, _BIN = "n", "bin"
+_NOISE = "noise"
+_LOSSES = {_NOISE: "noise: 95 of 100 counts differ from the true number of rows that count by at most so much"}
+_FOUND = "found"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(OfBudget):
+    """What METHOD dp_histogram takes."""
+
+    by: tuple[str, ...] = argument("the columns by whose values rows are counted", Kind.COLUMNS)
+    keys: Literal["public", "found"] = argument(
+        "the combinations that have a count: all that anybody may know, or those that occur often, for a delta",
+        Kind.CHOICE,
+        default="public",
+        choices=("public", "found"),
+    )
+    nonnegative: bool = argument("whether a count below 0 is published as 0", Kind.FLAG, default=False)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The counts with noise: a temporary table of the keys and n, which is empty in a dry run."""
+
+    rows: int
+    counts: str
+    keys: tuple[tuple[BoundAttribute, str], ...]
+    noise: Laplace | Threshold
+    account: Account
+    spent: tuple[Decimal, Decimal]
+    remarks: tuple[str, ...]
+    suppressed: int = 0
+    loss_name: str = _NOISE
+    searched: None = None
+
+    @property
+    def loss(self) -> Fraction:
+        """How far the noise goes in 95 of 100 counts: a fact of the statement alone."""
+        return Fraction(self.noise.width)
+
+
+class DpHistogramMethod(Method[Options, Histogram]):
+    """METHOD dp_histogram."""
+
+    OPTIONS = Options
+    ASKS_REQUIREMENTS = False
+
+    def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
+        """Checks the arguments. Raises PolicyError for keys that are found without a delta, and the other way round."""
+        options = super().options(arguments)
+        payment.require_amounts(self.name, options)
+        if (options.keys == _FOUND) != (options.cost[1] > 0):
+            finds_keys = options.keys == _FOUND
+            with about("method", self.name, "keys" if finds_keys else "delta"):
+                raise PolicyError(
+                    "keys => 'found' needs a delta" if finds_keys else "delta is for keys => 'found'",
+                    hint="write delta => 1e-9, far below 1 divided by the number of respondents"
+                    if finds_keys
+                    else "leave delta out",
+                )
+        return options
+
+    def limits(self, options: Options) -> Limits:
+        """The limits of counts with noise."""
+        return payment.LIMITS
+
+    def choose(self, task: Task, options: Options) -> Histogram:
+        """Pays for the counts, then counts, then draws noise. A dry run pays nothing, and reads no row."""
+        account = payment.opened(task, self.name, options)
+        with about("method", self.name, "by"):
+            columns = _columns(task, options)
+        remarks = payment.remarks(options, account)
+        if options.keys == _FOUND:
+            return self._of_found_keys(task, options, account, columns, remarks)
+        domains = [domain_of(task, bound) for bound in columns]
+        bins = prod(domain.size for domain in domains)
+        if bins > _MOST_BINS:
+            raise PolicyError(
+                f"there are {bins} combinations of values, and at most {_MOST_BINS} have counts",
+                hint="name fewer columns, or write MIN LEVEL in the policy",
+            )
+        noise = laplace(options.rows, not_above(options.cost[0]))
+        counted: list[int] = []
+        if not task.dry:
+            payment.pay(task, self.name, options, account)
+            with payment.reading():
+                rows = coded_rows(account.rows, domains, options.rows, account.budget.salt)
+                truth = task.engine.rows(_counts(rows, domains))
+            counted = noise.drawn(_of_all_bins(truth, bins))
+            if options.nonnegative:
+                counted = [max(0, n) for n in counted]
+        keys = tuple((domain.bound, domain.kind) for domain in domains)
+        table = _labelled(task, domains, counted)
+        return Histogram(bins, table, keys, noise, account, options.cost, remarks)
+
+    def _of_found_keys(
+        self,
+        task: Task,
+        options: Options,
+        account: Account,
+        columns: Sequence[BoundAttribute],
+        remarks: tuple[str, ...],
+    ) -> Histogram:
+        """The combinations that occur, of those whose count with noise is a threshold or more."""
+        noise = threshold(options.rows, options.rows, not_above(options.cost[0]), not_above(options.cost[1]))
+        names = [code_name(index) for index in range(len(columns))]
+        rows = labelled_rows(account.rows, columns, options.rows, account.budget.salt)
+        if task.dry:
+            rows = exp.select(exp.Star()).from_(rows.subquery("row")).where(exp.false())
+        else:
+            payment.pay(task, self.name, options, account)
+        with payment.reading():
+            groups = task.scratch.table("group", _groups(rows, names))
+            counted = task.engine.rows(exp.select(column(_BIN), column(_N)).from_(relation(groups)))
+        drawn = noise.drawn({str(number): int(n) for number, n in counted}) if counted else {}
+        noisy = _numbers(task, [int(number) for number in drawn], list(drawn.values()))
+        joined = exp.select(*(column(name, "key") for name in names), column(_N, "counted"))
+        joined = joined.from_(relation(noisy, as_="counted")).join(
+            relation(groups, as_="key"), on=column(_BIN, "key").eq(column(_BIN, "counted"))
+        )
+        table = task.scratch.table("histogram", joined)
+        keys = tuple((b, "VARCHAR" if b.min_level else b.published_type) for b in columns)
+        about_small = f"a combination is published where its count with noise is {noise.threshold} or more"
+        return Histogram(len(drawn), table, keys, noise, account, options.cost, (*remarks, about_small))
+
+    def reasons(self, task: Task, choice: Histogram, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail): the price, the counts, and how far the noise goes."""
+        yield from payment.reasons(choice.spent, choice.account)
+        if isinstance(choice.noise, Threshold):
+            yield "solve", "counts", f"of combinations whose count with noise is {choice.noise.threshold} or more"
+        else:
+            yield "solve", "counts", f"{choice.rows}, one for each combination of values, whether it occurs or not"
+        yield "solve", _NOISE, f"within {choice.noise.width} in 95 of 100 counts, whatever the rows are"
+
+    def compile(self, task: Task, choice: Histogram, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+        """The one table: the keys, and n."""
+        columns = [PublishedColumn(bound.column, bound.role, Reading.DOMAIN_VALUE, bound) for bound, _ in choice.keys]
+        columns.append(PublishedColumn(_N, Role.INSENSITIVE, Reading.NOISY_COUNT))
+        outputs = [alias(column(code_name(index)), bound.column) for index, (bound, _) in enumerate(choice.keys)]
+        query = exp.select(*outputs, column(_N)).from_(relation(choice.counts))
+        query = query.order_by(*(ascending(column(code_name(index))) for index in range(len(outputs))))
+        # In the order of the keys, which anybody may know.
+        return TablesQuery(
+            task.policy, release_id, (PublishedTable(None, tuple(columns), query, ordered=True, words=()),)
+        )
+
+    def verify(self, published: PublishedTables, options: Options) -> Structure:
+        """What the counts have cost, by the ledger."""
+        return Structure(payment.measured(published, self.name, options))
+
+    def wording(self, options: Options) -> Wording:
+        """What a certificate says of the release."""
+        said = (
+            f"The number of rows with each combination of values, at most {options.rows} of each respondent, "
+            "with discrete Laplace noise that OpenDP has drawn. Combinations "
+            + ("that are rare are left out." if options.keys == _FOUND else "that no row has are there, too.")
+        )
+        return Wording(said, _LOSSES, payment.figures(options), ((Reading.DOMAIN_VALUE, Reading.NOISY_COUNT),))
+
+
+def _columns(task: Task, options: Options) -> list[BoundAttribute]:
+    """The columns that are counted by. Raises PolicyError as `published_columns` does, and for one that is called n."""
+    if _N in map(fold, options.by):
+        raise PolicyError("the counts are in a column n, and a column is called n already", hint="rename the column")
+    return published_columns(task, options.by)
+
+
+def _counts(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
+    """bin, n: how many rows each combination has that occurs, by its number."""
+    number: exp.Expr = big(literal(0))
+    for index, domain in enumerate(domains):
+        number = infix(infix(exp.paren(number), "*", literal(domain.size)), "+", column(code_name(index)))
+    numbered = exp.select(alias(number, _BIN)).from_(rows.subquery("counted"))
+    counted = exp.select(column(_BIN), alias(f.count(), _N)).from_(numbered.subquery("numbered"))
+    return counted.group_by(column(_BIN))
+
+
+def _of_all_bins(counted: Sequence[tuple[int, int]], bins: int) -> list[int]:
+    counts = [0] * bins
+    for number, n in counted:
+        counts[number] = int(n)
+    return counts
+
+
+def _numbers(task: Task, bins: Sequence[int], counts: Sequence[int]) -> str:
+    """A temporary table of numbers of combinations and their counts."""
+    columns = [alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in ((1, _BIN), (2, _N))]
+    return task.scratch.table("noisy", exp.select(*columns), [list(bins), list(counts)])
+
+
+def _labelled(task: Task, domains: Sequence[Domain], counts: Sequence[int]) -> str:
+    """A temporary table of the labels of each combination, and its count."""
+    noisy = _numbers(task, range(len(counts)), counts)
+    query = exp.select(
+        *(alias(column("label", f"d{i}"), code_name(i)) for i in range(len(domains))), column(_N, "noisy")
+    )
+    query = query.from_(relation(noisy, as_="noisy"))
+    stride = 1
+    for index in reversed(range(len(domains))):
+        number = infix(infix(column(_BIN, "noisy"), "//", literal(stride)), "%", literal(domains[index].size))
+        query = query.join(relation(domains[index].labels, as_=f"d{index}"), on=column("code", f"d{index}").eq(number))
+        stride *= domains[index].size
+    return task.scratch.table("histogram", query)
+
+
+def _groups(rows: exp.Select, names: Sequence[str]) -> exp.Select:
+    """bin, the keys, n: the combinations that occur, each with a number."""
+    counted = exp.select(*map(column, names), alias(f.count(), _N)).from_(rows.subquery("counted"))
+    counted = counted.group_by(*map(column, names))
+    number = window(f.row_number(), [], order_by(*(ascending(column(name)) for name in names)))
+    return exp.select(alias(number, _BIN), exp.Star()).from_(counted.subquery("found"))

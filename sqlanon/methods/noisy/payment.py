@@ -1,0 +1,214 @@
+"""The cost of a release with noise: paid before a row is read, and stated wherever the release is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sqlanon.catalog import budgets
+from sqlanon.catalog.budgets import DIGITS, Budget, number
+from sqlanon.domain.explanation import WithNoise
+from sqlanon.domain.release import Measurement
+from sqlanon.domain.requests import BUDGET, MethodCall, ReleaseRequest
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import EngineError, PolicyError, UserError, about
+from sqlanon.methods.base import Figure, PublishedTables
+from sqlanon.methods.limits import CAN, Limits, Refusal
+from sqlanon.methods.shared.arguments import Kind, argument, given_or_default
+from sqlanon.methods.shared.task import Task
+from sqlanon.sources.protected import ProtectedRows, protected_rows, require_same_rows
+from sqlanon.syntax.definitions import anonymized_text, release_text
+
+EPSILON, DELTA = "differential_privacy", "differential_privacy_delta"
+_MOST_DELTA = Decimal("0.001")
+_PAPER = "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)"
+_LEDGER = "the ledger of the budget, whose owner alone has it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfBudget:
+    """The arguments of every release that is made of counts with noise."""
+
+    budget: str = argument("the budget that pays for the noise; UNDER BUDGET names it", Kind.BUDGET)
+    epsilon: Decimal = argument("what the release costs, and promises", Kind.NUMBER, above=0, most=1000, example=1)
+    rows: int = argument("so many rows of a respondent count at most", Kind.WHOLE, default=1, least=1, most=1_000_000)
+    delta: Decimal = argument(
+        "the probability with which the promise may fail", Kind.NUMBER, default=Decimal(0), least=0, most=1
+    )
+
+    @property
+    def cost(self) -> tuple[Decimal, Decimal]:
+        """Epsilon and delta."""
+        return Decimal(self.epsilon), Decimal(self.delta)
+
+
+# Requirements of any kind are not asked, so that a policy may have them.
+LIMITS = Limits(
+    without_related=CAN,
+    view=Refusal(
+        "a live view with noise would be paid for at each query, and METHOD {method} is paid for once",
+        "make a snapshot, CREATE ANONYMIZED TABLE",
+    ),
+    series=Refusal(
+        "METHOD {method} makes no release of a series: none of its rows is somebody's, and what releases cost together "
+        "is in the budget",
+        "leave IN SERIES out",
+    ),
+    without_series=CAN,
+    unconstrained=CAN,
+    requirements=CAN,
+    respondents=CAN,
+    min_level=CAN,
+    max_level=CAN,
+    public=CAN,
+    guarding=CAN,
+    jointly=CAN,
+    projections=CAN,
+    whole=CAN,
+    itemsets=CAN,
+    on_spark=Refusal(
+        "METHOD {method} pays from a budget of this database before it reads a row, so that it does not run with "
+        "engine => 'spark'",
+        "make it on DuckDB, with a table of the rows there: CREATE TABLE ... AS FROM read_parquet(...)",
+    ),
+    scripted=Refusal(
+        "it was made by METHOD {method}, whose noise was drawn and paid for once: a script would draw other noise, and "
+        "pay nothing",
+        "export the release, and load it there",
+    ),
+)
+
+
+def require_amounts(method: str, options: OfBudget) -> None:
+    """Raises PolicyError for an epsilon or a delta that the ledger cannot keep."""
+    for name, amount in zip(("epsilon", "delta"), options.cost, strict=True):
+        with about("method", method, name):
+            if int(amount.as_tuple().exponent) < -DIGITS:
+                raise PolicyError(f"{method}: {name} has more than {DIGITS} digits behind the point", hint="round it")
+    if options.cost[1] > _MOST_DELTA:
+        with about("method", method, "delta"):
+            raise PolicyError(
+                f"{method}: delta is {number(options.cost[1])}, and has to be from 0 to {number(_MOST_DELTA)}",
+                hint="choose one far below 1 divided by the number of respondents, such as 1e-9",
+            )
+
+
+@dataclass(frozen=True)
+class Account:
+    """The budget that pays for a release, and the rows that it protects."""
+
+    budget: Budget
+    rows: ProtectedRows
+    remaining: float
+
+
+def opened(task: Task, method: str, options: OfBudget) -> Account:
+    """The budget of a release. Raises UserError where there is none, PolicyError for one on other rows."""
+    policy = task.policy.policy
+    with about("method", method, BUDGET):
+        budget = budgets.load(task.engine, options.budget)
+        rows = protected_rows(task.engine, policy)
+        require_same_rows(budget, policy, rows)
+    if rows.entity is None and options.rows != 1:
+        with about("method", method, "rows"):
+            raise PolicyError(
+                "rows is of one respondent, and the policy does not say whose a row is: each counts by itself",
+                hint="leave rows out, or name the column of the respondents: ALTER POLICY ... ALTER COLUMN c ENTITY",
+            )
+    remaining = next(left for name, _, _, _, left, *_ in budgets.counts(task.engine) if name == budget.budget)
+    return Account(budget, rows, remaining)
+
+
+def pay(task: Task, method: str, options: OfBudget, account: Account) -> None:
+    """Commits what the release costs, before a row is read. Raises as `budgets.spend` does."""
+    request = ReleaseRequest("table", task.name, task.policy.policy.name, _call(method, options))
+    with about("method", method, BUDGET):
+        budgets.spend(task.engine, account.budget, release_text(request), *options.cost)
+
+
+def _call(method: str, options: Any) -> MethodCall:
+    return MethodCall(method, tuple(given_or_default(options).items()))
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Replaces an error of the engine's about the rows, whose message may tell of somebody's."""
+    try:
+        yield
+    except EngineError:
+        raise UserError(
+            "DuckDB could not count the rows, and what it says may tell of somebody's; the cost is spent",
+            hint="give DuckDB more memory: SET memory_limit",
+        ) from None
+
+
+def remarks(options: OfBudget, account: Account) -> tuple[str, ...]:
+    """What is promised in place of what the policy requires."""
+    whose = "row" if account.rows.entity is None else f"{account.rows.entity}, of {options.rows} rows at most"
+    delta = f" and a delta of {number(options.cost[1])}" if options.cost[1] else ""
+    return (
+        f"the release has noise, and no row of it is somebody's: it promises differential privacy of each {whose}, "
+        f"with an epsilon of {number(options.cost[0])}{delta}; what the policy requires of classes is not asked",
+    )
+
+
+def reasons(spent: tuple[Decimal, Decimal], account: Account) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail) for EXPLAIN: the price, which EXPLAIN does not pay, and what is left out."""
+    epsilon, delta = spent
+    price = f"epsilon {number(epsilon)}" + (f" and delta {number(delta)}" if delta else "")
+    yield (
+        "solve",
+        "binding requirement",
+        f"{price} of budget {account.budget.budget}, which has {account.remaining:g} left",
+    )
+    yield "solve", "suppressed rows", "none: no row of the source is published"
+
+
+# What CHECK, EXPORT and certificates say of it.
+
+
+def measured(published: PublishedTables, method: str, options: OfBudget) -> tuple[Measurement, ...]:
+    """What the release has cost: by the ledger in the owner's database, and as it is recorded elsewhere."""
+    amounts = _paid(published, method, options)
+    whose = published.policy.entity.name if published.policy.entity else None
+    measurements = []
+    for question, required, paid in zip((EPSILON, DELTA), options.cost, amounts, strict=True):
+        if question == EPSILON or required:
+            is_kept = paid is not None and paid <= float(required)
+            measurements.append(Measurement(question, whose, float(required), paid, is_kept))
+    return tuple(measurements)
+
+
+def _paid(published: PublishedTables, method: str, options: OfBudget) -> tuple[float | None, float | None]:
+    choice: object = published.choice
+    if isinstance(choice, WithNoise):
+        epsilon, delta = choice.spent
+        return float(epsilon), float(delta)
+    if not published.is_own:
+        known = {each.question: each.achieved for each in published.recorded}
+        return known.get(EPSILON), known.get(DELTA)
+    budget = budgets.find(published.engine, options.budget)
+    request = ReleaseRequest("table", QualifiedName(("r",)), published.policy.name, _call(method, options))
+    _, _, ends_in = anonymized_text(request).partition(" AS POLICY ")
+    for _, epsilon, delta, query in budgets.entries(published.engine, budget) if budget else ():
+        if (epsilon, delta) == options.cost and query.endswith(f" AS POLICY {ends_in}"):
+            return float(epsilon), float(delta)
+    return None, None
+
+
+def figures(options: OfBudget) -> Mapping[str, Figure]:
+    """The meaning of the measurements in a certificate."""
+    but = ", but for a probability of delta" if options.cost[1] else ""
+    promise = (
+        "Take the source with all rows of one respondent, and without them: no release is more than e^epsilon times as "
+        f"probable with one of the two as with the other{but}. "
+        "Noise cannot be recomputed: who receives the rows has to believe the owner, whose ledger has what was paid."
+    )
+    delta = "The probability with which the promise of epsilon may fail."
+    return {
+        EPSILON: Figure(promise, _PAPER, _LEDGER, parameter="epsilon"),
+        DELTA: Figure(delta, _PAPER, _LEDGER, parameter="delta"),
+    }

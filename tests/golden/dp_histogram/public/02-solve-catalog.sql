@@ -1,0 +1,16 @@
+-- Look for: the cost is committed on a connection of its own before the rows are counted.
+
+-- Spends from a budget, unless more would be spent than it has: then no row comes back. An UPDATE conflicts with that of
+-- another transaction, so that two cannot both pass the comparison. parameters: the budget's id, epsilon, delta
+UPDATE anon.budget
+SET
+  spent_epsilon = spent_epsilon + CAST($2 AS DECIMAL(38, 18)),
+  spent_delta = spent_delta + CAST($3 AS DECIMAL(38, 18))
+WHERE
+  budget_id = $1
+  AND dropped_at IS NULL
+  AND spent_epsilon + CAST($2 AS DECIMAL(38, 18)) <= epsilon
+  AND spent_delta + CAST($3 AS DECIMAL(38, 18)) <= delta
+RETURNING spent_epsilon;
+
+INSERT INTO "anon"."budget_entry" ("budget_id", "query", "epsilon", "delta") VALUES (?, ?, ?, ?);
