@@ -26,6 +26,8 @@ _MOST_FLOAT = 2.0**128 - 2.0**104
 _LAST = "\U0010ffff" * 100
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 
+_OF_TIME = ("day", "microsecond", "instant")
+
 # In these expressions `value` is the value that is moved to the axis, or back from it.
 _OF = {
     "number": "CAST(value AS HUGEINT)",
@@ -36,6 +38,10 @@ _OF = {
     f"WHEN value IS NOT NULL THEN CAST(-{_DAYS} AS HUGEINT) END",
     "microsecond": f"CASE WHEN NOT isinf(value) THEN CAST(epoch_us(value) AS HUGEINT) "
     f"WHEN value > CAST('1970-01-01' AS TIMESTAMP) THEN CAST({_MICROSECONDS} AS HUGEINT) "
+    f"WHEN value IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
+    # The microseconds of a moment with a time zone are those of UTC, whatever the time zone of the session.
+    "instant": f"CASE WHEN NOT isinf(value) THEN CAST(epoch_us(value) AS HUGEINT) "
+    f"WHEN value > CAST('1970-01-01 00:00:00+00' AS TIMESTAMPTZ) THEN CAST({_MICROSECONDS} AS HUGEINT) "
     f"WHEN value IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
     "real": "CAST(value AS DOUBLE)",
     "float": "CAST(value AS DOUBLE)",
@@ -48,6 +54,9 @@ _BACK = {
     "microsecond": f"CASE WHEN value >= {_MICROSECONDS} THEN CAST('infinity' AS TIMESTAMP) "
     f"WHEN value <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMP) "
     f"ELSE make_timestamp(CAST(greatest(value, {_FIRST_MOMENT}) AS BIGINT)) END",
+    "instant": f"CASE WHEN value >= {_MICROSECONDS} THEN CAST('infinity' AS TIMESTAMPTZ) "
+    f"WHEN value <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMPTZ) "
+    f"ELSE make_timestamptz(CAST(greatest(value, {_FIRST_MOMENT}) AS BIGINT)) END",
 }
 # From the text of a constant or a label down to the axis: a number times `unit`, a day or a moment.
 _FLOOR = {
@@ -56,6 +65,8 @@ _FLOOR = {
     "truth": "CAST(TRY_CAST(value AS BOOLEAN) AS HUGEINT)",
     "day": _OF["day"].replace("value", "TRY_CAST(value AS DATE)"),
     "microsecond": _OF["microsecond"].replace("value", "TRY_CAST(value AS TIMESTAMP)"),
+    # Labels say the offset of their zone; a constant without one is of the session's, as where it is compared.
+    "instant": _OF["instant"].replace("value", "TRY_CAST(value AS TIMESTAMPTZ)"),
     "real": "TRY_CAST(value AS DOUBLE)",
     # No other FLOAT lies between the text's number and the nearest one, so that comparisons change there alone.
     "float": "CAST(TRY_CAST(value AS FLOAT) AS DOUBLE)",
@@ -89,11 +100,16 @@ class Axis:
         return self.unit_of == "truth"
 
     @property
+    def zoned(self) -> bool:
+        """Whether the values are moments with a time zone, as which a text without one depends on the session."""
+        return self.unit_of == "instant"
+
+    @property
     def beyond(self) -> tuple[float | int | str, ...]:
         """The points of the axis that have no distance from others: infinity on both sides, and NaN."""
         if self.kind == "real":
             return ("-inf", "inf", "nan")
-        return (self.low, self.high) if self.unit_of in ("day", "microsecond") else ()
+        return (self.low, self.high) if self.unit_of in _OF_TIME else ()
 
     def of(self, value: exp.Expr) -> exp.Expr:
         """A value of the type on the axis."""
@@ -163,6 +179,8 @@ def axis_of(column_type: str) -> Axis | None:
         return Axis("integer", "day", column_type, -_DAYS, _DAYS)
     if kind == "TIMESTAMP":
         return Axis("integer", "microsecond", column_type, -_MICROSECONDS, _MICROSECONDS)
+    if kind == "TIMESTAMPWITHTIMEZONE":
+        return Axis("integer", "instant", column_type, -_MICROSECONDS, _MICROSECONDS)
     if kind == "DOUBLE":
         return Axis("real", "real", column_type, -_MOST, _MOST, numeric=True)
     if kind == "FLOAT":

@@ -27,6 +27,13 @@ MOMENTS = [
     datetime(1970, 1, 1),
     datetime(2024, 2, 29),
 ]
+# Two of them have the same time of day in Berlin, in the hour that comes twice.
+INSTANTS = [
+    *("1582-10-15 01:00:00+00", "1969-12-31 23:59:59.999999+00", "1970-01-01 00:00:00+05:45"),
+    *("2024-03-31 01:00:00+00", "2024-10-27 00:30:00+00", "2024-10-27 01:30:00+00", "infinity", "-infinity"),
+]
+# The time zones of sessions, of which one makes a release and others ask it.
+ZONES = ("UTC", "Europe/Berlin", "Asia/Kathmandu", "America/Caracas")
 NUMBERS = [-1e300, -0.5, 0.1, 0.2, 0.30000000000000004, 1e17, 1e300, float("nan"), float("inf")]
 TEXTS = [
     "",
@@ -95,6 +102,16 @@ DOMAINS: dict[str, tuple[str, str | None, Sequence[Any], Sequence[str], Sequence
         ["'1970-01-01'", "'1969-12-31 23:59:59.999999'"],
         LEVELS,
     ),
+    "instants": (
+        "TIMESTAMP WITH TIME ZONE",
+        None,
+        INSTANTS,
+        [
+            *("'1970-01-01'", "'2024-10-27 02:30:00'", "'2024-10-27 02:30:00+02'", "'infinity'"),
+            *("DATE '2024-10-27'", "TIMESTAMPTZ '2024-10-27 01:30:00+01'", "TIMESTAMP '2024-03-31 02:30:00'"),
+        ],
+        RANGES,
+    ),
     "texts": ("VARCHAR", None, TEXTS, ["''", "'a'", "'[a, b]'", "'é'"], RANGES),
     "masks": ("VARCHAR", "PREFIXES (2, 1)", TEXTS, ["'*'", "'12'", "'é1'", "'a'"], LEVELS),
 }
@@ -116,9 +133,11 @@ def test_the_truth_is_within_the_bounds(domain: str) -> None:
         st.lists(st.sampled_from([*values, None]), min_size=2, max_size=9),
         st.sampled_from(methods),
         st.lists(conditions, min_size=3, max_size=3),
+        st.lists(st.sampled_from(ZONES), min_size=4, max_size=4),
     )
-    def holds(rows: list[Any], method: str, asked: list[str]) -> None:
+    def holds(rows: list[Any], method: str, asked: list[str], zones: list[str]) -> None:
         with new_database() as con:
+            con.execute(f"SET TimeZone = '{zones[-1]}'")
             con.execute(f"CREATE TABLE t (x {kind})")
             for row in rows:
                 con.duckdb.execute("INSERT INTO t VALUES (?)", [row])
@@ -126,7 +145,8 @@ def test_the_truth_is_within_the_bounds(domain: str) -> None:
             con.execute(f"CREATE HIERARCHY h AS {hierarchy or 'INTERVALS (1)'}")
             con.execute(f"CREATE POLICY p ON t (x QUASI IDENTIFIER {using}) REQUIRE k_anonymity(k => 2)")
             con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
-            for condition in asked:
+            for condition, zone in zip(asked, zones, strict=False):
+                con.execute(f"SET TimeZone = '{zone}'")
                 query = f"SELECT count(*) AS n FROM t WHERE {condition}"
                 ((truth,),) = con.duckdb.execute(query).fetchall()
                 ((value, spread, low, high),) = figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))

@@ -201,6 +201,8 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         ),
         (("people.csv", "--known", "", "--secret", "zip", "-o", "o"), 2, "no column is named as known", "--known"),
         (("people.csv", "--known", "age,email", "--secret", "zip", "-o", "o"), 2, "email identifies people", "--allow"),
+        (("notes.csv", "--known", "age", "--secret", "pay", "-o", "o"), 2, "100 % of its values are", "--allow pay"),
+        (("notes.csv", "--known", "age", "--secret", "note", "-o", "o"), 2, "free text", "--allow note"),
         (("people.csv", *_LISTS, "--k", "121", "-o", "o"), 1, "k = 121 is more than", "--k 120 is the greatest"),
         (("people.csv", *_LISTS, "--l", "4", "-o", "o"), 1, "diagnosis has 3 different values", "--l 3"),
         (("people.csv", *_LISTS, "--k", "1", "-o", "o"), 2, "hides nobody", "--k 5"),
@@ -230,6 +232,8 @@ def test_requests_that_cannot_be_met(
 ) -> None:
     Path("empty.csv").touch()
     Path("header.csv").write_text("age,zip\n")
+    notes = "".join(f"{age % 5},{age * 17},{'on and on ' * 7}{age % 5}\n" for age in range(60))
+    Path("notes.csv").write_text(f"age,pay,note\n{notes}")
     Path("latin.csv").write_bytes("age,diagnosis\n3,Fi\u00e8vre\n".encode("latin-1"))
     Path("some.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
     Path("book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
@@ -260,6 +264,17 @@ def test_a_pipe_is_shown_the_command_that_profile_proposes(folder: Path) -> None
 
 
 @pytest.mark.long
+def test_a_secret_that_tells_people_apart_is_published_when_it_is_allowed(folder: Path) -> None:
+    rows = "".join(f"{i % 5},{i * 17}\n" for i in range(60))
+    Path("pay.csv").write_text(f"age,pay\n{rows}")
+    done = anonymize("pay.csv", "--known", "age", "--secret", "pay", "--allow", "pay", "-o", "o")
+    assert (done.exit_code, len(pandas.read_csv("o/pay.csv"))) == (0, 60)
+    assert "remark: pay (SENSITIVE) tells most rows apart" in done.stderr
+    # Of few rows chance makes all values different.
+    Path("few.csv").write_text(f"age,pay\n{rows[: rows.index('4,323')]}".replace("age", "born"))
+    assert anonymize("few.csv", "--known", "born", "--secret", "pay", "-k", "3", "-o", "few").exit_code == 0
+
+
 def test_a_release_without_a_secret(folder: Path) -> None:
     # Nothing is left that could be secret.
     assert anonymize("people.csv", "--known", "zip,age", "--drop", "diagnosis", "-o", "there/").exit_code == 0
@@ -406,7 +421,7 @@ def test_profile_reads_codes_and_commas_as_what_they_are(folder: Path) -> None:
 def test_remarks_name_options(folder: Path) -> None:
     rows = {"person": [i // 7 for i in range(210)], "sex": ["f", "m"] * 105, "cost": range(210)}
     pandas.DataFrame(rows).to_csv("visits.csv", index=False)
-    done = anonymize("visits.csv", "--known", "sex", "--secret", "cost", "--dry-run")
+    done = anonymize("visits.csv", "--known", "sex", "--secret", "cost", "--allow", "cost", "--dry-run")
     assert "name it with --known, or leave it out" in done.stderr
     assert "IDENTIFIER" not in done.stderr
 

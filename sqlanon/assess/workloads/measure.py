@@ -23,6 +23,7 @@ from sqlanon.estimates.batch.on_buckets import BucketCounts
 from sqlanon.estimates.batch.on_release import ReleaseAggregates, kinds_of
 from sqlanon.estimates.batch.on_separate_tables import SeparateTableCounts, figures_by_tables
 from sqlanon.estimates.batch.on_source import repeats
+from sqlanon.estimates.labels.leaves import unread
 from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggregate, Templates, WorkloadQuery
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.release_model import CountedRelease, ReleaseModel
@@ -158,6 +159,8 @@ class _Measuring:
         """
         note = self.note("estimate", len(queries))
         model = readable(self.engine, self.release, [])
+        refused = self._refuse_by_columns(queries, model)
+        queries = [query for query in queries if query.number not in refused]
         answered: set[int] = set()
         # Tables that are apart are joined by their rows one by one.
         apart = model.separate_tables and self.engine.reads_in_place
@@ -181,10 +184,22 @@ class _Measuring:
                 # The bucket of a row is that of all tables: each is a group that is linked to itself.
                 left = [query for query in queries if query.number not in answered]
                 answered |= self._by_groups(left, model, scratch, into)
-        refused: set[int] = set()
         for done, query in enumerate([query for query in queries if query.number not in answered], start=len(answered)):
             note(done)
             if not self._ask_alone(query, counted, into, room):
+                refused.add(query.number)
+        return refused
+
+    def _refuse_by_columns(self, queries: Sequence[WorkloadQuery], model: ReleaseModel) -> set[int]:
+        """Refuses the queries that compare a column whose labels cannot be read; returns their numbers.
+
+        Asked alone, each would be refused after its labels were read.
+        """
+        unread_columns = {name: error for name, column in model.generalized.items() if (error := unread(column))}
+        refused: set[int] = set()
+        for query in queries:
+            if error := next((unread_columns[name] for name in query.columns if name in unread_columns), None):
+                self.reasons[query.number] = error.message
                 refused.add(query.number)
         return refused
 

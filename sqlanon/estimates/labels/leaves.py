@@ -67,7 +67,7 @@ _LISTED = ("listed", "listed_range")
 _WRITTEN = (
     *("UHUGEINT", "BIGNUM", "BLOB", "BIT", "UUID", "JSON", "INTERVAL"),
     *("TIME", "TIME_NS", "TIME WITH TIME ZONE"),
-    *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
+    *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"),
 )
 _HINT = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', or leave it out"
 _DOUBLE = exp.DataType.build("DOUBLE")
@@ -124,9 +124,8 @@ def leaves(scratch: Scratch, generalized: Generalized, use: ColumnUse) -> Leaves
         _require_all(scratch.engine, generalized, labels, table)
         return Leaves(_by_marginal(generalized, table, scratch), each=True)
     axis = axis_of(generalized.bound.type)
-    if generalized.bound.type == "FLOAT" and "interval" in generalized.forms:
-        # A FLOAT between the decimal ends of two intervals may be in either.
-        raise _unknown_type(generalized)
+    if reason := unread(generalized):
+        raise reason
     each = use.each or axis is None or axis.listed
     if axis is None:
         table = scratch.table("leaf", _with(_written_leaves(generalized), [_labels_step(labels)]))
@@ -253,10 +252,7 @@ def _no_spans(axis: Axis) -> exp.Query:
 
 def _written_leaves(generalized: Generalized) -> exp.Query:
     """The values that are labels themselves, for a type without an axis."""
-    kind = generalized.bound.type
-    if set(generalized.forms) - {"value", "star"} or ("value" in generalized.forms and kind not in _WRITTEN):
-        raise _unknown_type(generalized)
-    value = try_cast(column("shown"), kind)
+    value = try_cast(column("shown"), generalized.bound.type)
     rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
     rows = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments()).from_(
         rows.subquery("written")
@@ -265,7 +261,20 @@ def _written_leaves(generalized: Generalized) -> exp.Query:
     return _and_null(written if "value" in generalized.forms else written.where(exp.false()), generalized, None)
 
 
-def _unknown_type(generalized: Generalized) -> PolicyError:
+def unread(generalized: Generalized) -> PolicyError | None:
+    """The error of any query about a column whose labels cannot be read; None where they can."""
+    kind, forms = generalized.bound.type, set(generalized.forms)
+    if not kind or forms & set(_LISTED):
+        return None
+    if kind == "FLOAT":
+        # A FLOAT between the decimal ends of two intervals may be in either.
+        is_read = "interval" not in forms
+    else:
+        is_read = axis_of(kind) is not None or (
+            forms <= {"value", "star"} and ("value" not in forms or kind in _WRITTEN)
+        )
+    if is_read:
+        return None
     return PolicyError(
         f"{generalized.column}: what is below its labels is not known for the type {generalized.bound.type}",
         hint="leave it out of the query",

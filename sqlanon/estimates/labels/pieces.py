@@ -39,6 +39,8 @@ from sqlanon.sql.classes.rows import class_label
 _VARCHAR = exp.DataType.build("VARCHAR")
 # The types that a day or a moment may be compared with: a time zone would make the result depend on the session.
 _MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "VARCHAR", '"NULL"')
+# The types that a moment with a time zone may be compared with: what has no zone is of the session's.
+_INSTANTS = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "VARCHAR", '"NULL"')
 
 
 def piece_steps(
@@ -98,10 +100,10 @@ def _require_comparable(
                 f"{generalized.column} holds exact numbers, and is compared with a {kind}, which may be rounded",
                 hint="write the number without an exponent, or cast it to DECIMAL",
             )
-        if axis.beyond and axis.kind == "integer" and kind not in _MOMENTS:
+        if axis.beyond and axis.kind == "integer" and kind not in (_INSTANTS if axis.zoned else _MOMENTS):
             raise PolicyError(
                 f"{generalized.column} is a {generalized.bound.type}, and is compared with a {kind}",
-                hint="write a date or a moment without a time zone, in quotes",
+                hint=f"write a date or a moment {'with' if axis.zoned else 'without'} a time zone, in quotes",
             )
 
 

@@ -27,6 +27,7 @@ from sqlanon.clients.terminal.files.request import (
     require_known,
     require_no_identifiers,
     require_possible,
+    require_repeating,
     resolved,
     sample_of,
 )
@@ -89,6 +90,7 @@ def anonymize(
         require_known(columns, names)
         require_possible(engine, data.called, columns, wanted)
         forms = require_no_identifiers(engine, columns, types, wanted)
+        require_repeating(engine, columns, types, wanted)
         made = release_statement(data.name, columns, wanted)
         remarks = running.remarks(made)
         if data.kind == "csv":

@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import recognized
 from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
-from sqlanon.assess.profiling.sample import Sample, sampled
+from sqlanon.assess.profiling.sample import Sample, sampled, sizes
 from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.numbers import counted
+from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT
 from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
@@ -182,6 +182,30 @@ def require_no_identifiers(
                 hint=f"leave {name} out, and it is not published; --allow {shell_name(name)} if it is no such thing",
             )
     return field_forms(sample)
+
+
+def require_repeating(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
+    """Raises UserError for a secret column whose values tell people apart: they are published as they are."""
+    allowed = {fold(name) for name in wanted.allowed}
+    secrets = [(name, kind) for name, kind in types if name in columns.secret and fold(name) not in allowed]
+    if not secrets:
+        return
+    counts: list[exp.Expr] = []
+    for name, kind in secrets:
+        length = f.call("avg", f.length(column(name))) if kind == "VARCHAR" else exp.null()
+        counts += [f.count_distinct(column(name)), f.count(column(name)), length]
+    ((*figures,),) = engine.rows(exp.select(*counts).from_(relation(SOURCE)))
+    for (name, _), values, rows, length in zip(secrets, figures[::3], figures[1::3], figures[2::3], strict=True):
+        if rows >= sizes().evidence and values > sizes().key * rows:
+            seen = f"{per_cent(values / rows)} of its values are different, so whoever knows one finds the row"
+        elif length is not None and length > sizes().free_text:
+            seen = "it is free text, which may name anybody"
+        else:
+            continue
+        raise UserError(
+            f"{name} is secret, and secrets are published as they are: {seen}",
+            hint=f"leave {name} out, put something coarser in its place, or publish it with --allow {shell_name(name)}",
+        )
 
 
 def sample_of(engine: Engine, table: str, types: Sequence[tuple[str, str]]) -> Sample:
