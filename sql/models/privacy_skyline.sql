@@ -21,7 +21,7 @@
 -- j = 0 .. m - 1. The k known people lack the value and have what the target may still have.
 -- The logarithm of the chance is concave in the numbers of people in a class, so that all k, and all m, are worst in one
 -- class each: the target's, or the one other class with the least chance. All four ways are looked at.
--- Who knows of fewer people is below the triple, too: where a class has fewer rows than there are members of the family, all of
+-- A reader who knows of fewer people is below the triple, too: where a class has fewer rows than there are members of the family, all of
 -- its people are taken to be members, and the chance is 0.
 -- A probability less than 1e-12 below c counts as c, so that rounding never satisfies the model.
 

@@ -75,7 +75,7 @@ class ShownColumn:
 
     def _ranges(self) -> str:
         if self.narrowest is None or self.widest is None or self.median is None:
-            return f"{counted(self.labels, 'range')} in the order of the texts{self._such_as()}"
+            return f"{counted(self.labels, 'alphabetical range')}{self._such_as()}"
         unit = self.unit or ("year" if _OF_YEARS.search(self.name) else "")
         plural = f" {unit}s" if unit else ""
         if self.narrowest == self.widest:

@@ -327,7 +327,7 @@ def _said(called: str, error: Any) -> SqlanonError:
         case "42501":
             return UserError(
                 said,
-                hint="who reads needs USAGE on the schema and SELECT on its tables; who exports needs CREATE on the "
+                hint="a reader needs USAGE on the schema and SELECT on its tables; an exporter needs CREATE on the "
                 "database, and has to own what is replaced",
             )
         case "55P03":

@@ -207,7 +207,7 @@ def resolve_requirements(
 
 
 def _require_covered(policy: Policy, requirements: Sequence[BoundRequirement], quasi: Sequence[str]) -> None:
-    """Raises for a quasi-identifier by which no class is told apart: who knows its value could find anybody."""
+    """Raises for a quasi-identifier by which no class is told apart: its value could find anybody."""
     covered = {name for requirement in requirements for name in requirement.on or quasi}
     if requirements and (missing := [name for name in quasi if name not in covered]):
         raise PolicyError(

@@ -171,7 +171,7 @@ def test_a_reader_without_rights(con: sqlanon.Connection, postgres: str) -> None
     con.sql(f"EXPORT r TO '{target}'")
     run(postgres, "DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN")
     as_reader = target.replace("postgres:@", "reader@").replace("postgres@", "reader@")
-    with pytest.raises(UserError, match="who reads needs USAGE on the schema and SELECT on its tables"):
+    with pytest.raises(UserError, match="a reader needs USAGE on the schema and SELECT on its tables"):
         con.sql(f"CHECK '{as_reader}'")
     run(postgres, "GRANT USAGE ON SCHEMA published TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA published TO reader")
     assert all(row[5] for row in con.sql(f"CHECK '{as_reader}'").fetchall())

@@ -142,7 +142,7 @@ def test_there_are_eight_lines_and_all_of_them_are_in_json(by_region: tuple[Summ
         ),
         (
             ShownColumn("x", Role.QUASI_IDENTIFIER, "ranges", 3, example="[Cold,\n Flu]"),
-            "3 ranges in the order of the texts, such as [Cold,\\n Flu]",
+            "3 alphabetical ranges, such as [Cold,\\n Flu]",
         ),
         (
             ShownColumn("r", Role.QUASI_IDENTIFIER, "labels", 1, starred=0.25, example="Europe"),

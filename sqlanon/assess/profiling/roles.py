@@ -216,5 +216,5 @@ def _telling(values: Values) -> str:
         return ""
     return (
         f"; {per_cent(alone)} of its rows have a value that no other row has, and sensitive values are published as "
-        "they are, so who knows one finds the row: publish something coarser, or make it IDENTIFIER"
+        "they are, so anyone who knows one finds the row: publish something coarser, or make it IDENTIFIER"
     )

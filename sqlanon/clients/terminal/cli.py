@@ -159,7 +159,7 @@ def verify(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The folder of an export, a data file or a certificate.")],
     key: Annotated[
         str | None,
-        typer.Option("--signed-by", metavar="FILE", help="The public key of who has to have signed the certificate."),
+        typer.Option("--signed-by", metavar="FILE", help="The public key of the one who has to have signed."),
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -167,7 +167,7 @@ def verify(
 ) -> None:
     """Check an export that you received: its files against its certificate.
 
-    What the files show is computed again. The rest is the word of who wrote the certificate; --signed-by says who.
+    What the files show is computed again. The rest is the word of its author; --signed-by says who that is.
 
     Exit code 0 if all of it holds, 1 if not.
     """

@@ -421,8 +421,8 @@ _OF_PUBLIC_TABLE = "public_class"
 def sets_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> list[tuple[str, ...]]:
     """The sets of quasi-identifiers that a model is asked on: one as `columns_on` returns it, or each of a size.
 
-    Who knows at most n of a person's values is answered by the sets of exactly n: classes by fewer are unions of these
-    (Mohammed, Fung, Hung and Lee, Anonymizing healthcare data, 2009: LKC-privacy). Takes `on` out of `arguments`.
+    The sets of exactly n answer for a reader who knows at most n of a person's values: classes by fewer are unions of
+    these (Mohammed, Fung, Hung and Lee, Anonymizing healthcare data, 2009: LKC-privacy). Takes `on` out of `arguments`.
     Raises PolicyError as `columns_on` does, for a size that no set has, and for too many sets.
     """
     value = arguments.get(ON)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CheckExport(Check):
     """Measures an export, by its folder, a data file or its certificate, and compares it with its certificate.
 
-    `key` is a file with the public key of who has to have signed it.
+    `key` is a file with the public key of the one who has to have signed it.
     """
 
     path: str

@@ -10,7 +10,7 @@ all rows of the groups that a group is linked to differ (deep heterogeneity); to
 means, in the values that a constraint has in the fragment.
 
 It is a promise against who knows a respondent's values in one fragment and looks for
-those in another. Who knows the values in two of three fragments is not in the definition.
+those in another. A reader who knows the values in two of three fragments is not in the definition.
 """
 
 from __future__ import annotations
