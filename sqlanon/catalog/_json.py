@@ -15,6 +15,7 @@ from msgspec.structs import replace as replace_member
 from sqlanon.domain.policy import (
     Attribute,
     HierarchyDefinition,
+    InPlace,
     JoinedRelease,
     Mask,
     Pivot,
@@ -23,6 +24,7 @@ from sqlanon.domain.policy import (
     RelatedTable,
     Requirement,
     Role,
+    Shift,
 )
 from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName, Scalar, Source, Value
@@ -240,19 +242,31 @@ class _Source(JsonObject, frozen=True):
         return Source(name=QualifiedName(self.name) if self.name else None, query=self.query, bound=bound)
 
 
+# The name of what is no mask, where masks are kept.
+_SHIFT = "shift"
+
+
 class MaskObject(JsonObject, frozen=True):
-    """A mask without its key: {"name": "card", "arguments": {"first": 6}}."""
+    """A mask without its key: {"name": "card", "arguments": {"first": 6}}; or the width of a shift, "shift"."""
 
     name: Text
     arguments: _Arguments = {}
 
     @classmethod
-    def of(cls, mask: Mask) -> MaskObject:
-        """The object for a mask."""
-        return cls(mask.name, arguments_to_json(mask.arguments))
+    def of(cls, mask: Mask | Shift) -> MaskObject:
+        """The object for a mask or a shift."""
+        return cls(_SHIFT if isinstance(mask, Shift) else mask.name, arguments_to_json(mask.arguments))
 
-    def as_domain(self, key_variable: str | None) -> Mask:
-        """The mask under a key. Raises BadJson for arguments that are none."""
+    def as_domain(self, key_variable: str | None) -> Mask | Shift:
+        """The mask or the shift under a key. Raises BadJson for arguments that are none."""
+        if self.name == _SHIFT:
+            match arguments_from_json(self.arguments):
+                case (("days", int(days)),):
+                    return Shift(days=days, key_variable=key_variable)
+                case (("weeks", int(weeks)),):
+                    return Shift(weeks=weeks, key_variable=key_variable)
+                case _:
+                    raise BadJson('a shift has one whole number, such as {"days": 182}')
         return Mask(self.name, arguments_from_json(self.arguments), key_variable)
 
 
@@ -261,12 +275,12 @@ class _Pseudonym(JsonObject, frozen=True):
     mask: MaskObject | None = None
 
     @classmethod
-    def of(cls, pseudonym: Pseudonym | Mask) -> _Pseudonym:
-        mask = MaskObject.of(pseudonym) if isinstance(pseudonym, Mask) else None
+    def of(cls, pseudonym: InPlace) -> _Pseudonym:
+        mask = None if isinstance(pseudonym, Pseudonym) else MaskObject.of(pseudonym)
         return cls(pseudonym.key_variable, mask)
 
     @property
-    def as_domain(self) -> Pseudonym | Mask:
+    def as_domain(self) -> InPlace:
         return self.mask.as_domain(self.key_variable) if self.mask else Pseudonym(self.key_variable)
 
 

@@ -27,6 +27,7 @@ from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import fold, nearest, same_name
 from sqlanon.domain.policy import (
     Attribute,
+    InPlace,
     JoinedRelease,
     Mask,
     Pivot,
@@ -35,6 +36,7 @@ from sqlanon.domain.policy import (
     RelatedTable,
     Requirement,
     Role,
+    Shift,
 )
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
@@ -176,7 +178,7 @@ def _attribute_row(attribute: Attribute) -> dict[str, object]:
         "weight": attribute.weight,
         "pseudonym": pseudonym is not None,
         "key_variable": pseudonym.key_variable if pseudonym else None,
-        "mask": dumps(json_of(MaskObject.of(pseudonym))) if isinstance(pseudonym, Mask) else None,
+        "mask": dumps(json_of(MaskObject.of(pseudonym))) if isinstance(pseudonym, Mask | Shift) else None,
     }
 
 
@@ -342,7 +344,7 @@ def _attribute(policy: str, row: _AttributeRow) -> Attribute:
     )
 
 
-def _pseudonym(policy: str, row: _AttributeRow) -> Pseudonym | Mask:
+def _pseudonym(policy: str, row: _AttributeRow) -> InPlace:
     if row.mask is None:
         return Pseudonym(row.key_variable)
     try:

@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from sqlanon.domain.identifiers import fold, nearest, same_name
-from sqlanon.domain.policy import (
-    KEYLESS_MASKS,
-    MASKS,
-    Attribute,
-    JoinedRelease,
-    Mask,
-    Pivot,
-    Policy,
-    Pseudonym,
-    RelatedTable,
-    Requirement,
-    Role,
-)
-from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value, written
+from sqlanon.catalog.in_place import clause_of, validate_in_place
+from sqlanon.domain.identifiers import fold, same_name
+from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, RelatedTable, Requirement, Role
+from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.syntax.texts import name_text
 
@@ -29,7 +18,6 @@ _WEIGHT_DIGITS = 12
 _WEIGHT_DECIMALS = 6
 
 _WITH_HIERARCHY = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-_WITH_PSEUDONYM = (Role.IDENTIFIER, Role.ENTITY)
 
 
 def validate(policy: Policy) -> None:
@@ -98,15 +86,15 @@ def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
             "mark the column that says whose a rating is as IDENTIFIER",
         )
     _require_unique(policy, (*respondents, pivot.item, pivot.rating))
-    for role in (Role.ENTITY, Role.IDENTIFIER):
-        for attribute in policy.having(role):
-            if role is Role.ENTITY or attribute.pseudonym:
-                raise _wrong(
-                    policy,
-                    f"with PIVOT each respondent is one row, and {attribute.name} is "
-                    + ("an ENTITY" if role is Role.ENTITY else f"a {clause_of(attribute)}"),
-                    f"write {name_text(attribute.name)} IDENTIFIER",
-                )
+    for attribute in policy.attributes:
+        is_entity = attribute.role is Role.ENTITY
+        if is_entity or attribute.pseudonym:
+            raise _wrong(
+                policy,
+                f"with PIVOT each respondent is one row, and {attribute.name} is "
+                + ("an ENTITY" if is_entity else f"a {clause_of(attribute)}"),
+                "leave SHIFT out" if attribute.is_shifted else f"write {name_text(attribute.name)} IDENTIFIER",
+            )
 
 
 def _validate_joined(policy: Policy, joined: JoinedRelease) -> None:
@@ -121,11 +109,6 @@ def _validate_joined(policy: Policy, joined: JoinedRelease) -> None:
                 f"{name}, on which {joined.release} is joined, is no quasi-identifier",
                 "a reader who can join on a column knows it of a person: make it a QUASI IDENTIFIER",
             )
-
-
-def clause_of(attribute: Attribute) -> str:
-    """The clause that publishes something in place of an identifier: MASK or PSEUDONYM."""
-    return "MASK" if isinstance(attribute.pseudonym, Mask) else "PSEUDONYM"
 
 
 def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:
@@ -162,80 +145,9 @@ def _validate_attribute(policy: Policy, attribute: Attribute) -> None:
         if attribute.weight != 1:
             raise _wrong(policy, f"{name} is {role} and cannot have a weight", "WEIGHT belongs to QUASI IDENTIFIER")
     if attribute.pseudonym is not None:
-        _validate_pseudonym(policy, attribute, attribute.pseudonym, role)
+        validate_in_place(policy, attribute, attribute.pseudonym, role)
     _validate_levels(policy, attribute)
     _validate_weight(policy, attribute)
-
-
-def _validate_pseudonym(policy: Policy, attribute: Attribute, pseudonym: Pseudonym | Mask, role: str) -> None:
-    if attribute.role not in _WITH_PSEUDONYM:
-        raise _wrong(
-            policy,
-            f"{attribute.name} is {role} and cannot be a pseudonym",
-            f"{clause_of(attribute)} belongs to IDENTIFIER and ENTITY",
-        )
-    if pseudonym.key_variable == "":
-        raise _wrong(
-            policy,
-            f"the key of {attribute.name} has no name",
-            "name the environment variable that holds the key, or none",
-        )
-    if isinstance(pseudonym, Mask):
-        _validate_mask(policy, attribute, pseudonym)
-
-
-def _validate_mask(policy: Policy, attribute: Attribute, mask: Mask) -> None:
-    if mask.name not in MASKS:
-        hint = nearest(mask.name, list(MASKS)) or f"masks are {', '.join(MASKS)}"
-        raise _wrong(policy, f"{attribute.name}: there is no mask {mask.name}", hint)
-    known = MASKS[mask.name]
-    for index, (name, value) in enumerate(mask.arguments):
-        if name not in known:
-            problem = "takes named arguments only" if name == UNNAMED else f"takes no argument {name}"
-            hint = f"it takes {', '.join(f'{each} => ...' for each in known)}" if known else f"write MASK {mask.name}"
-            raise _wrong(policy, f"{attribute.name}: the mask {mask.name} {problem}", hint)
-        if name in dict(mask.arguments[:index]):
-            raise _wrong(policy, f"{attribute.name}: {name} of the mask {mask.name} is given twice", "keep one of them")
-        if hint_of := _MASK_ARGUMENTS[name](value):
-            raise _wrong(policy, f"{attribute.name}: {name} of the mask {mask.name} is {written(value)}", hint_of)
-    if mask.name == "choice" and mask.argument("from") is None:
-        hint = "write MASK choice(from => first_names), with a table of one column"
-        raise _wrong(policy, f"{attribute.name}: the mask choice needs a table to choose from", hint)
-    if mask.name == "choice" and attribute.role is Role.ENTITY:
-        hint = "use alphanumeric, which gives different values different masks, or PSEUDONYM"
-        raise _wrong(policy, f"{attribute.name}: the mask choice gives several respondents one value", hint)
-    if mask.name in KEYLESS_MASKS and mask.key_variable is not None:
-        raise _wrong(policy, f"{attribute.name}: the mask {mask.name} uses no key", "leave KEY out")
-
-
-def _characters(value: Value) -> str | None:
-    """The hint for a number of characters that is none; None for one that is."""
-    is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_CHARACTERS
-    return None if is_number else f"give a whole number from 0 to {_MOST_CHARACTERS}"
-
-
-def _one_character(value: Value) -> str | None:
-    return None if isinstance(value, str) and len(value) == 1 else "give one character, as in with => '*'"
-
-
-def _region(value: Value) -> str | None:
-    is_code = isinstance(value, str) and len(value) == 2 and value.isascii() and value.isalpha() and value.isupper()
-    return None if is_code else "give a country's two letters, as in region => 'DE'"
-
-
-def _table(value: Value) -> str | None:
-    return None if isinstance(value, QualifiedName) else "name a table of one column: from => first_names"
-
-
-# The most characters that a mask lets stay at one end.
-_MOST_CHARACTERS = 1000
-_MASK_ARGUMENTS = {
-    "first": _characters,
-    "last": _characters,
-    "with": _one_character,
-    "region": _region,
-    "from": _table,
-}
 
 
 def _validate_levels(policy: Policy, attribute: Attribute) -> None:

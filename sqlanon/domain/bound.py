@@ -107,8 +107,8 @@ class BoundPolicy:
         return BoundPolicy(self.policy, table.relation, self.live, attributes, table.unpublished, self.fingerprint)
 
     def having(self, role: Role) -> tuple[BoundAttribute, ...]:
-        """The attributes with this role, in the policy's order."""
-        return tuple(bound for bound in self.attributes if bound.role is role)
+        """The attributes with this role, in the policy's order; no shifted dates, whose values are not true."""
+        return tuple(bound for bound in self.attributes if bound.attribute.has(role))
 
     @property
     def quasi_identifiers(self) -> tuple[BoundAttribute, ...]:

@@ -90,6 +90,51 @@ class Mask:
         return dict(self.arguments).get(name, MASKS[self.name].get(name))
 
 
+@dataclass(frozen=True)
+class Shift:
+    """Publish dates that are moved by one number of days for each respondent: SHIFT (DAYS => 182) [KEY 'variable'].
+
+    Exactly one of `days` and `weeks` is given: a respondent's dates move by a number from minus that to plus that, so
+    they keep their order and their distances. `key_variable` names an environment variable that holds the key, so that
+    a respondent moves alike in each release; without one each release draws a key and forgets it.
+
+    >>> Shift(weeks=26, key_variable="TRIAL_KEY")
+    Shift(days=None, weeks=26, key_variable='TRIAL_KEY')
+    """
+
+    days: int | None = None
+    weeks: int | None = None
+    key_variable: str | None = None
+
+    @property
+    def lasts(self) -> bool:
+        """Whether other releases move dates alike."""
+        return self.key_variable is not None
+
+    @property
+    def is_keyless(self) -> bool:
+        """Whether the moved date is a function of the date alone: never."""
+        return False
+
+    @property
+    def unit(self) -> int:
+        """The days of a step: 1, or 7 for weeks."""
+        return 1 if self.weeks is None else 7
+
+    @property
+    def width(self) -> int:
+        """The most steps in each direction."""
+        return (self.days if self.weeks is None else self.weeks) or 0
+
+    @property
+    def arguments(self) -> tuple[tuple[str, Value], ...]:
+        """The width as a statement has it."""
+        return (("days", self.width),) if self.weeks is None else (("weeks", self.width),)
+
+
+# What is published in place of a value under a key: of identifiers tokens and masks, of others shifted dates.
+InPlace = Pseudonym | Mask | Shift
+
 # The masks with their arguments and the defaults of these; None where there is none.
 MASKS: Mapping[str, Mapping[str, Value | None]] = {
     "partial": {"first": 0, "last": 4, "with": "*"},
@@ -113,7 +158,8 @@ class Attribute:
     `hierarchy`, `min_level`, `max_level` (levels counted from 0, the value itself)
     and `weight` (its share in the loss, above 0) belong to quasi-identifiers; a
     sensitive attribute may name a hierarchy, which its distances use. `automatic` stands for a hierarchy that is made
-    from the column's values when the policy is stored: a stored policy names it.
+    from the column's values when the policy is stored: a stored policy names it. `pseudonym` is published in place of
+    the values: a token or a mask of an identifier or of the ENTITY, shifted dates of another column.
     """
 
     name: str
@@ -122,8 +168,17 @@ class Attribute:
     min_level: int | None = None
     max_level: int | None = None
     weight: Decimal = Decimal(1)
-    pseudonym: Pseudonym | Mask | None = None
+    pseudonym: InPlace | None = None
     automatic: bool = False
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether dates that are not true are published in place of the column's."""
+        return isinstance(self.pseudonym, Shift)
+
+    def has(self, role: Role) -> bool:
+        """Whether the column has this role, and its values are published or known as they are."""
+        return self.role is role and not self.is_shifted
 
 
 @dataclass(frozen=True)
@@ -228,8 +283,8 @@ class Policy:
         return f"policy {self.name}" if self.name else self.source.called
 
     def having(self, role: Role) -> Iterator[Attribute]:
-        """The attributes with this role, in the policy's order."""
-        return (attribute for attribute in self.attributes if attribute.role is role)
+        """The attributes with this role, in the policy's order; no shifted dates, whose values are not true."""
+        return (attribute for attribute in self.attributes if attribute.has(role))
 
     @property
     def quasi_identifiers(self) -> tuple[Attribute, ...]:
@@ -246,8 +301,8 @@ class Policy:
         return (*self.attributes, *(attribute for table in self.related for attribute in table.attributes))
 
     def all_having(self, role: Role) -> tuple[Attribute, ...]:
-        """The attributes of all tables with this role."""
-        return tuple(attribute for attribute in self.all_attributes if attribute.role is role)
+        """The attributes of all tables with this role; no shifted dates, whose values are not true."""
+        return tuple(attribute for attribute in self.all_attributes if attribute.has(role))
 
     @property
     def sources(self) -> tuple[Source, ...]:

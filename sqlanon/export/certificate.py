@@ -16,7 +16,7 @@ from typing import Literal
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, HierarchyDefinition, Mask, Policy, Pseudonym, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, InPlace, Mask, Policy, Pseudonym, Role, Shift
 from sqlanon.domain.release import KnownRelease, Measurement, Reading, Release, ReleaseAttribute
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column
@@ -30,6 +30,7 @@ from sqlanon.export.certificate_format import (
     ColumnEntry,
     CsvEntry,
     HierarchyEntry,
+    InPlaceKind,
     JoinedWith,
     LevelEntry,
     LossEntry,
@@ -278,10 +279,10 @@ def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry
     )
 
 
-def _pseudonym(
-    pseudonym: Pseudonym | Mask,
-) -> Literal["key forgotten", "key kept", "mask, key forgotten", "mask, key kept", "mask, no key"]:
+def _pseudonym(pseudonym: InPlace) -> InPlaceKind:
     """The kind of a pseudonym: under a key that is kept it can be joined with other releases under the same key."""
+    if isinstance(pseudonym, Shift):
+        return "shift, key kept" if pseudonym.lasts else "shift, key forgotten"
     if isinstance(pseudonym, Mask):
         if pseudonym.is_keyless:
             return "mask, no key"
@@ -298,7 +299,9 @@ def _statement(policy: Policy) -> str:
     return policy_text(plain)
 
 
-def _without_key(pseudonym: Pseudonym | Mask) -> Pseudonym | Mask:
+def _without_key(pseudonym: InPlace) -> InPlace:
+    if isinstance(pseudonym, Shift):
+        return replace(pseudonym, key_variable=None)
     return Mask(pseudonym.name, pseudonym.arguments) if isinstance(pseudonym, Mask) else Pseudonym()
 
 
@@ -321,7 +324,7 @@ _OF_ROWS: Mapping[Reading, str] = {
     Reading.CENTROID: "a value that stands for those of the row's region",
     Reading.LOWER_BOUND: "the least value of the row's region",
     Reading.UPPER_BOUND: "the greatest value of the row's region",
-    Reading.TOKEN: "a pseudonym in place of the value: a token or a mask",
+    Reading.TOKEN: "what stands in place of the value: a token, a mask or a shifted date",
     Reading.BUCKET: "the number of the row's bucket",
     Reading.BUCKET_VALUE: "a value of one row of the bucket, or of any row where there is neither bucket nor group",
     Reading.BUCKET_RANGE: "a range with the value of one row of the bucket",

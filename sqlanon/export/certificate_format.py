@@ -29,6 +29,16 @@ Height = Annotated[int, Meta(ge=0, le=_MAX_HEIGHT)]
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 # JSON has no infinite numbers: these are texts.
 Figure = float | Literal["infinity", "-infinity", "not a number"] | None
+# What is published in place of a column's values, and whether its key is kept.
+InPlaceKind = Literal[
+    "key forgotten",
+    "key kept",
+    "mask, key forgotten",
+    "mask, key kept",
+    "mask, no key",
+    "shift, key forgotten",
+    "shift, key kept",
+]
 Argument = bool | int | float | str | list[bool | int | float | str]
 Arguments = dict[str, Argument]
 
@@ -114,7 +124,7 @@ class AttributeEntry(_Member, frozen=True, kw_only=True):
     min_level: int | None
     max_level: int | None
     weight: float
-    pseudonym: Literal["key forgotten", "key kept", "mask, key forgotten", "mask, key kept", "mask, no key"] | None
+    pseudonym: InPlaceKind | None
 
 
 class HierarchyEntry(_Member, frozen=True, kw_only=True):

@@ -243,7 +243,7 @@ class _Claims:
         if name != fold(part.source) and not is_listed:
             return f"has another name than {part.source}, which is said to be its source"
         if (part.reading is Reading.TOKEN) != (attribute.pseudonym is not None):
-            return "is a token, and no pseudonym of the policy's, or the other way round"
+            return "is a token or shifted, and not so by the policy, or the other way round"
         if part.reading in _RECODED and attribute.role is not Role.QUASI_IDENTIFIER:
             return f"is no quasi-identifier, and read as {part.reading}"
         return None
@@ -292,6 +292,8 @@ def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str 
             return f"it states otherwise than its policy whether {attribute.name} is a pseudonym"
         if (entry.pseudonym or "").startswith("mask") != isinstance(attribute.pseudonym, Mask):
             return f"it states otherwise than its policy whether {attribute.name} is a mask"
+        if (entry.pseudonym or "").startswith("shift") != attribute.is_shifted:
+            return f"it states otherwise than its policy whether the dates of {attribute.name} are shifted"
     return None
 
 

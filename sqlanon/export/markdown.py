@@ -185,7 +185,13 @@ def _limits_of_others(others: Sequence[OtherRelease]) -> Iterator[str]:
 
 def _limits_of_pseudonyms(policy: PolicyEntry) -> Iterator[str]:
     kinds = {attribute.pseudonym for attribute in policy.attributes}
-    if kinds - {None}:
+    shifted = [attribute.name for attribute in policy.attributes if (attribute.pseudonym or "").startswith("shift")]
+    if shifted:
+        yield (
+            f"{_code(', '.join(shifted))}: dates are not true; distances within a respondent are. One date of a "
+            "respondent that a reader knows tells all others, and no requirement counts these columns."
+        )
+    if any(kind and not kind.startswith("shift") for kind in kinds):
         yield "A pseudonym hides a name, not which rows share it."
     masked = [attribute.name for attribute in policy.attributes if (attribute.pseudonym or "").startswith("mask")]
     if masked:
@@ -196,6 +202,8 @@ def _limits_of_pseudonyms(policy: PolicyEntry) -> Iterator[str]:
         )
     if "mask, no key" in kinds:
         yield "A mask without a key is the same in every release, which links them."
+    if "shift, key kept" in kinds:
+        yield "Dates that are shifted under a key that is kept move alike in every release made with it."
     if kinds & {"key kept", "mask, key kept"}:
         yield "Pseudonyms under a key that is kept are the same in every release made with it, which links them."
 

@@ -74,6 +74,11 @@ class Limits:
         "METHOD {method} cannot meet {requirement}: it makes no classes of rows",
         "leave REQUIRE out, or use METHOD generalization",
     )
+    # SHIFT: each row has to be known as its respondent's.
+    shifts: Refusal | None = Refusal(
+        "{policy}: METHOD {method} shifts no dates, and {column} has SHIFT",
+        "leave SHIFT out, or use METHOD generalization",
+    )
     # ENTITY: respondents are counted, and not rows.
     respondents: Refusal | None = Refusal(
         "METHOD {method} counts rows and not respondents",

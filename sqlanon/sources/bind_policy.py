@@ -12,7 +12,7 @@ from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, BoundRelatedTable, PublicTable
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, HierarchyDefinition, Mask, Policy, RelatedTable, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, Mask, Policy, RelatedTable, Role, Shift
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
@@ -21,6 +21,7 @@ from sqlanon.sources.column_types import asks_of_items, is_list, item_type, with
 from sqlanon.sources.masks import require_maskable
 from sqlanon.sources.pivot import pivoted
 from sqlanon.sources.related_tables import require_one_table
+from sqlanon.sources.shifts import require_shiftable
 from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build.names import column as column_of
 from sqlanon.sql.build.names import identifier
@@ -179,6 +180,9 @@ def _attribute(
     if isinstance(attribute.pseudonym, Mask):
         with about("column", attribute.name, "mask"):
             require_maskable(policy, column, kind)
+    if isinstance(attribute.pseudonym, Shift):
+        with about("column", attribute.name, "shift"):
+            require_shiftable(policy, column, kind)
     published = without_enums(kind)
     if not attribute.hierarchy:
         top, hierarchy, is_stored = 1, None, False

@@ -15,11 +15,12 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import INJECTIVE_MASKS, Mask, Policy
+from sqlanon.domain.policy import INJECTIVE_MASKS, Mask, Policy, Shift
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.udfs import masks, release_key, tokens
 from sqlanon.errors import DataError, InternalError, PolicyError, UserError
+from sqlanon.sources.shifts import draw_days
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, is_not_null, is_null
 from sqlanon.sql.build.names import alias, column, relation
@@ -55,16 +56,20 @@ _MASKED_TYPE = re.compile(r"VARCHAR|ENUM.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DE
 
 
 def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> None:
-    """Makes a temporary table of value and token for each column of `tables`, which is published as a pseudonym.
+    """Makes a temporary table of value and token for each column of `tables`: of its pseudonyms, or of days to shift.
 
     Columns without a key of the user's share a key that is drawn for this release,
     so that the same identifier in two of them has the same token. Raises UserError for a key that is missing or short,
-    and DataError for values that have no mask, by their number.
+    and DataError for values that have no mask, and dates that cannot be shifted, by their number.
     """
     drawn = release_key()
     for bound in policy.published:
         pseudonym = bound.attribute.pseudonym
         if pseudonym is None or bound.column not in tables:
+            continue
+        if isinstance(pseudonym, Shift):
+            key = release_key(pseudonym.key_variable, "the shifted dates") if pseudonym.key_variable else drawn
+            draw_days(engine, policy, bound, tables[bound.column], key)
             continue
         text = text_of_token(bound)
         values = exp.select(alias(text, "value")).from_(relation(policy.relation))

@@ -185,6 +185,7 @@ def resolve_requirements(
     attributes = policy.all_having(Role.SENSITIVE)
     columns = [a.name for a in attributes] if sensitive is None else sensitive
     quasi = [a.name for a in policy.all_having(Role.QUASI_IDENTIFIER)]
+    _require_true_values(policy, columns, quasi)
     several = columns[len(tuple(policy.having(Role.SENSITIVE))) :] if policy.related else None
     hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
     bound = [
@@ -204,6 +205,23 @@ def resolve_requirements(
         _require_hierarchies(policy, requirement, hierarchies)
     _require_public_table(policy, bound)
     return tuple(bound)
+
+
+def _require_true_values(policy: Policy, sensitive: Sequence[str], quasi: Sequence[str]) -> None:
+    """Raises for a requirement about shifted dates: a release would be counted by dates that are not true."""
+    shifted = [a.name for a in policy.all_attributes if a.role is Role.SENSITIVE and a.is_shifted]
+    if not shifted:
+        return
+    for requirement in of_classes(policy.requirements):
+        for bound in bind_requirement(requirement, [*sensitive, *shifted], quasi):
+            for name in shifted:
+                if name in bound.attributes:
+                    other = f"name another column, attribute => {sensitive[0]}, or " if sensitive else ""
+                    raise PolicyError(
+                        f"{policy}: {bound} would count shifted dates, which are not true",
+                        hint=f"{other}write {name} INSENSITIVE SHIFT (...)",
+                        part=("column", name, "shift"),
+                    )
 
 
 def _require_covered(policy: Policy, requirements: Sequence[BoundRequirement], quasi: Sequence[str]) -> None:

@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Mask, Pseudonym, Role
+from sqlanon.domain.policy import Attribute, InPlace, Mask, Pseudonym, Role, Shift
+from sqlanon.domain.values import Value
 from sqlanon.syntax import values
 from sqlanon.syntax.lexer import Kind, Token, either, keyword_of, nearest_phrase, shortened
 from sqlanon.syntax.reader import SEPARATORS, Reader
@@ -17,9 +18,11 @@ _CLAUSES = {
     Role.IDENTIFIER: ("PSEUDONYM", "MASK"),
     Role.ENTITY: ("PSEUDONYM", "MASK"),
     Role.QUASI_IDENTIFIER: ("USING", "MIN LEVEL", "MAX LEVEL", "WEIGHT"),
-    Role.SENSITIVE: ("USING",),
-    Role.INSENSITIVE: (),
+    Role.SENSITIVE: ("USING", "SHIFT"),
+    Role.INSENSITIVE: ("SHIFT",),
 }
+# The fields of clauses that are not called as the clause.
+_FIELDS = {"USING": "hierarchy", "MASK": "pseudonym", "SHIFT": "pseudonym"}
 # What people write in place of a role.
 _MEANT = {
     **dict.fromkeys(("QI", "QID", "KNOWN", "QUASIIDENTIFIER"), Role.QUASI_IDENTIFIER),
@@ -135,7 +138,7 @@ def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> 
     token = reader.peek()
     phrase = _clause_phrase(reader, role)
     reader.mark("column", column, phrase.lower())
-    field = {"USING": "hierarchy", "MASK": "pseudonym"}.get(phrase, phrase.lower().replace(" ", "_"))
+    field = _FIELDS.get(phrase, phrase.lower().replace(" ", "_"))
     if field == "pseudonym" and field in before and isinstance(before[field], Mask) != (phrase == "MASK"):
         hint = f"keep PSEUDONYM or MASK: {shortened(column)} {role_words(role)} {phrase}"
         raise reader.refused("PSEUDONYM and MASK exclude each other", hint=hint, token=token)
@@ -166,7 +169,7 @@ def _clause_phrase(reader: Reader, role: Role) -> str:
     return reader.choose(allowed, *SEPARATORS)
 
 
-def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudonym | Mask:
+def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | InPlace:
     if phrase == "USING":
         return hierarchy_name(reader)
     if phrase == "WEIGHT":
@@ -176,7 +179,22 @@ def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudony
     if phrase == "MASK":
         name, arguments = values.call(reader, "the name of a mask", "card(first => 6)", "mask")
         return Mask(name, arguments, key_variable(reader) if reader.accept("KEY") else None)
+    if phrase == "SHIFT":
+        return _shift(reader)
     return values.integer(reader, f"a level after {phrase}, which is a whole number")
+
+
+def _shift(reader: Reader) -> Shift:
+    """(DAYS => 182) or (WEEKS => 26), and KEY with the name of a variable."""
+    token = reader.peek()
+    width: dict[str, Value] = {}
+    reader.listed(lambda: values.named(reader, width, "shift"))
+    [(unit, number), *others] = width.items()
+    if others or unit not in ("days", "weeks") or isinstance(number, bool) or not isinstance(number, int):
+        hint = "write SHIFT (DAYS => 182), or SHIFT (WEEKS => 26), which keeps the day of the week"
+        raise reader.refused("SHIFT takes one number, of days or of weeks", hint=hint, token=token)
+    variable = key_variable(reader) if reader.accept("KEY") else None
+    return Shift(days=number, key_variable=variable) if unit == "days" else Shift(None, number, variable)
 
 
 def key_variable(reader: Reader) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlanon.domain.policy import Attribute, HierarchyDefinition, Mask, Policy, RelatedTable, Role
+from sqlanon.domain.policy import Attribute, HierarchyDefinition, InPlace, Mask, Policy, RelatedTable, Role, Shift
 from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import plain_number
 from sqlanon.errors import StatementError
@@ -84,8 +84,7 @@ def role_text(attribute: Attribute) -> str:
     """The role of a column and its clauses, as a policy says them behind the column's name."""
     parts = [role_words(attribute.role)]
     if attribute.pseudonym:
-        mask = attribute.pseudonym
-        parts.append(f"MASK {mask_text(mask)}" if isinstance(mask, Mask) else "PSEUDONYM")
+        parts.append(in_place_text(attribute.pseudonym))
         if attribute.pseudonym.key_variable is not None:
             parts.append(f"KEY {string_text(attribute.pseudonym.key_variable)}")
     if attribute.automatic or attribute.hierarchy is not None:
@@ -97,6 +96,13 @@ def role_text(attribute: Attribute) -> str:
         # The catalog keeps six decimals of it.
         parts.append(f"WEIGHT {value_text(plain_number(attribute.weight))}")
     return " ".join(parts)
+
+
+def in_place_text(in_place: InPlace) -> str:
+    """The clause that publishes something in place of a value, without its key."""
+    if isinstance(in_place, Shift):
+        return f"SHIFT ({', '.join(arguments_text(in_place.arguments))})"
+    return f"MASK {mask_text(in_place)}" if isinstance(in_place, Mask) else "PSEUDONYM"
 
 
 def mask_text(mask: Mask) -> str:

@@ -9,8 +9,9 @@ attribute = name role ;
 role = ( IDENTIFIER | ENTITY ) { PSEUDONYM [KEY string] | MASK call [KEY string] }
   | ( QUASI IDENTIFIER | QUASI "-" IDENTIFIER | QUASI_IDENTIFIER )
     quasi_clauses
-  | SENSITIVE { USING name }
-  | INSENSITIVE ;
+  | SENSITIVE { USING name | shift }
+  | INSENSITIVE { shift } ;
+shift = SHIFT "(" named_argument [","] ")" [KEY string] ;
 quasi_clauses = { USING name | USING AUTO | MIN LEVEL integer | MAX LEVEL integer | WEIGHT number } ;
 requirements = REQUIRE call {"," call} [","] ;
 call = name [ "(" [ arguments [","] ] ")" ] ;

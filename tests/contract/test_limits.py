@@ -27,7 +27,8 @@ from tests.support.methods import limits_of
 
 SETUP = """
 CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS zip, 'd' || (i * 7 % 5) AS disease,
-    'w' || (i // 7 % 3) AS ward, '*' AS guard, ['i' || (i % 3)] AS items FROM range(240) AS t(i);
+    'w' || (i // 7 % 3) AS ward, '*' AS guard, ['i' || (i % 3)] AS items,
+    DATE '2024-01-01' + CAST(i AS INTEGER) AS seen FROM range(240) AS t(i);
 CREATE TABLE notes AS SELECT visit, 'n' AS note FROM visits;
 CREATE TABLE voters AS SELECT age, zip FROM visits;
 CREATE HIERARCHY diseases AS LEVELS (SELECT 'd' || i FROM range(5) AS t(i));
@@ -52,6 +53,7 @@ class Use:
     related: str = ""
     ward: str = "SENSITIVE"
     joined: str = ""
+    seen: str = "IDENTIFIER"
 
     @property
     def required(self) -> str:
@@ -101,6 +103,7 @@ USES: Mapping[str, Mapping[str, str]] = {
     "sets": {"fragments": "FRAGMENTS (age, zip), (disease, ward)"},
     "columns": {"fragments": "COLUMNS (age, zip), (disease), (ward)"},
     "requirements": {"require": "REQUIRE k_anonymity(k => 2)"},
+    "shifts": {"visit": "ENTITY", "seen": "INSENSITIVE SHIFT (DAYS => 9)"},
     "respondents": {"visit": "ENTITY"},
     "pseudonyms": {"visit": "IDENTIFIER PSEUDONYM"},
     "min_level": {"age": "QUASI IDENTIFIER MIN LEVEL 1"},
@@ -138,7 +141,7 @@ def statements(call: str, use: Use) -> tuple[str, str]:
     """CREATE POLICY, and the statement that publishes it."""
     roles = (
         f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward {use.ward}, "
-        f"guard IDENTIFIER, items {use.items}"
+        f"guard IDENTIFIER, items {use.items}, seen {use.seen}"
     )
     return (
         f"CREATE POLICY p ON visits ({roles}) {use.related} {use.confidential} {use.required}",

@@ -21,6 +21,7 @@ from sqlanon.domain.policy import (
     RelatedTable,
     Requirement,
     Role,
+    Shift,
 )
 from sqlanon.domain.requests import FigureCall, MethodCall
 from sqlanon.domain.values import QualifiedName, Source, Value
@@ -102,12 +103,15 @@ switch = st.booleans()
 levels = st.none() | st.integers(min_value=0, max_value=99)
 masks = st.builds(Mask, names.map(str.lower), st.dictionaries(words, values, max_size=2), st.none() | names)
 pseudonyms = st.none() | st.builds(Pseudonym, st.none() | names) | masks
+widths = st.integers(min_value=0, max_value=10**6)
+shifts = st.none() | st.builds(Shift, widths, st.none(), st.none() | names)
+shifts |= st.builds(Shift, st.none(), widths, st.none() | names)
 hierarchy_names = st.none() | names
 attributes = st.one_of(
     st.builds(Attribute, names, st.sampled_from([Role.IDENTIFIER, Role.ENTITY]), pseudonym=pseudonyms),
     st.builds(Attribute, names, st.just(Role.QUASI_IDENTIFIER), hierarchy_names, levels, levels, decimals),
-    st.builds(Attribute, names, st.just(Role.SENSITIVE), hierarchy_names),
-    st.builds(Attribute, names, st.just(Role.INSENSITIVE)),
+    st.builds(Attribute, names, st.just(Role.SENSITIVE), hierarchy_names, pseudonym=shifts),
+    st.builds(Attribute, names, st.just(Role.INSENSITIVE), pseudonym=shifts),
 )
 requirements = st.lists(
     st.builds(Requirement, words | st.sampled_from(["l_diversity", "t_closeness"]), arguments),

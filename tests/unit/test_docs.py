@@ -40,6 +40,7 @@ def test_a_page_does_what_it_says(page: str, tmp_path: Path, monkeypatch: pytest
     # What readers export in their own shell.
     monkeypatch.setenv("SERIES_KEY", "a key that is long enough")
     monkeypatch.setenv("BANK_KEY", "a key of at least 16 bytes")
+    monkeypatch.setenv("TRIAL_KEY", "a key of at least 16 bytes")
     Reading(tmp_path).page((ROOT / page).read_text(encoding="utf-8"), page)
 
 

@@ -26,6 +26,7 @@ WITH_EXAMPLES = (
     sqlanon.QuasiIdentifier,
     sqlanon.Pseudonym,
     sqlanon.Mask,
+    sqlanon.Shift,
     sqlanon.Pivot,
     sqlanon.Query,
     sqlanon.RelatedTable,

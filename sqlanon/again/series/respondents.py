@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Mask, Role
+from sqlanon.domain.policy import Attribute, Mask, Role, Shift
 from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series, Signatures
 from sqlanon.engines.base import Engine
@@ -25,6 +25,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, case, cast, in_utc
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.sql_files import query_file, reading, sql_file
+from sqlanon.syntax.definitions import in_place_text
 from sqlanon.syntax.texts import call_text
 
 # The text by which a respondent or a value is known again in every release: equal ones have one, in any session.
@@ -316,6 +317,13 @@ def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tu
                     "are of one respondent",
                     "use a mask under a key and leave KEY out, as in ALTER POLICY ... ALTER COLUMN "
                     f"{attribute.name} {attribute.role.value.upper()} MASK alphanumeric",
+                )
+            if isinstance(attribute.pseudonym, Shift):
+                return (
+                    f"{attribute.name} is shifted alike in each release, which would tell which rows of two releases "
+                    "are of one respondent",
+                    "leave KEY out, so that each release shifts anew: ALTER POLICY ... ALTER COLUMN "
+                    f"{attribute.name} {attribute.role.value.upper()} {in_place_text(attribute.pseudonym)}",
                 )
             return (
                 f"{attribute.name} is PSEUDONYM KEY: the tokens would tell which rows of two releases are of one "

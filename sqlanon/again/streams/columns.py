@@ -126,7 +126,7 @@ def require_admitted(policy: Policy, options: Options) -> None:
         raise PolicyError(
             f"a stream does not publish pseudonyms ({', '.join(secret)}): they would link the rows of a respondent "
             "through all of its classes",
-            hint="leave PSEUDONYM and MASK out",
+            hint="leave PSEUDONYM, MASK and SHIFT out",
             part=("policy",),
         )
     for requirement in resolve_requirements(policy):

@@ -44,7 +44,7 @@ from sqlanon.clients.api.policy import Policy
 from sqlanon.clients.api.release import AnonymizedTable, AnonymizedView
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.clients.api.tables import JoinedRelease, RelatedTable
-from sqlanon.domain.policy import Mask, Pivot, Pseudonym
+from sqlanon.domain.policy import Mask, Pivot, Pseudonym, Shift
 
 __all__ = [
     "AlphaKAnonymity",
@@ -83,6 +83,7 @@ __all__ = [
     "Query",
     "RelatedTable",
     "Requirement",
+    "Shift",
     "Slicing",
     "Spread",
     "TCloseness",

@@ -10,7 +10,7 @@ from sqlanon.clients.api import models, models_of_numbers, models_of_values
 from sqlanon.clients.api.arguments import Number, Query, column_names, described, one_name, python_value
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, JoinedRelease, Mask, Policy, Pseudonym, RelatedTable, Role
+from sqlanon.domain.policy import Attribute, JoinedRelease, Mask, Policy, Pseudonym, RelatedTable, Role, Shift
 from sqlanon.domain.policy import Requirement as Definition
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import UserError
@@ -47,7 +47,8 @@ class QuasiIdentifier:
 Identifiers = Iterable[str] | Mapping[str, Pseudonym | Mask | None]
 Entity = str | Mapping[str, Pseudonym | Mask | None]
 QuasiIdentifiers = Iterable[str] | Mapping[str, QuasiIdentifier | str | None]
-Sensitive = Iterable[str] | Mapping[str, str | None]
+Sensitive = Iterable[str] | Mapping[str, str | Shift | None]
+Insensitive = Iterable[str] | Mapping[str, Shift | None]
 
 
 def attributes(
@@ -56,7 +57,7 @@ def attributes(
     entity: Entity | None = None,
     quasi_identifiers: QuasiIdentifiers = (),
     sensitive: Sensitive = (),
-    insensitive: Iterable[str] = (),
+    insensitive: Insensitive = (),
     order: Iterable[str] | None = None,
 ) -> tuple[Attribute, ...]:
     """The columns with their roles, in the order of the arguments or in that which `order` says.
@@ -68,7 +69,7 @@ def attributes(
         *_with_pseudonyms("entity", Role.ENTITY, () if entity is None else entity),
         *_quasi_identifiers(quasi_identifiers),
         *_sensitive(sensitive),
-        *(Attribute(name, Role.INSENSITIVE) for name in column_names("insensitive", insensitive)),
+        *_insensitive(insensitive),
     )
     return listed if order is None else _in_order(listed, column_names("order", order))
 
@@ -114,11 +115,34 @@ def _quasi_identifier(name: str, detail: object) -> Attribute:
 
 def _sensitive(columns: object) -> list[Attribute]:
     listed = []
-    for name, hierarchy in _details("sensitive", columns):
-        if hierarchy is not None and not isinstance(hierarchy, str):
-            raise _wrong("sensitive", name, hierarchy, "the name of a hierarchy or None")
-        listed.append(Attribute(name, Role.SENSITIVE, hierarchy))
+    for name, detail in _details("sensitive", columns):
+        if isinstance(detail, Shift):
+            listed.append(_shifted("sensitive", name, Role.SENSITIVE, detail))
+            continue
+        if detail is not None and not isinstance(detail, str):
+            raise _wrong("sensitive", name, detail, "the name of a hierarchy, Shift(...) or None")
+        listed.append(Attribute(name, Role.SENSITIVE, detail))
     return listed
+
+
+def _insensitive(columns: object) -> list[Attribute]:
+    listed = []
+    for name, detail in _details("insensitive", columns):
+        if detail is not None and not isinstance(detail, Shift):
+            raise _wrong("insensitive", name, detail, "Shift(...) or None")
+        listed.append(
+            _shifted("insensitive", name, Role.INSENSITIVE, detail) if detail else Attribute(name, Role.INSENSITIVE)
+        )
+    return listed
+
+
+def _shifted(argument: str, name: str, role: Role, shift: Shift) -> Attribute:
+    for unit, width in (("days", shift.days), ("weeks", shift.weeks)):
+        if width is not None and (isinstance(width, bool) or not isinstance(width, int)):
+            raise UserError(f"{argument}[{name!r}]: {unit} is a whole number, not {described(width)}")
+    if shift.key_variable is not None:
+        one_name(f"{argument}[{name!r}]: key_variable", shift.key_variable)
+    return Attribute(name, role, pseudonym=shift)
 
 
 def _wrong(argument: str, name: str, detail: object, expected: str) -> UserError:

@@ -234,7 +234,9 @@ def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -
     if series_name_of(release) is not None:
         yield "it is part of a series, whose ledger does not lie there", None
     for attribute in policy.attributes:
-        if attribute.pseudonym is not None:
+        if attribute.is_shifted:
+            yield f"the dates of {attribute.name} are shifted, and a script never holds the key for it", None
+        elif attribute.pseudonym is not None:
             yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with", None
     if not policy.quasi_identifiers and shape is not _Shape.FRAGMENTS:
         yield "its policy has no quasi-identifier, so that there are no classes to check", None

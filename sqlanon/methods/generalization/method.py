@@ -87,6 +87,7 @@ _LIMITS = Limits(
     requirements=CAN,
     respondents=CAN,
     pseudonyms=CAN,
+    shifts=CAN,
     min_level=CAN,
     max_level=CAN,
     public=CAN,

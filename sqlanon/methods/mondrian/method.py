@@ -58,6 +58,7 @@ _LIMITS = Limits(
     requirements=CAN,
     respondents=CAN,
     pseudonyms=CAN,
+    shifts=CAN,
     min_level=_NO_LEVELS,
     max_level=_NO_LEVELS,
     public=Refusal(
@@ -98,6 +99,7 @@ _MIXED = replace(
     ),
     series=Limits.series,
     respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY"),
+    shifts=Limits.shifts,
     on_spark=only_on_duckdb("publish => 'none' mixes the values of each region by draws of DuckDB's"),
     scripted=_BY_CHANCE,
 )

@@ -75,7 +75,7 @@ def rows_table(
     rows.from_(relation(rows_in_buckets), copy=False)
     query = exp.select().from_(rows.subquery("source"), copy=False)
     for index, bound in enumerate(bounds):
-        value = passed(query, bound, index, tokens)
+        value = passed(query, bound, index, tokens, None)
         query.select(alias(value, bound.column), copy=False)
     query.select(*(alias(column(name, "source"), name) for name in (BUCKET, *others)), copy=False)
     # The bucket alone says which class a row is in; the quasi-identifiers are values like others.

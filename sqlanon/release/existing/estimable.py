@@ -221,6 +221,8 @@ def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, 
 
 
 def _why_hidden(attribute: Attribute, why: str) -> str:
+    if attribute.is_shifted:
+        return "its dates are shifted"
     return "tokens stand for its values" if attribute.pseudonym else _WHY.get(attribute.role, why)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlanon.domain.bound import BoundAttribute, BoundRelatedTable
 from sqlanon.domain.explanation import Choice, WithNoise
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import Mask, Pseudonym, Role
+from sqlanon.domain.policy import InPlace, Mask, Role, Shift
 from sqlanon.domain.release import Reading
 from sqlanon.domain.series import Series
 from sqlanon.methods.registry import assumed_by
@@ -155,8 +155,12 @@ def _not_shown(table: BoundRelatedTable, published: Collection[BoundAttribute]) 
             yield "bind", name, "not published: the policy does not name it"
 
 
-def pseudonym_in_words(pseudonym: Pseudonym | Mask) -> str:
-    """The place of a value that is published as a pseudonym, in words."""
+def pseudonym_in_words(pseudonym: InPlace) -> str:
+    """The place of a value that is published as a pseudonym or shifted, in words."""
+    if isinstance(pseudonym, Shift):
+        unit = "days" if pseudonym.unit == 1 else "weeks"
+        key = f", keyed by {pseudonym.key_variable}" if pseudonym.key_variable else ""
+        return f"shifted by one number of {unit} a respondent, -{pseudonym.width} to {pseudonym.width}{key}"
     if not isinstance(pseudonym, Mask):
         return "as a token"
     if pseudonym.is_keyless:

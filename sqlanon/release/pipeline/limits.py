@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.validation import clause_of
+from sqlanon.catalog.in_place import clause_of
 from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.requests import ReleaseRequest
@@ -103,7 +103,9 @@ def _attributes_used(
         column: dict[str, object] = {"column": attribute.name}
         if attribute is policy.entity:
             yield "respondents", column
-        if attribute.pseudonym:
+        if attribute.is_shifted:
+            yield "shifts", column
+        elif attribute.pseudonym:
             yield "pseudonyms", column | {"clause": clause_of(attribute)}
         if attribute.min_level:
             yield "min_level", column | {"level": attribute.min_level}
@@ -144,7 +146,9 @@ def _refused(
         yield ("policy",), f"{policy} has related tables, whose rows are linked by numbers that are drawn"
     if policy.pivot:
         yield ("policy",), f"{policy} has PIVOT, which makes columns of rows"
-    if any(attribute.pseudonym for attribute in policy.all_attributes):
+    if any(attribute.is_shifted for attribute in policy.all_attributes):
+        yield ("policy",), f"{policy} has SHIFT, whose key stays in the process that draws the days"
+    elif any(attribute.pseudonym for attribute in policy.all_attributes):
         yield ("policy",), f"{policy} has pseudonyms, whose key stays in the process that makes them"
     for requirement in requirements:
         if requirement.of_itemsets:

@@ -51,6 +51,9 @@ def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compile
     role = b.role if b else Role.QUASI_IDENTIFIER
     if role is Role.QUASI_IDENTIFIER and name not in query.keys:
         role = Role.INSENSITIVE
+    if b and b.attribute.is_shifted:
+        # No figure and no attack takes its dates for those of the source.
+        role = Role.INSENSITIVE
     recoding = next((recoding for recoding in query.recodings if recoding.bound.column == name), None)
     return ReleaseAttribute(
         name=name,

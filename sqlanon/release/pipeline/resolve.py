@@ -299,6 +299,10 @@ def _require_live(resolved: Resolved) -> None:
     _require_here(resolved, policy.source, "source")
     if policy.against:
         _require_here(resolved, policy.against, "public table")
+    if shifted := [a.name for a in policy.attributes if a.is_shifted]:
+        raise PolicyError(
+            f"a live view cannot shift dates ({', '.join(shifted)}): the key would stand in its text", hint=snapshot
+        )
     if secret := [a.name for a in policy.attributes if a.pseudonym and not a.pseudonym.is_keyless]:
         is_mask = any(isinstance(attribute.pseudonym, Mask) for attribute in policy.attributes)
         joined = "; or keep a table of masks yourself, and join it in the policy's query, ON (SELECT ... LEFT JOIN ...)"

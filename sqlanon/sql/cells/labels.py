@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.policy import Mask
+from sqlanon.domain.policy import Mask, Shift
 from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
@@ -26,6 +26,7 @@ from sqlanon.sql.build.expressions import (
     joined,
     or_zero,
     order_by,
+    paren,
     try_cast,
     union_all,
     window,
@@ -139,21 +140,36 @@ def _possible(bound: BoundAttribute) -> list[exp.Expr]:
     return [name, exp.or_(is_null(column("value")), is_not_null(_in_type(bound)))]
 
 
-def passed(query: exp.Select, bound: BoundAttribute, index: int, tokens: Mapping[str, str]) -> exp.Expr:
-    """A column of `source` that is published as it is, or as tokens; the query is joined with what that needs.
+def passed(
+    query: exp.Select, bound: BoundAttribute, index: int, tokens: Mapping[str, str], entity: BoundAttribute | None
+) -> exp.Expr:
+    """A column of `source` as it is, as tokens, or shifted by its `entity`; the query is joined with what that needs.
 
     `tokens` maps a column to a table of value and token.
     """
     pseudonym = bound.attribute.pseudonym
     if not pseudonym:
         return published_value(bound, "source")
-    text = text_of_token(bound, "source")
     if isinstance(pseudonym, Mask) and pseudonym.is_keyless:
-        return keyless_mask(pseudonym, text)
+        return keyless_mask(pseudonym, text_of_token(bound, "source"))
     name = f"token_{index}"
-    same = identical(text, column("value", name))
-    query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
-    return column("token", name)
+    is_shifted = isinstance(pseudonym, Shift)
+    of = entity if is_shifted and entity is not None else bound
+    query.join(relation(tokens[bound.column], as_=name), on=same_token(of, name), join_type="LEFT", copy=False)
+    return moved_date(bound, name) if is_shifted else column("token", name)
+
+
+def same_token(bound: BoundAttribute, table: str) -> exp.Expr:
+    """Whether a row of a table of value and token is that of the value of `source`."""
+    return identical(text_of_token(bound, "source"), column("value", table))
+
+
+def moved_date(bound: BoundAttribute, table: str) -> exp.Expr:
+    """A date of `source` moved by the days of a token: infinity stays, and a date that its type lacks is NULL."""
+    date = column(bound.column, "source")
+    days = f.call("to_days", cast(column("token", table), "INTEGER"))
+    moved = f.try_(cast(paren(date + days), bound.type))
+    return if_(f.call("isfinite", date.copy()), moved, date.copy())
 
 
 def keyless_mask(mask: Mask, text: exp.Expr) -> exp.Expr:

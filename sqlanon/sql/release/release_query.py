@@ -298,7 +298,9 @@ class ReleaseQuery:
 
     def _others(self, query: exp.Select) -> list[exp.Alias]:
         """The columns that pass through or that requirements read, and the respondent; joins the tables of tokens."""
-        others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._columns.passing()]
+        passing = self._columns.passing()
+        entity = self.policy.entity
+        others = [alias(passed(query, bound, i, self.tokens, entity), f"column_{i}") for i, bound in passing]
         required = enumerate(self.requirement_columns)
         others += [alias(self._requirement_value(name), f"asked_{i}") for i, name in required]
         if self.policy.entity:

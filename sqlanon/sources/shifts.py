@@ -1,0 +1,71 @@
+"""Dates that move by one number of days for each respondent, drawn by a key from the text of the ENTITY.
+
+Sun et al., Shift and truncate (2018), and MIMIC publish dates so: order and distances within a respondent stay.
+"""
+
+from __future__ import annotations
+
+import hmac
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import Policy, Shift
+from sqlanon.engines.base import Engine
+from sqlanon.engines.udfs import masks
+from sqlanon.errors import DataError, PolicyError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import is_not_null, is_null
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.steps import inner_join
+from sqlanon.sql.cells.labels import moved_date, same_token, text_of_token
+
+_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
+
+
+def require_shiftable(policy: Policy, column_name: str, column_type: str) -> None:
+    """Raises PolicyError for a type whose values are no dates, or whose day depends on who asks."""
+    if column_type not in _TYPES:
+        zoned = " AT TIME ZONE 'UTC'" if column_type.endswith("WITH TIME ZONE") else "::TIMESTAMP"
+        raise PolicyError(
+            f"{policy}: {column_name} is of type {column_type}, and SHIFT moves {', '.join(_TYPES)}",
+            hint=f"cast it in a query, ON (SELECT {column_name}{zoned} AS {column_name}, ...)",
+        )
+
+
+def draw_days(engine: Engine, policy: BoundPolicy, bound: BoundAttribute, target: str, key: bytes) -> None:
+    """Creates the temporary table `target` with the number of days of each respondent: value, token.
+
+    Raises DataError, by their number, for rows without a respondent, and for dates that would leave their type.
+    """
+    entity, shift = policy.entity, bound.attribute.pseudonym
+    assert entity is not None and isinstance(shift, Shift)
+    part = ("column", bound.attribute.name, "shift")
+    source = relation(policy.relation, as_="source")
+    nobody = exp.select(f.count()).from_(source.copy()).where(is_null(column(entity.column, "source")))
+    if number := int(engine.rows(nobody)[0][0]):
+        raise DataError(
+            f"{policy.policy}: {counted(number, 'row')} of {policy.policy.source.called} have no {entity.column}, by "
+            f"which the dates of {bound.column} move",
+            hint=f"leave these rows out in a query, ON (SELECT ... WHERE {entity.column} IS NOT NULL)",
+            part=part,
+        )
+    values = exp.select(alias(text_of_token(entity), "value")).from_(relation(policy.relation))
+    masks(engine, values, target, "mask", masked=lambda text: str(days_of(key, shift, text)))
+    made = relation(("temp", "main", target), as_="token")
+    beyond = exp.select(f.count()).from_(source).join(inner_join(made, same_token(entity, "token")))
+    beyond.where(is_not_null(column(bound.column, "source")), is_null(moved_date(bound, "token")), copy=False)
+    if number := int(engine.rows(beyond)[0][0]):
+        raise DataError(
+            f"{policy.policy}: {counted(number, 'date')} of {bound.column} would be moved beyond what {bound.type} has",
+            hint=f"set such dates to NULL or to infinity in a query, ON (SELECT ... AS {bound.column}, ...)",
+            part=part,
+        )
+
+
+def days_of(key: bytes, shift: Shift, respondent: str) -> int:
+    """The number of days by which the dates of a respondent move."""
+    digest = hmac.digest(key, b"sqlanon shift days:" + respondent.encode(), "sha256")
+    steps = int.from_bytes(digest[:16], "big") % (2 * shift.width + 1) - shift.width
+    return steps * shift.unit
