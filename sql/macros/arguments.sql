@@ -18,6 +18,16 @@ CASE WHEN len(columns) = 0 OR columns IS NULL OR list_position(columns, NULL) IS
   THEN error('{{model}}: name at least one column, as in FROM anon.{{model}}(''table'', [''column''])')
   ELSE array_to_string([('"__sqlanon_source"."' || replace(name, '"', '""') || '"') FOR name IN columns], ', ') END
 
+-- part: hidden
+CASE WHEN len(columns) > {{most}}
+  THEN error('{{model}} compares with every set of the columns: name {{most}} of them at most')
+  ELSE array_to_string([('CASE WHEN (hidden.columns >> ' || (place - 1) || ') & 1 = 0 '
+    || 'THEN struct_extract_at(cell.class_id, ' || place || ') END')
+    FOR place IN range(1, len(columns) + 1)], ', ') END
+
+-- part: sets
+CAST(CAST(2 AS BIGINT) ** len(columns) AS BIGINT)::VARCHAR
+
 -- part: sensitive
 CASE WHEN typeof(sensitive) = 'VARCHAR' THEN [CAST(sensitive AS VARCHAR)] ELSE TRY_CAST(sensitive AS VARCHAR[]) END
 

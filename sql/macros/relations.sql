@@ -122,6 +122,14 @@ WITH "__sqlanon_both" AS (
   FROM "__sqlanon_measured"
 )
 
+-- part: superset
+-- A broader class hides some of the columns: a macro knows no labels above their values.
+, superset AS (
+  SELECT cell.class_id, row(hidden.columns, $hidden) AS superset_id
+  FROM equivalence_class AS cell
+  CROSS JOIN (SELECT unnest(range($sets)) AS columns) AS hidden
+)
+
 -- part: value_range
 -- A listed value that no row has gets a code that no row has: a least share is asked of it in vain.
 , "__sqlanon_typed_range" AS (

@@ -317,7 +317,8 @@ def _beside(background: Background) -> Background:
         for name, taxonomy in background.taxonomies.items()
     }
     ranges = {index: _moved(query) for index, query in background.ranges.items()}
-    return replace(background, taxonomies=taxonomies, ranges=ranges)
+    coarser = {name: _moved(query) for name, query in background.coarser.items()}
+    return replace(background, taxonomies=taxonomies, ranges=ranges, coarser=coarser)
 
 
 def _moved(query: exp.Query) -> exp.Query:

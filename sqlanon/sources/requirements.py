@@ -25,6 +25,7 @@ from sqlanon.sql.build.expressions import cast, is_not_null, is_null, try_cast
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.classes.further_relations import OF_NUMBERS, is_numeric
+from sqlanon.sql.classes.supersets import MOST_VECTORS, SUPERSET, vectors_above
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sql.questions.load import questions_of
 
@@ -271,6 +272,7 @@ def bind_requirements(
     sensitive = {attribute.column: attribute for attribute in bound.all_sensitive}
     requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
     _require_one_row_each(engine, bound, requirements)
+    _require_broader_classes(engine, bound, requirements)
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []
     bound_requirements: list[BoundRequirement] = []
@@ -309,6 +311,32 @@ def _require_one_row_each(engine: Engine, bound: BoundPolicy, requirements: Sequ
             hint=f"keep one row of each in a query, ON (SELECT DISTINCT ON ({to_sql(identifier(entity))}) ...)",
             part=("requirement", asking[0].question.model),
         )
+
+
+def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
+    """Raises PolicyError where no class has a broader one with as many rows as asked, or where it has too many."""
+    asking = [requirement for requirement in requirements if SUPERSET in requirement.reads]
+    if not asking:
+        return
+    model = asking[0].question.model
+    vectors = vectors_above([attribute.height for attribute in bound.quasi_identifiers])
+    if vectors > MOST_VECTORS:
+        raise PolicyError(
+            f"{bound.policy}: {model} compares each class with those of {vectors} vectors of broader labels, more than "
+            f"{MOST_VECTORS}",
+            hint="give the quasi-identifiers hierarchies with fewer levels, or name fewer of them",
+            part=("requirement", model),
+        )
+    rows = int(engine.rows(exp.select(f.count()).from_(relation(bound.relation)))[0][0])
+    for requirement in asking:
+        least = requirement.argument("n")
+        if rows and isinstance(least, int) and least > rows:
+            raise PolicyError(
+                f"{bound.policy}: {requirement} compares with classes of {least} rows or more, and there are {rows} "
+                "rows in all",
+                hint=f"write n => {rows} or less; with all rows it is t_closeness",
+                part=("requirement", model, "n"),
+            )
 
 
 def with_bound_relations(engine: Engine, policy: Policy) -> Policy:

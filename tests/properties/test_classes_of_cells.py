@@ -25,8 +25,8 @@ from tests.support.policies import BUDGET
 pytestmark = pytest.mark.drawn
 
 FEW = settings(BUDGET, max_examples=draws(6, long=24))
-ALONE = [name for name in question_names() if "public_class" not in load_question(name).reads]
-WITH_PUBLIC = [name for name in question_names() if name not in ALONE]
+ALONE = [name for name in question_names() if load_question(name).of_some_columns]
+OF_ALL_COLUMNS = [name for name in question_names() if name not in ALONE]
 # So narrow that the key of a class of two columns is a struct.
 NARROW = {"word_bits": 5, "max_labels": 8}
 
@@ -63,9 +63,9 @@ def test_levels(case: projected.Projected, narrow: bool) -> None:
 
 
 @pytest.mark.long
-@given(case=st.sampled_from(WITH_PUBLIC).flatmap(search.drawn))
+@given(case=st.sampled_from(OF_ALL_COLUMNS).flatmap(search.drawn))
 @settings(FEW, max_examples=draws(2, long=12))
-def test_levels_with_a_public_table(case: search.Drawn) -> None:
+def test_levels_of_all_columns(case: search.Drawn) -> None:
     method = f"generalization(suppression => {case.suppression})"
     assert_alike(search.install(case), f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
 

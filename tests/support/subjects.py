@@ -41,8 +41,8 @@ _FILES = {
     "trivial": "methods methods_killed sliced_releases trivial",
     "models": (
         "add_a_model anatomy_models background_knowledge bind_requirements export_models explanation_models "
-        "live_models models models_end_to_end models_optimal normal_relations numbers numeric_secrets portable "
-        "projections pycanon questions related_policy requirements t_closeness thresholds"
+        "live_models models models_end_to_end models_optimal normal_relations nt_closeness numbers numeric_secrets "
+        "portable projections pycanon questions related_policy requirements t_closeness thresholds"
     ),
     "attacks": (
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"

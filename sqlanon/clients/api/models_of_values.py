@@ -14,6 +14,7 @@ __all__ = [
     "DeltaDisclosure",
     "EpsilonPrivacy",
     "LDiversity",
+    "NtCloseness",
     "PSensitiveKAnonymity",
     "Personalized",
     "PrivacySkyline",
@@ -253,6 +254,52 @@ class LDiversity(Requirement):
         super().__init__(
             "l_diversity", l=l, c=c, variant=variant, attribute=attribute, jointly=jointly, on=on, knows=knows, m=m
         )
+
+
+class NtCloseness(Requirement):
+    """Every equivalence class has a broader class of at least n rows in which the sensitive values are distributed as
+    in it, up to a variational distance of t.
+
+    - `distance='hierarchical'`: Every equivalence class has a broader class of at least n rows in which the sensitive
+      values are distributed as in it, up to an earth mover's distance of t in their hierarchy.
+    - `distance='jensen_shannon'`: Every equivalence class has a broader class of at least n rows in which the sensitive
+      values are distributed as in it, up to a Jensen-Shannon divergence of t.
+    - `distance='ordered'`: Every equivalence class has a broader class of at least n rows in which the sensitive values
+      are distributed as in it, up to an earth mover's distance of t between their ranks.
+
+    - `n`: the least number of rows of a broader class that a class is compared with (1 to 1000000000000).
+    - `t`: the greatest distance of a class from its nearest broader class, 1/2 sum |p - q| (0 to 1); with
+      `distance='hierarchical'` the greatest distance of a class from its nearest broader class: the mean over the
+      levels of 1/2 sum |p - q| (0 to 1); with `distance='jensen_shannon'` the greatest divergence of a class from its
+      nearest broader class, in natural logarithms: at most ln 2 (0 to 1); with `distance='ordered'` the greatest
+      distance of a class from its nearest broader class, 1/(m-1) sum |P_i - Q_i| over the cumulative shares of m values
+      (0 to 1).
+    - `distance`: which of these is meant, by default 'equal'.
+    - `attribute`: the one sensitive column that it is about, of several.
+    - `jointly`: all sensitive columns at once, instead of each by itself.
+
+    - Li, Li and Venkatasubramanian, Closeness: a new privacy measure for data publishing (2010), (n,t)-closeness; equal
+    distance
+    - Li, Li and Venkatasubramanian, Closeness: a new privacy measure for data publishing (2010), (n,t)-closeness;
+    hierarchical distance
+    - Li and Li, On the tradeoff between privacy and utility in data publishing (2009); (n,t)-closeness: Li, Li and
+    Venkatasubramanian (2010)
+    - Li, Li and Venkatasubramanian, Closeness: a new privacy measure for data publishing (2010), (n,t)-closeness;
+    ordered distance
+    """
+
+    MODEL: ClassVar[str] = "nt_closeness"
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        t: Number,
+        distance: Literal["equal", "hierarchical", "jensen_shannon", "ordered"] | None = None,
+        attribute: str | None = None,
+        jointly: bool | None = None,
+    ) -> None:
+        super().__init__("nt_closeness", n=n, t=t, distance=distance, attribute=attribute, jointly=jointly)
 
 
 class PSensitiveKAnonymity(Requirement):

@@ -11,10 +11,24 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError
-from sqlanon.sql.build.expressions import as_text, exists, insert, into, is_null, not_
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    as_text,
+    ascending,
+    exists,
+    identical,
+    insert,
+    into,
+    is_null,
+    not_,
+    order_by,
+    window,
+)
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import create_table
 from sqlanon.sql.cells.cells import rank_name
+from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
+from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.recode import Placed, Recoding
 
@@ -64,6 +78,41 @@ def freeze(
             _freeze_labels(engine, release_id, recoding, to)
     _freeze_taxonomies(engine, release_id, policy, requirements, to)
     _freeze_ranges(engine, release_id, policy.ranges, to)
+    if any(SUPERSET in requirement.reads for requirement in requirements):
+        for recoding in recodings:
+            _freeze_coarser(engine, release_id, policy, recoding, to)
+
+
+def _freeze_coarser(
+    engine: Engine, release_id: str, policy: BoundPolicy, recoding: Recoding, to: Copies = CATALOG
+) -> None:
+    """Numbers the labels above each label of a quasi-identifier that the source's values have.
+
+    Raises InternalError where a label has two labels above it at one level, which no hierarchy has.
+    """
+    bound, levels = recoding.bound, range(recoding.level + 1, recoding.bound.height)
+    values = generalized(bound, occurring_values(bound, policy.relation), stored_labels(bound), counted=False)
+    label = column(level_name(recoding.level) if recoding.level else "value")
+    for level in levels:
+        path = [ascending(column(level_name(above))) for above in range(level, bound.height)]
+        node = alias(window(f.dense_rank(), order=order_by(*path)), "node")
+        numbered = exp.select(alias(as_text(label.copy()), "value"), node).from_(values.copy().subquery("generalized"))
+        parts = [literal(release_id), literal(bound.column), column("value"), literal(level), as_text(column("node"))]
+        rows = exp.select(*parts).distinct().from_(numbered.subquery("numbered"))
+        engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), rows))
+    several = exp.select(literal(1)).from_(relation(to.taxonomy)).where(*_of_attribute(release_id, bound))
+    several = several.group_by(column("value"), column("level")).having(f.count() > 1).limit(1)
+    if levels and engine.rows(several):
+        raise InternalError(f"a label of {bound.column} lies below two labels of a higher level")
+
+
+def forget_coarser(engine: Engine, release_id: str, policy: BoundPolicy, released: QualifiedName) -> None:
+    """Removes what was above labels that no row of a snapshot shows: the values were suppressed."""
+    for bound in policy.quasi_identifiers:
+        shown_rows = exp.select(literal(1)).from_(relation(released, as_="released"))
+        shown_rows.where(identical(as_text(column(bound.column, "released")), column("value", "frozen")), copy=False)
+        stale = [*_of_attribute(release_id, bound), exp.not_(exists(shown_rows))]
+        engine.run(exp.delete(relation(CATALOG.taxonomy, as_="frozen"), where=exp.and_(*stale)))
 
 
 def _is_frozen(recoding: Recoding) -> bool:

@@ -13,6 +13,7 @@ from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.errors import PolicyError
 from sqlanon.methods.limits import ON_DUCKDB, Limits
 from sqlanon.sources.joins import bind_joined, of_classes, of_join
+from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 
 _PUBLIC = ("public_class",)
@@ -115,6 +116,19 @@ def _attributes_used(
             yield "max_level", column | {"level": attribute.max_level}
 
 
+def require_snapshot(create: ReleaseRequest, requirements: Sequence[BoundRequirement]) -> None:
+    """Raises PolicyError for a live view of what compares a class with broader ones."""
+    if create.kind != "view":
+        return
+    for requirement in requirements:
+        if SUPERSET in requirement.reads:
+            raise PolicyError(
+                f"{requirement} guards no live view: the broader classes that it compares with change with every row",
+                hint="make a snapshot, CREATE ANONYMIZED TABLE",
+                part=("release",),
+            )
+
+
 def require_possible(create: ReleaseRequest, policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
     """Raises PolicyError, with the reason, for what a release on Spark cannot be or have."""
     for source in (policy.source, *([policy.against] if policy.against else [])):
@@ -151,5 +165,7 @@ def _refused(
     elif any(attribute.pseudonym for attribute in policy.all_attributes):
         yield ("policy",), f"{policy} has pseudonyms, whose key stays in the process that makes them"
     for requirement in requirements:
+        if SUPERSET in requirement.reads:
+            yield ("policy",), f"{requirement} reads the labels above those of a class, which are kept on DuckDB"
         if requirement.of_itemsets:
             yield ("policy",), f"{requirement} is of items in lists, which engines count differently"

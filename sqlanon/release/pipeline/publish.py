@@ -19,7 +19,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Measurement, Reading, Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.release.existing.frozen_inputs import forget_labels, region_tables
+from sqlanon.release.existing.frozen_inputs import forget_coarser, forget_labels, region_tables
 from sqlanon.release.existing.objects import column_types as released_types
 from sqlanon.release.existing.objects import fingerprint_of_tables, make_checks, make_secure_view, own_queries
 from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
@@ -31,6 +31,7 @@ from sqlanon.sources.source import own_object, qualified
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import drop_column, drop_object, rename_table
+from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 
@@ -112,6 +113,8 @@ def publish_stage(remarked: Remarked) -> Published:
             engine.run(rename_table(each.stands, each.name.name))
         if isinstance(query, ReleaseQuery):
             forget_labels(engine, query.release_id, query.recodings)
+            if any(SUPERSET in requirement.reads for requirement in bound.requirements):
+                forget_coarser(engine, query.release_id, bound.policy, own_object(engine, made.candidates[0].name))
     release = _release(made, target, tuple(objects))
     releases.save(engine, release)
     releases.save_rounds(engine, release, made.compiled.rounds)

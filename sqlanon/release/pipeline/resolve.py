@@ -24,7 +24,7 @@ from sqlanon.methods.shared.arguments import with_names
 from sqlanon.release.existing.composition import sources_of
 from sqlanon.release.existing.joined import joined_release, side_of, types_of_columns
 from sqlanon.release.pipeline.compare import contenders_of
-from sqlanon.release.pipeline.limits import require_possible, require_within
+from sqlanon.release.pipeline.limits import require_possible, require_snapshot, require_within
 from sqlanon.release.pipeline.publish import published_attributes
 from sqlanon.release.pipeline.stages import Bound, Materialized, Requested, Resolved
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
@@ -222,6 +222,7 @@ def resolve_stage(requested: Requested) -> Resolved:
     else:
         require_within(method.limits(options), create, policy, hierarchies, requirements, on_spark=on_spark)
     policy = asked_policy
+    require_snapshot(create, requirements)
     if on_spark:
         require_possible(create, policy, requirements)
     other = other_release(requested, policy)

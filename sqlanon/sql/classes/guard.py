@@ -31,6 +31,7 @@ from sqlanon.sql.classes.rows import (
     relation_names,
     whole_classes,
 )
+from sqlanon.sql.classes.supersets import SUPERSET, frozen_coarser
 from sqlanon.sql.sizes import sizes
 
 
@@ -227,4 +228,7 @@ def frozen_background(
         },
         guards={number: guards[index] for number, index in enumerate(by_index) if guards and index in guards},
         public_class=public_class,
+        coarser={b.column: frozen_coarser(b.column, release_id) for b in bound.quasi_identifiers}
+        if any(SUPERSET in requirement.reads for requirement in requirements)
+        else {},
     )

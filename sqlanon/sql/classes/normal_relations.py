@@ -40,6 +40,7 @@ from sqlanon.sql.classes.rows import (
     rows_of,
     subjects,
 )
+from sqlanon.sql.classes.supersets import SUPERSET, superset_steps
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,15 @@ class Background:
     `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
     index of a requirement among all: `ranges` its table of ranges (value, low, high),
     `guards` the column that holds its guarding nodes. `public_class` is the public
-    table D counted by class: class_id, n.
+    table D counted by class: class_id, n. `coarser` has the labels above those of a quasi-identifier, by its name, as
+    `superset_steps` reads them.
     """
 
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     ranges: Mapping[int, exp.Query] = field(default_factory=dict)
     guards: Mapping[int, str] = field(default_factory=dict)
     public_class: exp.Query | None = None
+    coarser: Mapping[str, exp.Query] = field(default_factory=dict)
 
     def at(self, indexes: Sequence[int]) -> Background:
         """What the requirements at these indexes read, by their positions among them."""
@@ -112,12 +115,22 @@ def relations_of(
     summed = bool(about) and rows.entity is None and rows.of_subject(about[0]) is rows
     classes = _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)
     steps += [("equivalence_class", classes), *projected_classes(requirements, rows.projected)]
+    steps += _of_supersets(rows, requirements, background)
     for number, subject in enumerate(about):
         reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
         steps += _of_subject(rows, number, subject, reads, background)
     for index, requirement in enumerate(requirements):
         steps += _of_requirement(index, requirement, rows, about, background)
     return [*steps, *_of_public_table(requirements, background), *_of_projections(rows, requirements)]
+
+
+def _of_supersets(rows: Rows, requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:
+    """The broader classes that each class lies in, where a requirement reads them."""
+    if not any(SUPERSET in requirement.reads for requirement in requirements):
+        return []
+    if rows.labels is None:
+        raise InternalError("a requirement asks about broader classes, and classes show no labels")
+    return superset_steps(rows.labels, background.coarser)
 
 
 def _of_public_table(requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:

@@ -23,7 +23,7 @@ PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor",
 PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset")
 
 # Relations with rows for each class.
-PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")
+PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded", "superset")
 # Under this the names of a requirement on some quasi-identifiers have the relation that says in which class of theirs
 # each class by all of them lies.
 WHOLE = "whole_class"
@@ -168,7 +168,8 @@ class Rows:
     stands for several, `weight` is their number. All expressions are over `relation`.
     If `counted`, no two rows agree on their class and their value. `projected` names the class of some of the
     quasi-identifiers in which a class_id lies; there is none where classes are of all of them only. `lists` are there
-    where sets of items are counted.
+    where sets of items are counted. `labels` has what a class shows of each column that tells classes apart, as an
+    expression over class_id; it is None where classes show no labels.
 
     `steps` make what the relation reads. `apart` has the rows of each column that a respondent may have several values
     in: one for each respondent, class and value. `whole` has each respondent once, in one class of all; it is there
@@ -187,6 +188,7 @@ class Rows:
     steps: tuple[Step, ...] = ()
     apart: Mapping[str, Rows] = field(default_factory=dict)
     whole: Rows | None = None
+    labels: Mapping[str, exp.Expr] | None = None
 
     def of_subject(self, subject: Sequence[str]) -> Rows:
         """The rows in which the values of a subject are counted."""
@@ -221,7 +223,9 @@ def rows_of(
     """The rows of any relation; a class is those that agree on the quasi-identifiers."""
     keys = tuple(column(name) for name in quasi_identifiers)
     label = class_label({name: column(name) for name in quasi_identifiers})
-    return Rows(source, keys, label, columns or {}, column(entity) if entity else None, projected=_fields)
+    labels = {name: exp.Dot(this=column("class_id"), expression=identifier(name)) for name in quasi_identifiers}
+    respondent = column(entity) if entity else None
+    return Rows(source, keys, label, columns or {}, respondent, projected=_fields, labels=labels)
 
 
 def _fields(class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:

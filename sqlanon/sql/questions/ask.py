@@ -289,6 +289,7 @@ _OF_ONE_TABLE = {
     "sensitive_ancestor": "a hierarchy of sensitive values",
     "value_range": "ranges of shares",
     "sensitive_number": "distances of numbers",
+    "superset": "classes of broader labels",
 }
 
 
@@ -475,6 +476,8 @@ def _all_columns(question: Question) -> str | None:
     """Why a model is about all quasi-identifiers; None if it may be about some of them."""
     if _OF_PUBLIC_TABLE in question.reads:
         return "compares with a public table by all quasi-identifiers"
+    if "superset" in question.reads:
+        return "compares with the classes of broader labels of all quasi-identifiers"
     return "is about the items in lists" if question.of_itemsets else None
 
 

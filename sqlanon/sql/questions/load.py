@@ -263,7 +263,7 @@ class Question:
     @property
     def of_some_columns(self) -> bool:
         """Whether it can be asked of the classes by some of the quasi-identifiers: of classes, and of them alone."""
-        return not self.of_itemsets and "public_class" not in self.reads
+        return not self.of_itemsets and not {"public_class", "superset"} & set(self.reads)
 
     @property
     def of_one_table(self) -> tuple[str, ...]:

@@ -142,6 +142,9 @@ def _check(file: str) -> str:
 # The normal relations that are made of a stored hierarchy, and the one that is made of a public table.
 HIERARCHY = ("sensitive_ancestor", "guarding_node")
 PUBLIC = "public_class"
+SUPERSET = "superset"
+# The most columns of which every set is hidden once.
+_MOST_HIDDEN = 12
 # A model has at most one column of guarding nodes and one table of ranges, whatever it calls them.
 _STANDS_FOR = {"COLUMN": "guard", "RELATION": "ranges"}
 
@@ -185,6 +188,9 @@ def general(questions: Sequence[Question]) -> str:
         "value": filled("arguments", "none"),
         "guard": filled("arguments", "none"),
     }
+    if any(SUPERSET in other.reads for other in questions):
+        entries["hidden"] = filled("arguments", "hidden", most=str(_MOST_HIDDEN), **of)
+        entries["sets"] = filled("arguments", "sets")
     if question.of_sensitive_values:
         sensitive = filled("arguments", "sensitive")
         columns.append(sensitive)

@@ -11,6 +11,7 @@ from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import InternalError
 from sqlanon.sql.classes.further_relations import OF_NUMBERS
 from sqlanon.sql.classes.related import VALUES, is_partition
+from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.load import Parameter, Question, readable_models
 
@@ -37,7 +38,8 @@ class SensitiveColumn:
 def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool) -> tuple[Requirement, ...]:
     """The models that can be asked of a table, each of one sensitive column, or of none, with arguments that it takes.
 
-    Models whose arguments name something else of the user's are left out, and those with a broken file.
+    Models whose arguments name something else of the user's are left out, and those with a broken file, and those
+    that compare with broader classes, of which a table shows nothing.
     """
     every_question = sorted((q for questions in readable_models() for q in questions), key=lambda q: q.name)
     questions = [q for q in every_question if _is_askable(q, has_public_table) and _has_query(q)]
@@ -52,7 +54,9 @@ def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool)
 
 
 def _is_askable(question: Question, has_public_table: bool) -> bool:
-    is_about_more = any(p.type in ("RELATION", "COLUMN") or _is_distance(question, p) for p in question.parameters)
+    is_about_more = SUPERSET in question.reads or any(
+        p.type in ("RELATION", "COLUMN") or _is_distance(question, p) for p in question.parameters
+    )
     return not is_about_more and (has_public_table or _OF_PUBLIC_TABLE not in question.reads)
 
 

@@ -13,6 +13,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    as_text,
     ascending,
     big,
     by_bytes,
@@ -199,6 +200,27 @@ def projected_code(recodings: Sequence[tuple[int, Recoding]], code: exp.Expr, co
         return infix(code, "&", masks[0])
     words = [exp.Dot(this=code.copy(), expression=identifier(key_name(word))) for word in range(layout.words)]
     return class_id([infix(word, "&", mask) for word, mask in zip(words, masks, strict=True)])
+
+
+def label_codes(recodings: Sequence[tuple[int, Recoding]]) -> dict[str, exp.Expr]:
+    """The number of the label that a class shows of each column, by its codes that `join_codes` made."""
+    layout, whole = class_layout(len(recodings)), column("class_id")
+    codes: dict[str, exp.Expr] = {}
+    for (_, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
+        word = whole if layout.words == 1 else exp.Dot(this=whole.copy(), expression=identifier(key_name(spot.word)))
+        codes[recoding.bound.column] = paren(infix(paren(infix(word.copy(), "&", spot.mask)), ">>", spot.shift))
+    return codes
+
+
+def coarser_codes(index: int, frozen: exp.Query) -> exp.Select:
+    """value, level, node: the labels above those of the quasi-identifier at this index, by the numbers of the labels.
+
+    `frozen` has them by the texts of the labels.
+    """
+    on = identical(by_bytes(column("label", "recode")), column("value", "above"))
+    known = [column("level", "above"), column("node", "above")]
+    query = exp.select(alias(as_text(column("code", "recode")), "value"), *known).distinct()
+    return query.from_(relation(f"recode_{index}", as_="recode")).join(frozen.subquery("above"), on=on)
 
 
 # The rows of a release whose quasi-identifiers are recoded by region: each row placed, with what its region shows.

@@ -7,7 +7,7 @@ come from the values that occur at that moment, and the guard counts the classes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlglot import exp
@@ -40,7 +40,9 @@ from sqlanon.sql.release.recode import (
     Recoding,
     ReleaseColumns,
     class_layout,
+    coarser_codes,
     join_codes,
+    label_codes,
     placed_rows,
     placement,
     projected_code,
@@ -323,13 +325,21 @@ class ReleaseQuery:
             entity=column(_ENTITY) if self.policy.entity else None,
             weight=column(self.weight) if self.weight else None,
             projected=None if self.placed or self._is_local else partial(projected_code, self._kept_recodings()),
+            labels=None if self.placed or self._is_local else label_codes(self._kept_recodings()),
         )
 
     def _background(self) -> Background:
         public = public_class(self.weight) if self._asks_public else None
-        return frozen_background(
+        background = frozen_background(
             self.policy, self.requirements, self.release_id, guards=self.guards, public_class=public
         )
+        if not background.coarser:
+            return background
+        of_codes = {
+            recoding.bound.column: coarser_codes(index, background.coarser[recoding.bound.column])
+            for index, recoding in self._kept_recodings()
+        }
+        return replace(background, coarser=of_codes)
 
 
 # The public table D of k-map and delta-presence, recoded as the release is and counted by class.

@@ -13,8 +13,8 @@ or a COLUMN names lies in the table. Rational figures are exact Fractions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import isfinite
@@ -35,7 +35,8 @@ class Table:
     top; all are of one length. `ranges` bounds the share of a value in a class.
     `guards` is each row's guarding node, a value or a label of the taxonomy, or None.
     `public` counts the rows of the public table in each class, those that the release
-    lacks included; a class that is missing there has none.
+    lacks included; a class that is missing there has none. `broader` names the broader
+    classes that a class lies in, itself among them.
     """
 
     classes: Mapping[Class, Sequence[int]]
@@ -45,6 +46,7 @@ class Table:
     ranges: Mapping[Hashable, tuple[Fraction | None, Fraction | None]] | None = None
     guards: Sequence[Label | None] | None = None
     public: Mapping[Class, int] | None = None
+    broader: Mapping[Class, Collection[Hashable]] | None = None
 
     @property
     def rows(self) -> int:
@@ -71,6 +73,15 @@ class Table:
     def baseline(self) -> Counter[Hashable]:
         """How many rows of the whole release have each value."""
         return Counter(self.values[place] for places in self.classes.values() for place in places)
+
+
+def beside_broader(table: Table, of: Class, n: int) -> Iterator[Table]:
+    """A class within each broader class of n rows or more: a table of the classes there."""
+    assert table.broader is not None
+    for name in table.broader[of]:
+        inside = {other: places for other, places in table.classes.items() if name in table.broader[other]}
+        if sum(map(len, inside.values())) >= n:
+            yield replace(table, classes=inside)
 
 
 def shares(counts: Mapping[Hashable, int]) -> dict[Hashable, Fraction]:

@@ -61,7 +61,7 @@ def check_against_the_oracle(connection: Any, name: str, data: st.DataObject) ->
 def check_an_empty_table(connection: Any, name: str) -> None:
     """A table without rows reaches nothing and violates nothing."""
     question = load_question(name)
-    table = Table({}, taxonomy={}, ranges={}, guards=(), public={})
+    table = Table({}, taxonomy={}, ranges={}, guards=(), public={}, broader={})
     parameters = {p.name: p.default if p.default is not None else _least(p) for p in question.parameters}
     drawn = Drawn(bound(question, parameters), exact(parameters), table, structs=False)
     found = answer(connection, drawn)

@@ -92,12 +92,16 @@ def merged(table: Table, first: Class, second: Class) -> Table:
     """The table with two of its classes made one, in the public table too."""
     classes = {of: places for of, places in table.classes.items() if of != second}
     classes[first] = [*table.classes[first], *table.classes[second]]
+    broader = table.broader
+    if broader is not None:
+        broader = {of: names for of, names in broader.items() if of != second}
+        broader |= {first: {*broader[first], *(table.broader or {})[second]}}
     public = table.public
     if public is not None:
         public = {of: n for of, n in public.items() if of != second}
         together = sum((table.public or {}).get(of, 0) for of in (first, second))
         public |= {first: together} if together else {}
-    return replace(table, classes=classes, public=public)
+    return replace(table, classes=classes, public=public, broader=broader)
 
 
 def without(table: Table, removed: Iterable[int]) -> Table:
@@ -154,11 +158,23 @@ def _with_public(table: Table) -> st.SearchStrategy[Table]:
     return st.lists(extra, min_size=len(sizes), max_size=len(sizes)).map(counted)
 
 
+def _with_broader(table: Table) -> st.SearchStrategy[Table]:
+    """Each class by itself, some of them together, and all together."""
+
+    def grouped(drawn: list[tuple[int, int]]) -> Table:
+        names = {of: {f"own {of}", f"a{a}", f"b{b}", "z"} for of, (a, b) in zip(table.classes, drawn, strict=True)}
+        return replace(table, broader=names)
+
+    group = st.tuples(st.integers(0, 1), st.integers(0, 2))
+    return st.lists(group, min_size=len(table.classes), max_size=len(table.classes)).map(grouped)
+
+
 EXTRAS: Mapping[str, Callable[[Table], st.SearchStrategy[Table]]] = {
     "sensitive_ancestor": _with_taxonomy,
     "guarded": _with_guards,
     "value_range": _with_ranges,
     "public_class": _with_public,
+    "superset": _with_broader,
     "sensitive_number": lambda table: st.just(with_numbers(table)),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -24,6 +25,8 @@ KEYS: Mapping[Class, tuple[int | None, str | None]] = {
     4: (1, "a''\"b"),
     99: (1, "A"),
 }
+# The sets of the two columns, by their places.
+LEFT = ((0, 1), (0,), (1,), ())
 _LISTS: Mapping[str, Sequence[str]] = {
     "rows": ("INTEGER", "VARCHAR", "VARCHAR", "VARCHAR"),
     "public": ("INTEGER", "VARCHAR"),
@@ -198,5 +201,14 @@ def answers(question: Question, oracle: Any) -> tuple[Any, ...]:
 
 
 def fitting(question: Question, table: Table) -> Table:
-    """The table, with numbers in place of letters where the model is about numbers."""
-    return with_numbers(table) if of_numbers(question.name) else table
+    """The table as a call shows it, with numbers in place of letters where the model is about numbers."""
+    return shown(with_numbers(table) if of_numbers(question.name) else table)
+
+
+def shown(table: Table) -> Table:
+    """The table whose broader classes are those that a set of the columns tells apart."""
+    broader = {
+        of: {tuple(KEYS[of][place] if place in left else "hidden" for place in (0, 1)) + left for left in LEFT}
+        for of in table.classes
+    }
+    return replace(table, broader=broader)

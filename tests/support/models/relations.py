@@ -114,6 +114,12 @@ def _public_class(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
     return list((table.public or {}).items())
 
 
+def _superset(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    broader = table.broader or {}
+    numbers = {name: number for number, name in enumerate(sorted({n for of in table.classes for n in broader[of]}))}
+    return [(of, 70 + numbers[name]) for of in table.classes for name in broader[of]]
+
+
 # Each normal relation: its columns, and its rows for a table whose classes are compared with a distribution.
 RELATIONS: Mapping[str, tuple[str, Callable[[Table, Mapping[Hashable, int]], Iterable[Row]]]] = {
     "equivalence_class": ("class_id BIGINT, size BIGINT, entities BIGINT", _equivalence_class),
@@ -127,5 +133,6 @@ RELATIONS: Mapping[str, tuple[str, Callable[[Table, Mapping[Hashable, int]], Ite
     "value_range": ("value BIGINT, low DOUBLE, high DOUBLE", _value_range),
     "guarded": ("class_id BIGINT, node BIGINT", _guarded),
     "guarding_node": ("node BIGINT, value BIGINT", _guarding_node),
+    "superset": ("class_id BIGINT, superset_id BIGINT", _superset),
     "public_class": ("class_id BIGINT, n BIGINT", _public_class),
 }

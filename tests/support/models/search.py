@@ -68,6 +68,8 @@ def drawn(draw: st.DrawFn, question: str) -> Drawn:
     more = draw(st.lists(keys, max_size=12))
     parameters = load_question(question).parameters
     arguments = {p.name: draw(_argument(p)) for p in parameters if p.type not in ("RELATION", "COLUMN")}
+    if "superset" in load_question(question).reads:
+        arguments["n"] = draw(st.integers(1, len(rows)))
     if {"min", "max"} <= arguments.keys():
         arguments["min"], arguments["max"] = sorted([arguments["min"], arguments["max"]])
     public = (*(r[: len(quasi)] for r in rows), *more)
@@ -154,7 +156,23 @@ def solved(con: Connection, case: Drawn) -> Generalization | None:
             return None
 
 
-def violating(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hashable, int]) -> set[Hashable]:
+def broader(case: Drawn, node: Sequence[int]) -> dict[Hashable, set[Hashable]]:
+    """The classes of a node, each with its key at each vector of levels that is at least as general."""
+    keys = [row[: len(case.quasi)] for row in case.rows]
+    taxonomies = [q.taxonomy([key[i] for key in keys]) for i, q in enumerate(case.quasi)]
+    vectors = nodes(list(node), [q.height for q in case.quasi])
+    return {
+        recoded(key, taxonomies, tuple(node)): {(vector, recoded(key, taxonomies, vector)) for vector in vectors}
+        for key in dict.fromkeys(keys)
+    }
+
+
+def violating(
+    case: Drawn,
+    classes: dict[Hashable, list[int]],
+    public: dict[Hashable, int],
+    above: dict[Hashable, set[Hashable]] | None = None,
+) -> set[Hashable]:
     """The classes that violate a requirement, those of the public table alone among them."""
     arguments = {n: Fraction(v) if isinstance(v, Decimal) else v for n, v in case.arguments.items()}
     width = len(case.quasi)
@@ -165,6 +183,7 @@ def violating(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hash
         ranges=RANGES,
         guards=[row[width + 1] for row in case.rows],
         public=public,
+        broader=above,
     )
     broken: set[Hashable] = import_module(f"tests.oracles.models.{case.question}").violating(table, **arguments)
     if case.question != "k_anonymity":
@@ -172,11 +191,16 @@ def violating(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hash
     return broken
 
 
-def withheld(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hashable, int]) -> set[int] | None:
+def withheld(
+    case: Drawn,
+    classes: dict[Hashable, list[int]],
+    public: dict[Hashable, int],
+    above: dict[Hashable, set[Hashable]] | None = None,
+) -> set[int] | None:
     """The places of the rows that have to go, round after round; None if what is left still violates at the end."""
     left = dict(classes)
     for _ in range(sizes().guard_rounds):
-        broken = violating(case, left, public)
+        broken = violating(case, left, public, above)
         if not broken:
             return {place for of, places in classes.items() if of not in left for place in places}
         left = {of: places for of, places in left.items() if of not in broken}
@@ -199,7 +223,8 @@ def exhaustive(case: Drawn) -> tuple[Fraction, int, tuple[int, ...], int] | None
         public: dict[Hashable, int] = defaultdict(int)
         for row in case.public:
             public[recoded(row, everybody, node)] += 1
-        out = withheld(case, dict(classes), dict(public))
+        above = broader(case, node) if "superset" in load_question(case.question).reads else None
+        out = withheld(case, dict(classes), dict(public), above)
         if out is not None and len(out) <= Fraction(case.suppression) * len(keys):
             loss = granularity_loss(keys, taxonomies, node, out, weights)
             found.append((loss, sum(node), node, len(out)))

@@ -28,6 +28,7 @@ from sqlanon.sql.cells.labels import generalized, level_name, published_value, s
 from sqlanon.sql.classes.guard import needs_rounds
 from sqlanon.sql.classes.related import counted_columns
 from sqlanon.sql.classes.rows import projections
+from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
 # What the join with another release tells at a node of the lattice (Wang and Fung 2006).
@@ -222,7 +223,12 @@ class Nodes:
 
     def steps(self, node: Node) -> list[Step]:
         """Steps to the normal relations of a node and to withheld(class_id, size)."""
-        return withheld(self.batch, *self.rollups.rows_of(node))
+        return withheld(self._batch_of(node), *self.rollups.rows_of(node))
+
+    def _batch_of(self, node: Node) -> Batch:
+        """The batch of one node: broader classes are those of the nodes above it."""
+        reads = any(SUPERSET in requirement.reads for requirement in self._task.requirements)
+        return replace(self.batch, node=node) if reads else self.batch
 
     def settle(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
         """As `settle_classes`; None, too, for a node whose join with another release tells too much."""
@@ -319,9 +325,12 @@ class Nodes:
             blocked, _, gone, *answer = self._answer(node, self._all_rounds(self.steps(node), first=1))
         else:
             rows, parameters = source
-            self._alone = self._alone or repeated(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
+            batch = self._batch_of(node)
+            text = self._alone if batch is self.batch else ""
+            text = text or repeated(self._all_rounds(withheld(batch, rows), len(parameters) + 1))
+            self._alone = text if batch is self.batch else ""
             values = [*parameters, *self.loss.parameters([node])]
-            blocked, _, gone, *answer = self._task.engine.rows(self._alone, values)[0]
+            blocked, _, gone, *answer = self._task.engine.rows(text, values)[0]
         return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
 
     def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:

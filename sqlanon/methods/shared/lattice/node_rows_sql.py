@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from sqlglot import exp
 
@@ -20,11 +21,13 @@ from sqlanon.sql.build.expressions import (
     added,
     big,
     cast,
+    entry,
     infix,
     is_not_null,
     or_zero,
     paren,
     real,
+    row_alias,
     same,
     total,
     union_all,
@@ -42,6 +45,7 @@ from sqlanon.sql.classes.rows import (
     relation_names,
     subjects,
 )
+from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.sizes import sizes
 
 # A batch of lattice nodes, and what the normal relations of their classes are made of.
@@ -62,7 +66,7 @@ class Batch:
     `public` is the table of the public table's cells, if there is one. `lasting` says that a class which
     satisfies goes on doing so whatever rows it gains: the rollup then has one row of such a class, marked
     `satisfied`, which is all that the classes above it need. `quasi` are the quasi-identifiers in the order of the
-    layout.
+    layout. `node` is the only node of the batch, where broader classes are those of the nodes above it.
     """
 
     layout: KeyLayout
@@ -74,6 +78,7 @@ class Batch:
     public: str | None = None
     lasting: bool = False
     quasi: tuple[str, ...] = ()
+    node: tuple[int, ...] | None = None
 
     @property
     def packed(self) -> bool:
@@ -148,6 +153,8 @@ class Batch:
         if not lasting:
             classes = self._classes(len(about) == 1 and whole)
             steps += [("equivalence_class", classes), *projected_classes(self.requirements, self.projected)]
+        if any(SUPERSET in requirement.reads for requirement in self.requirements):
+            steps.append((SUPERSET, self._supersets()))
         for index, guard in self.guards:
             steps.append((f"guarded_{index}", self._guarded(guard, of)))
         if public is not None:
@@ -160,6 +167,30 @@ class Batch:
                 steps.append((RESPONDENTS, named.from_(relation(of), copy=False)))
             steps += projection_steps(self.requirements, entity=self.entity)
         return [*steps, *self.fixed_relations]
+
+    def _supersets(self) -> exp.Select:
+        """superset(class_id, superset_id): the part of a key that each vector of levels keeps.
+
+        A vector that is not above the node of a class keeps what the least one above both keeps.
+        """
+        low = self.node or [0] * len(self.layout.fields)
+        levels = (range(least, len(of) + 1) for least, of in zip(low, self.layout.fields, strict=True))
+        masks = dict.fromkeys(map(self.layout.masks, product(*levels)))
+        names = [f"mask_{word}" for word in range(self.layout.words)]
+        rows = [
+            exp.Tuple(expressions=[big(literal(part)) for part in (*of, number)]) for number, of in enumerate(masks)
+        ]
+        vectors = exp.Values(expressions=rows, alias=row_alias("vector", [*names, "vector"]))
+        key = column("class_id", "class")
+        parts = [("tag", self.index(key.copy())), ("vector", column("vector", "vector"))]
+        parts += [
+            (name, paren(infix(paren(self.key(key.copy(), word)), "&", column(name, "vector"))))
+            for word, name in enumerate(names)
+        ]
+        named = exp.Struct(expressions=[entry(name, part) for name, part in parts])
+        query = exp.select(key, alias(named, "superset_id"))
+        query.from_(relation("equivalence_class", as_="class"), copy=False)
+        return query.join(vectors, join_type="CROSS", copy=False)
 
     def _sensitive(self, subject: Sequence[str], of: str, *, unique: bool) -> exp.Select:
         value = carried_code(self.layout, [self.carried.index(name) for name in subject])

@@ -1,0 +1,74 @@
+-- model: nt_closeness
+-- when: distance = equal (default)
+-- title: Every equivalence class has a broader class of at least n rows in which the sensitive values are distributed as in it, up to a variational distance of t.
+-- paper: Li, Li and Venkatasubramanian, Closeness: a new privacy measure for data publishing (2010), (n,t)-closeness; equal distance
+-- parameter: n BIGINT 1 1000000000000 -- the least number of rows of a broader class that a class is compared with
+-- parameter: t DECIMAL 0 1 -- the greatest distance of a class from its nearest broader class, 1/2 sum |p - q|
+-- required: at most t
+-- enough rows: n -- a class is one of its own broader classes, and as far from itself as nothing
+-- monotone: no -- of four classes like their broader class, two that merge may differ from each broader class of n rows
+-- monotone under suppression: no -- the rows that are withheld are missing from the broader classes
+-- excess: 0: as merging classes can create violations, none can be counted on beforehand
+-- excess maximum: 1
+-- whole release: yes -- the broader classes have rows of other classes
+-- reads: equivalence_class, class_sensitive_value, superset
+
+-- A broader class has the rows below one vector of labels that are at least as general. superset(class_id, superset_id)
+-- says in which of them a class lies; the class itself is one. Achieved is the greatest distance of a class from the
+-- nearest broader class of n rows; it is infinite where there is none.
+-- As p and q sum to 1, 1/2 sum |p - q| = 1 - sum min(p, q), and the values that are present in the class are enough. A
+-- class of S rows in a broader one of N, with n and m rows of a value, has S N distance = S N - sum min(nN, mS):
+-- integers, which a DOUBLE holds and compares exactly below 2^53.
+
+-- statement: achieved
+WITH above AS (
+  SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
+  FROM superset AS s
+  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
+  GROUP BY s.superset_id, v.value
+), large AS (
+  SELECT superset_id, sum(n) AS total FROM above GROUP BY superset_id HAVING sum(n) >= $n
+), paired AS (
+  SELECT s.class_id, s.superset_id, max(l.total * CAST(c.size AS DOUBLE)) AS scale,
+    sum(least(CAST(v.n AS DOUBLE) * l.total, a.n * CAST(c.size AS DOUBLE))) AS common
+  FROM superset AS s
+  JOIN large AS l ON l.superset_id = s.superset_id
+  JOIN equivalence_class AS c ON c.class_id = s.class_id
+  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
+  JOIN above AS a ON a.superset_id = s.superset_id AND a.value = v.value
+  GROUP BY s.class_id, s.superset_id
+), nearest AS (
+  SELECT class_id, min((scale - common) / nullif(scale, 0)) AS distance FROM paired GROUP BY class_id
+)
+SELECT max(coalesce(n.distance, CAST('infinity' AS DOUBLE))) AS achieved
+FROM equivalence_class AS c
+LEFT JOIN nearest AS n ON n.class_id = c.class_id
+
+-- statement: violations
+WITH above AS (
+  SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
+  FROM superset AS s
+  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
+  GROUP BY s.superset_id, v.value
+), large AS (
+  SELECT superset_id, sum(n) AS total FROM above GROUP BY superset_id HAVING sum(n) >= $n
+), paired AS (
+  SELECT s.class_id, s.superset_id, max(l.total * CAST(c.size AS DOUBLE)) AS scale,
+    sum(least(CAST(v.n AS DOUBLE) * l.total, a.n * CAST(c.size AS DOUBLE))) AS common
+  FROM superset AS s
+  JOIN large AS l ON l.superset_id = s.superset_id
+  JOIN equivalence_class AS c ON c.class_id = s.class_id
+  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
+  JOIN above AS a ON a.superset_id = s.superset_id AND a.value = v.value
+  GROUP BY s.class_id, s.superset_id
+), nearest AS (
+  SELECT class_id, max(CASE
+      WHEN CAST(scale - common AS DECIMAL(38, 0)) * $t_denominator <= $t_numerator * CAST(scale AS DECIMAL(38, 0))
+      THEN 1 ELSE 0 END) AS is_close
+  FROM paired
+  GROUP BY class_id
+)
+SELECT c.class_id, c.size, CAST(0 AS DOUBLE) AS excess
+FROM equivalence_class AS c
+LEFT JOIN nearest AS n ON n.class_id = c.class_id
+WHERE coalesce(n.is_close, 0) = 0

@@ -1,0 +1,72 @@
+"""superset(class_id, superset_id): the broader classes that a class lies in, for models that compare it with them.
+
+A broader class has the rows below one vector of labels that are at least as general as those of the class (Li, Li and
+Venkatasubramanian 2010). The class itself is one of them, and so are all rows together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from sqlglot import exp
+
+from sqlanon.sql.build.expressions import big, by_bytes, cast, entry, identical, if_, same, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step
+
+SUPERSET = "superset"
+# The level of a class's own label, and of the label that all rows have.
+_OWN, _TOP = 0, -1
+# The most vectors of labels above one class: each costs as much as a requirement of its own.
+MOST_VECTORS = 10_000
+
+
+def vectors_above(heights: Sequence[int]) -> int:
+    """The number of vectors of levels, where each column has the levels from 0 to its height."""
+    return prod(height + 1 for height in heights)
+
+
+def superset_steps(labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Query]) -> list[Step]:
+    """Steps to the relation `superset` of the relation equivalence_class.
+
+    `labels` has what a class shows of each column that tells classes apart, as an expression over class_id. `coarser`
+    has, for columns with a hierarchy, the labels above: value, the text of a label; level; and node, the number of the
+    label above it at that level. A label that it lacks has none above it but that of all rows.
+    """
+    steps: list[Step] = []
+    query = exp.select(column("class_id", "class")).from_(relation("equivalence_class", as_="class"))
+    parts: list[exp.Expr] = []
+    for number, (name, label) in enumerate(labels.items()):
+        step = f"coarser_{number}"
+        steps.append((step, _coarser(label, coarser.get(name))))
+        query.join(relation(step), on=same("class_id", "class", step), copy=False)
+        parts += [entry(f"{part}_{number}", column(part, step)) for part in ("level", "label", "node")]
+    named = exp.Struct(expressions=parts) if parts else literal(0)
+    return [*steps, (SUPERSET, query.select(alias(named, "superset_id"), copy=False))]
+
+
+def _coarser(label: exp.Expr, above: exp.Query | None) -> exp.Select:
+    """class_id, level, label, node: the labels of each class in one column, from its own to that of all rows."""
+    classes, nowhere = relation("equivalence_class"), cast(exp.null(), "BIGINT")
+    class_id = column("class_id")
+    nothing = if_(exp.false(), label.copy())
+    each = [
+        exp.select(class_id, alias(big(literal(_OWN)), "level"), alias(label, "label"), alias(nowhere, "node")),
+        exp.select(class_id, alias(big(literal(_TOP)), "level"), alias(nothing, "label"), alias(nowhere, "node")),
+    ]
+    each = [query.from_(classes.copy()) for query in each]
+    if above is not None:
+        node = [column("level", "above"), alias(nothing.copy(), "label"), column("node", "above")]
+        on = identical(by_bytes(label.copy()), column("value", "above"))
+        each.append(exp.select(class_id, *node).from_(classes.copy()).join(above.subquery("above"), on=on))
+    return exp.select(exp.Star()).from_(union_all(each).subquery("coarser"))
+
+
+def frozen_coarser(attribute: str, release_id: str) -> exp.Select:
+    """The catalog's copy, for one release, of the labels above those of a quasi-identifier: value, level, node."""
+    return (
+        exp.select(alias(by_bytes(column("value")), "value"), column("level"), alias(big(column("label")), "node"))
+        .from_(relation(("anon", "release_taxonomy")))
+        .where(column("release_id").eq(literal(release_id)), column("attribute").eq(literal(attribute)))
+    )

@@ -1,0 +1,185 @@
+"""The example of the (n,t)-closeness paper (Li, Li and Venkatasubramanian 2010), and one where merging breaks it.
+
+Through the naive version, through the model's own SQL, and from a policy to a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import Any
+
+import pytest
+
+from sqlanon import Connection, PolicyError
+from sqlanon.sql.questions.load import load_question
+from tests.oracles.models.equal_nt_closeness import achieved, nearest
+from tests.oracles.models.support import Class, Table
+from tests.support.database import one_thread, template
+from tests.support.models.drawn import Drawn, answer, bound
+
+# Table 5 of the paper: zip, age, disease and the number of such patients.
+PATIENTS = (
+    *(("47673", 29, "Cancer", 100), ("47674", 21, "Flu", 100), ("47605", 25, "Cancer", 200), ("47602", 23, "Flu", 200)),
+    *(("47905", 43, "Cancer", 100), ("47904", 48, "Flu", 900), ("47906", 47, "Cancer", 100), ("47907", 41, "Flu", 900)),
+    *(("47603", 34, "Cancer", 100), ("47605", 30, "Flu", 100), ("47604", 36, "Cancer", 100), ("47607", 32, "Flu", 100)),
+)
+SETUP = f"""
+    CREATE TABLE patients AS SELECT zip, age, disease FROM (VALUES {", ".join(map(str, PATIENTS))})
+        AS t(zip, age, disease, n), range(n);
+    CREATE HIERARCHY zips AS PREFIXES (4, 3, 2, 1);
+    CREATE HIERARCHY ages AS LEVELS (
+        SELECT DISTINCT age, age // 10 * 10 || 's', CASE WHEN age < 40 THEN '20 to 39' ELSE '40s' END FROM patients);
+"""
+CLASSES = ("476, 20s", "476, 30s", "479, 40s")
+# The least distance of each class from a broader class of so many rows.
+NEAREST = {
+    400: (Fraction(0), Fraction(0), Fraction(0)),
+    1000: (Fraction(0), Fraction(0), Fraction(0)),
+    2000: (Fraction(4, 15), Fraction(4, 15), Fraction(0)),
+    3000: (Fraction(4, 15), Fraction(4, 15), Fraction(2, 15)),
+}
+
+
+def _rows(counts: dict[Class, tuple[int, int]]) -> Table:
+    """Classes with so many rows of Cancer, and so many of Flu."""
+    values: list[Hashable] = [value for a, b in counts.values() for value in [*"a" * a, *"b" * b]]
+    ends = [0, *accumulate(a + b for a, b in counts.values())]
+    return Table({of: range(*bounds) for of, bounds in zip(counts, pairwise(ends), strict=True)}, values)
+
+
+def released() -> Table:
+    table = _rows(dict(enumerate(((300, 300), (200, 200), (200, 1800)))))
+    young, old = {"476 20 to 39", "47 20 to 39", "* 20 to 39"}, {"479 40s", "479 *"}
+    broader: dict[Class, set[Hashable]] = {
+        0: {"476 20s", *young, "476 *", "47 *", "* *"},
+        1: {"476 30s", *young, "476 *", "47 *", "* *"},
+        2: {*old, "47 *", "* *"},
+    }
+    return Table(table.classes, table.values, broader=broader)
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[Any]:
+    with one_thread() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def con() -> Connection:
+    return template(SETUP)
+
+
+@pytest.mark.parametrize("n", NEAREST)
+def test_the_least_distances_of_the_paper(connection: Any, n: int) -> None:
+    table = released()
+    assert tuple(nearest(table, of, n) for of in table.classes) == NEAREST[n]
+    for t in (Fraction(0), Fraction(2, 15), Fraction(4, 15)):
+        drawn = Drawn(bound(load_question("equal_nt_closeness"), {"n": n, "t": _above(t)}), {}, table, structs=False)
+        found = answer(connection, drawn)
+        assert found.achieved == pytest.approx(float(max(NEAREST[n])), abs=1e-15)
+        assert set(found.violations) == {of for of, least in enumerate(NEAREST[n]) if least > t}
+
+
+def _above(t: Fraction) -> Decimal:
+    """The fraction, or a little more where its digits do not end."""
+    return Decimal(t.numerator) / t.denominator + (Decimal("1e-20") if t else 0)
+
+
+def test_the_distances_from_all_rows() -> None:
+    table = _rows(dict(enumerate(((300, 300), (200, 200), (200, 1800)))))
+    table = Table(table.classes, table.values, broader={of: {"*"} for of in table.classes})
+    assert [nearest(table, of, 1) for of in range(3)] == [Fraction(4, 15), Fraction(4, 15), Fraction(2, 15)]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("n", [1000, 2000])
+def test_the_release_of_the_paper(con: Connection, n: int) -> None:
+    """It is (1000, 0.1)-close, and not 0.1-close: with 2000 rows the young are too many among the sick."""
+    con.execute(
+        "CREATE OR REPLACE POLICY p ON patients (zip QUASI IDENTIFIER USING zips MIN LEVEL 2 MAX LEVEL 2, age QUASI "
+        f"IDENTIFIER USING ages MIN LEVEL 1 MAX LEVEL 1, disease SENSITIVE) REQUIRE nt_closeness(n => {n}, t => 0.3)"
+    )
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
+    ((*_, achieved_by_release, satisfied),) = con.execute("CHECK r").fetchall()
+    assert (achieved_by_release, satisfied) == (pytest.approx(float(max(NEAREST[n]))), True)
+    # What is kept in the catalog beside the release: the labels above, as numbers, of the labels that are shown.
+    kept = con.duckdb.execute("SELECT attribute, value, level, label FROM anon.release_taxonomy").fetchall()
+    assert {(attribute, value) for attribute, value, *_ in kept} == {
+        *(("zip", "476**"), ("zip", "479**"), ("age", "20s"), ("age", "30s"), ("age", "40s"))
+    }
+    above = {(value, level): node for _, value, level, node in kept}
+    assert above["20s", 2] == above["30s", 2] != above["40s", 2]
+
+
+def test_a_column_without_a_hierarchy_is_shown_or_hidden(con: Connection) -> None:
+    """Merging classes breaks it: as it is all classes are like a broader one, and with A hidden one is not."""
+    counts = (("a1", "b1", "+", 10), ("a1", "b2", "+", 90), ("a2", "b1", "-", 10), ("a2", "b2", "-", 990))
+    rows = f"(SELECT a, b, s FROM (VALUES {', '.join(map(str, counts))}) AS t(a, b, s, n), range(n))"
+    for columns, figure in (("a, b", Fraction(0)), ("b", Fraction(9, 22)), ("a", Fraction(0))):
+        ((*_, reached, satisfied),) = con.execute(
+            f"CHECK {rows} ({columns}) SENSITIVE s REQUIRE nt_closeness(n => 100, t => 0.25)"
+        ).fetchall()
+        assert (reached, satisfied) == (pytest.approx(float(figure), abs=1e-15), figure <= Fraction(1, 4))
+        quoted = ", ".join(f"'{name}'" for name in columns.split(", "))
+        text = rows.replace("'", "''")
+        macro = f"FROM anon.nt_closeness('{text}', [{quoted}], 's', n => 100, t => 0.25)"
+        assert con.duckdb.execute(macro).fetchall()[0][0] == pytest.approx(float(figure), abs=1e-15)
+
+
+def test_the_one_broader_class_of_that_example() -> None:
+    table = _rows({"b1": (10, 10), "b2": (90, 990)})
+    table = Table(table.classes, table.values, broader={"b1": {"b1", "*"}, "b2": {"b2", "*"}})
+    assert achieved(table, 100) == Fraction(9, 22)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            "CHECK patients (zip, age) SENSITIVE disease REQUIRE nt_closeness(n => 3001, t => 0.1)",
+            "are 3000 rows in",
+        ),
+        ("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization", "guards no live view"),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD mondrian", "about all classes of a release together"),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD anatomy(l => 2)", "about all classes of a release together"),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD generalization(recoding => 'local')", "judge some rows without"),
+        (
+            "CHECK patients (zip, age) SENSITIVE disease REQUIRE nt_closeness(n => 10, t => 0.1, on => (zip))",
+            "takes no columns to be on",
+        ),
+    ],
+)
+def test_what_has_no_broader_classes_is_refused(con: Connection, asked: str, said: str) -> None:
+    con.execute(
+        "CREATE OR REPLACE POLICY p ON patients (zip QUASI IDENTIFIER USING zips, age QUASI IDENTIFIER USING ages, "
+        "disease SENSITIVE) REQUIRE nt_closeness(n => 1000, t => 0.1)"
+    )
+    with pytest.raises(PolicyError, match=said):
+        con.execute(asked)
+
+
+def test_too_many_vectors_of_labels_are_refused(con: Connection) -> None:
+    columns = [f"q{i}" for i in range(14)]
+    rows = f"(SELECT {', '.join(f'i % 2 AS {name}' for name in columns)}, i AS s FROM range(4) AS t(i))"
+    with pytest.raises(PolicyError, match="16384 vectors of broader labels"):
+        con.execute(f"CHECK {rows} ({', '.join(columns)}) SENSITIVE s REQUIRE nt_closeness(n => 1, t => 1)")
+    assert con.duckdb.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_rows_that_are_withheld_are_in_no_broader_class(con: Connection) -> None:
+    """The labels of a class that violates are not kept beside the release, either."""
+    con.execute("CREATE OR REPLACE TABLE few AS SELECT i // 10 AS q, i % 2 AS s FROM range(40) AS t(i)")
+    con.duckdb.execute("INSERT INTO few SELECT 9, 7 FROM range(2)")
+    con.execute("CREATE OR REPLACE HIERARCHY twos AS INTERVALS (2, 4)")
+    con.execute(
+        "CREATE OR REPLACE POLICY few ON few (q QUASI IDENTIFIER USING twos MAX LEVEL 0, s SENSITIVE) "
+        "REQUIRE nt_closeness(n => 10, t => 0.1), k_anonymity(3)"
+    )
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE few_r AS POLICY few METHOD generalization(suppression => 0.1)")
+    assert con.duckdb.execute("SELECT count(*), count(DISTINCT q) FROM few_r").fetchall() == [(40, 4)]
+    kept = "SELECT DISTINCT value FROM anon.release_taxonomy WHERE attribute = 'q' ORDER BY value"
+    assert con.duckdb.execute(kept).fetchall() == [("0",), ("1",), ("2",), ("3",)]
+    assert con.execute("CHECK few_r").fetchall()[0][-1] is True
