@@ -54,6 +54,10 @@ TEXTS = [
     "94*41",
     "-1",
 ]
+CODES = [
+    *("94110", "94118", "94139", "94210", "9413", "9414", "942", "94", "9", "", "9413x", "94:00", "941**"),
+    *("*", "é4130", "[94110, 94190]", "94110 or NULL", "00120", "00190", "000120"),
+]
 DOMAINS: dict[str, tuple[str, str | None, Sequence[Any], Sequence[str], Sequence[str]]] = {
     "huge": (
         "BIGINT",
@@ -112,6 +116,20 @@ DOMAINS: dict[str, tuple[str, str | None, Sequence[Any], Sequence[str], Sequence
         ],
         RANGES,
     ),
+    "codes": (
+        "VARCHAR",
+        "PREFIXES (3, 2)",
+        CODES,
+        ["'9413'", "'94130'", "'9415x'", "'942'", "'[94110, 94190]'", "'9'", "'é'", "'94:00'"],
+        RANGES,
+    ),
+    "numbers": (
+        "INTEGER",
+        "PREFIXES (2, 1)",
+        [-94130, -120, 0, 7, 12, 19, 120, 129, 9410, 9419, 94110, 94139],
+        ["0", "-100", "15", "125", "9415", "94120"],
+        RANGES,
+    ),
     "texts": ("VARCHAR", None, TEXTS, ["''", "'a'", "'[a, b]'", "'é'"], RANGES),
     "masks": ("VARCHAR", "PREFIXES (2, 1)", TEXTS, ["'*'", "'12'", "'é1'", "'a'"], LEVELS),
 }
@@ -154,3 +172,40 @@ def test_the_truth_is_within_the_bounds(domain: str) -> None:
                 assert value is None or (low <= value <= high and spread >= 0), (condition, rows)
 
     holds()
+
+
+@pytest.mark.one_in(2)
+def test_each_number_between_the_ends_of_a_range_of_codes_is_as_likely() -> None:
+    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
+    @given(
+        st.lists(st.sampled_from(["94110", "94112", "94139", "94170", "95001", "95020", "00120", "00190"]), min_size=4),
+        st.integers(94_000, 95_100),
+    )
+    def holds(rows: list[str], constant: int) -> None:
+        with new_database() as con:
+            con.execute("CREATE TABLE t (x VARCHAR)")
+            con.duckdb.executemany("INSERT INTO t VALUES (?)", [[row] for row in rows])
+            con.execute("CREATE HIERARCHY h AS PREFIXES (4, 2)")
+            con.execute("CREATE POLICY p ON t (x QUASI IDENTIFIER USING h) REQUIRE k_anonymity(k => 3)")
+            con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian")
+            labels = [label for (label,) in con.duckdb.execute("SELECT x FROM r").fetchall()]
+            query = f"SELECT count(*) AS n FROM t WHERE x <= '{constant:05}'"
+            ((value, _, low, high),) = figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))
+        shares = [share_of_range(label, constant) for label in labels]
+        assert low <= sum(row <= f"{constant:05}" for row in rows) <= high
+        if None in shares:
+            assert value is None
+        else:
+            assert value == pytest.approx(sum(share for share in shares if share is not None))
+
+    holds()
+
+
+def share_of_range(label: str, constant: int) -> float | None:
+    """The share of the numbers of a label up to a constant, by counting them; None where nobody knows them."""
+    low, _, high = label.strip("[]").partition(", ")
+    high = high or low
+    if low[:2] != high[:2]:
+        return None
+    numbers = range(int(low), int(high) + 1)
+    return sum(number <= constant for number in numbers) / len(numbers)

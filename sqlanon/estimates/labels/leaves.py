@@ -24,6 +24,7 @@ from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
 from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
+from sqlanon.estimates.labels.prefix_ranges import prefix_length, prefix_ranges
 from sqlanon.estimates.labels.spans import (
     MOMENTS,
     STAR,
@@ -220,7 +221,11 @@ def _of_open_ends(labels: str, ends: Sequence[OpenEnd]) -> list[Step]:
 def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, listed: bool) -> exp.Query:
     """The spans of all labels; with `listed`, without those of `*`, whose values nobody can list."""
     forms = [form for form in generalized.forms if not (listed and form == "star" and not axis.listed)]
-    all_spans = union_all([spans(form, axis) for form in forms]) if forms else _no_spans(axis)
+    length = prefix_length(generalized)
+    parts = [
+        spans(form, axis) if form != "tree_range" or length is None else prefix_ranges(axis, length) for form in forms
+    ]
+    all_spans = union_all(parts) if parts else _no_spans(axis)
     if ends:
         all_spans = union_all([within_ends(all_spans, ends, axis), open_spans(ends, axis)])
     rows = exp.select(exp.Star()).distinct(copy=False).from_(all_spans.subquery("all_spans", copy=False), copy=False)

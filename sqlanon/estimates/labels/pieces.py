@@ -12,6 +12,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import Axis, Number
 from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.labels.prefix_ranges import digits_between, prefix_length
 from sqlanon.estimates.labels.spans import MOMENTS, no_moments, unit_weight
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
@@ -77,6 +78,10 @@ def pieces(generalized: Generalized, axis: Axis) -> exp.Query:
     query.from_(fixed(f"{axis.kind}_leaf").subquery("leaf", copy=False), copy=False)
     if "mask" in generalized.forms and axis.kind == "text" and not generalized.marginal:
         return exp.union(query, _digit_leaves(), distinct=False, copy=False)
+    if axis.kind == "text" and (length := prefix_length(generalized)) is not None:
+        digits = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments())
+        digits = digits.from_(digits_between(length).subquery("digits"))
+        return exp.union(query, digits, distinct=False, copy=False)
     return query
 
 

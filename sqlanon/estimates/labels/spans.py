@@ -135,8 +135,8 @@ def _range(axis: Axis) -> exp.Query:
     rows = exp.select(column("label"), *ends, column("with_null")).from_(fixed("range").subquery("range"))
     known = _known(axis)
     if axis.kind == "text":
-        ways, values = _ways(), window(exp.func("count_if", _is_one_value()), partition_by=[column("label")])
-        known = _is_meant(ways, values)
+        ways, values = ways_of_label(), window(exp.func("count_if", is_one_value()), partition_by=[column("label")])
+        known = is_meant(ways, values)
     ordered = column("low") <= column("high")
     query = span(column("low"), column("high"), (0, 1), known=known).from_(rows.subquery("range"))
     return query.where(_not_null(column("low")), _not_null(column("high")), ordered)
@@ -148,25 +148,27 @@ def _tree_range(axis: Axis) -> exp.Query:
     ends = (alias(low, "low"), alias(high, "high"))
     rows = exp.select(column("label"), *ends, column("with_null")).from_(fixed("range").subquery("range"))
     fits = rows.where(_not_null(low.copy()), _not_null(high.copy()))
-    values = window(exp.func("count_if", _is_one_value()), partition_by=[column("label")])
-    numbered = exp.select(exp.Star(), alias(_ways(), "ways"), alias(values, "values")).from_(fits.subquery("fitting"))
-    single = span(column("low"), column("high"), (0, 1), known=_is_meant(column("ways"), column("values")))
-    single = single.from_(numbered.copy().subquery("single")).where(_is_one_value())
-    others = exp.select(column("label")).from_(numbered.subquery("other")).where(not_(_is_one_value()))
-    other = _everything(axis, others.subquery("everything"))
+    values = window(exp.func("count_if", is_one_value()), partition_by=[column("label")])
+    numbered = exp.select(exp.Star(), alias(ways_of_label(), "ways"), alias(values, "values")).from_(
+        fits.subquery("fitting")
+    )
+    single = span(column("low"), column("high"), (0, 1), known=is_meant(column("ways"), column("values")))
+    single = single.from_(numbered.copy().subquery("single")).where(is_one_value())
+    others = exp.select(column("label")).from_(numbered.subquery("other")).where(not_(is_one_value()))
+    other = everything(axis, others.subquery("everything"))
     return exp.union(single, other, distinct=False, copy=False)
 
 
-def _ways() -> exp.Expr:
+def ways_of_label() -> exp.Expr:
     """In how many ways a label of a range can be read: a text may hold brackets and commas, and end in "or NULL"."""
     return window(f.count(), partition_by=[column("label")])
 
 
-def _is_one_value() -> exp.Expr:
+def is_one_value() -> exp.Expr:
     return column("low").eq(column("high"))
 
 
-def _is_meant(ways: exp.Expr, values: exp.Expr) -> exp.Expr:
+def is_meant(ways: exp.Expr, values: exp.Expr) -> exp.Expr:
     """Whether a reading of a range of texts is what its label means; NULL where it is merely possible.
 
     `values` are those of its `ways` that are one value. A label with one way is certain. One with two, the value "x or
@@ -174,7 +176,7 @@ def _is_meant(ways: exp.Expr, values: exp.Expr) -> exp.Expr:
     """
     whole = exp.and_(infix(ways, "=", 2), infix(values, "=", 2))
     null_or_not = if_(column("with_null"), exp.true(), cast(exp.null(), "BOOLEAN"))
-    return if_(whole, null_or_not, exp.and_(_is_one_value(), infix(ways.copy(), "=", 1)))
+    return if_(whole, null_or_not, exp.and_(is_one_value(), infix(ways.copy(), "=", 1)))
 
 
 def _bounds(axis: Axis) -> exp.Query:
@@ -188,7 +190,7 @@ def _bounds(axis: Axis) -> exp.Query:
     return query.where(_not_null(column("low")), _not_null(column("high")))
 
 
-def _everything(axis: Axis, rows: exp.Expr) -> exp.Query:
+def everything(axis: Axis, rows: exp.Expr) -> exp.Query:
     """All values of the type, below the labels of some rows."""
     low, high = axis.end(axis.low), axis.end(axis.high)
     open_ = exp.false() if axis.listed else exp.true()
@@ -203,11 +205,11 @@ def _everything(axis: Axis, rows: exp.Expr) -> exp.Query:
 
 
 def _star(axis: Axis) -> exp.Query:
-    return _everything(axis, _labels_where(_is_star()))
+    return everything(axis, _labels_where(_is_star()))
 
 
 def _any(axis: Axis) -> exp.Query:
-    return _everything(axis, _labels_where(_not_null(column("shown"))))
+    return everything(axis, _labels_where(_not_null(column("shown"))))
 
 
 def _labels_where(condition: exp.Expr) -> exp.Subquery:
