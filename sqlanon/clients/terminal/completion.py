@@ -234,7 +234,6 @@ STATEMENTS: dict[str, str] = {
         "    | LEVELS (SELECT value, level_1, ...) | PARENTS (SELECT node, parent ...);\n"
         "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AUTO ON table.column;  -- what fits its values"
     ),
-    "DROP HIERARCHY": "DROP HIERARCHY [IF EXISTS] name;",
     "CREATE POLICY": (
         "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name\n"
         "    ON table | (SELECT ...) | 'file' [PIVOT item VALUES rating] (\n"
@@ -261,15 +260,12 @@ STATEMENTS: dict[str, str] = {
         "    | DROP [COLUMN] column | RENAME TO name | REQUIRE k_anonymity(k => 5), ...;\n"
         "    -- releases keep the policy as it was when they were made"
     ),
-    "DESCRIBE POLICY": "DESCRIBE POLICY name;",
     "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS | BUDGETS;",
-    "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
     "CREATE WORKLOAD": (
         "CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy\n"
         "    [(queries => 1000, dimensions => 4, selectivity => 0.05, aggregate => 'count', seed => 1)];\n"
         "    -- random queries on the source of the policy"
     ),
-    "DROP WORKLOAD": "DROP WORKLOAD [IF EXISTS] name;",
     "EXPLAIN ANONYMIZED": (
         "EXPLAIN [VERBOSE] ANONYMIZED VIEW | TABLE name AS POLICY policy METHOD generalization(suppression => 0.02);\n"
         "    -- a dry run: nothing is written; VERBOSE has each step, the SQL and the fingerprint"
@@ -285,16 +281,10 @@ STATEMENTS: dict[str, str] = {
         "    -- source: a table, 'file.csv' or (SELECT ...); in parentheses, the columns that others may know\n"
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
         "    [METHOD method(argument => value, ...)\n"
-        "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH]]\n"
+        "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH] [UNDER BUDGET budget]]\n"
         "    [LEVELS FROM RELEASE release] [IN SERIES series];      -- a snapshot, verified\n"
         + _wrapped(f"methods: {', '.join(METHODS)}; .help method says what each takes")
     ),
-    "REFRESH ANONYMIZED TABLE": (
-        "REFRESH ANONYMIZED TABLE release [LEVELS FROM RELEASE release];\n"
-        "    -- makes a snapshot anew, by its policy and method and in its series, from what its source is now"
-    ),
-    "DROP ANONYMIZED VIEW": "DROP ANONYMIZED VIEW [IF EXISTS] name;",
-    "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",
     "CREATE SERIES": (
         "CREATE SERIES [IF NOT EXISTS] name ON POLICY policy KEY 'environment variable'\n"
         "    [REQUIRE composition(max => 0.5), m_invariance(m => 3)];\n"
@@ -305,18 +295,10 @@ STATEMENTS: dict[str, str] = {
         "    METHOD stream(k => 5, delay => 1000 | INTERVAL '10 minutes' [, reuse => true]);\n"
         "    -- rows of a table that grows, published in classes before their delay is over"
     ),
-    "ADVANCE": (
-        "ADVANCE stream [TO END | TO 'moment'];\n"
-        "    -- reads what has arrived, and publishes what is due; TO END publishes all that waits"
-    ),
-    "DROP ANONYMIZED STREAM": "DROP ANONYMIZED STREAM [IF EXISTS] name;     -- with what it has published",
-    "DROP SERIES": "DROP SERIES [IF EXISTS] name;                -- erases its ledger; the releases stay",
     "CREATE BUDGET": (
         "CREATE BUDGET [IF NOT EXISTS] name ON POLICY policy (epsilon => 2 [, delta => 1e-9]);\n"
         "    -- the privacy that all answers with noise about the policy's table may cost together"
     ),
-    "DESCRIBE BUDGET": "DESCRIBE BUDGET name;                        -- when each answer was asked for, and its cost",
-    "DROP BUDGET": "DROP BUDGET [IF EXISTS] name;                -- nothing more is spent of it; its entries stay",
     "CHECK": (
         "CHECK release;\n"
         "CHECK release IN SERIES series;               -- what the releases of the series tell together\n"
@@ -324,7 +306,7 @@ STATEMENTS: dict[str, str] = {
         "    REQUIRE xy_anonymity(x => (column, ...), y => column, k => 2), xy_linkability(..., max => 0.5);\n"
         "CHECK table | (SELECT ...) | 'file' (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
         "    [REQUIRE k_anonymity(k => 5 [, on => (column, ...)]), ...];\n"
-        "CHECK 'folder, data file or certificate of an export';\n"
+        "CHECK 'folder, data file or certificate of an export' [SIGNED BY 'public key file'];\n"
         "    -- what is achieved; without REQUIRE, every model's figure and the risks of linkage"
     ),
     "ESTIMATE": (
@@ -360,28 +342,35 @@ STATEMENTS: dict[str, str] = {
         "    [SWEEP k IN (5, 10), l IN (2, 3), ...] MEASURE p_loss(above => 0.3), gain, ... [, WORKLOAD workload];\n"
         "    -- makes and measures every candidate and publishes none; ADVISE chooses among them"
     ),
-    "ADVISE": (
-        "ADVISE frontier [WHERE p_loss <= 0.1 [AND ...]] LEAST gain | WORKLOAD workload;\n"
-        "    -- prints the statements that publish the choice"
-    ),
-    "DROP FRONTIER": "DROP FRONTIER [IF EXISTS] name;",
     "EXPORT": (
         "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb | arrow | sqlite, DELIMITER ';', QUOTE '\"',\n"
         "    PARTITION_BY (column, ...), TEXT true, DICTIONARY true, REPLACE true,\n"
-        "    REPORT true)];  -- a suffix is a format, too; a folder gets Parquet\n"
+        "    REPORT true, SIGN KEY 'private key file')];  -- a suffix is a format, too; a folder gets Parquet\n"
         "EXPORT release TO 'postgresql://host/database?schema=name' [(REPLACE true)];"
     ),
 }
 
 
+# Openings that continue in several ways, each of which has its form above.
+_SEVERAL = ("CREATE ANONYMIZED",)
+
+
 def _forms_of_others() -> Iterator[tuple[str, str]]:
-    """The openings of statements that have no form above, each with examples and the meaning of the statement."""
+    """The openings of statements that have no form above, each with the form of its grammar and its meaning."""
     for statement in statements():
         for opening in map(label_of, statement.OPENINGS):
-            if not any(name.startswith(opening) or opening.startswith(name) for name in STATEMENTS):
+            if not any(name == opening or opening.startswith(f"{name} ") for name in (*STATEMENTS, *_SEVERAL)):
                 meaning = " ".join((statement.__doc__ or "").partition("\n\n")[0].split())
-                examples = "\n".join(f"{example};" for example in statement.EXAMPLES)
-                yield opening, f"{examples}\n{_wrapped(meaning)}"
+                yield opening, f"{grammar_form(statement.GRAMMAR)}\n{_wrapped(meaning)}"
+
+
+def grammar_form(grammar: str) -> str:
+    """The productions of a statement as a form: the first as it is typed, and the others as comments below it."""
+    productions = [" ".join(text.split()) for text in re.split(r"\s;(?:\s*\n|\s*$)", grammar.strip()) if text.strip()]
+    names, texts = zip(*(production.split(" = ", 1) for production in productions), strict=True)
+    plain = [re.sub(r'"([^"]+)"', r"\1", text).replace("qualified_name", "name") for text in texts]
+    form = fill(f"{plain[0]};", 110, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join([form, *(_wrapped(f"{name}: {text}") for name, text in zip(names[1:], plain[1:], strict=True))])
 
 
 STATEMENTS |= dict(_forms_of_others())
