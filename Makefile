@@ -96,8 +96,10 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/python -m tools.certificate_schema --check
 
 # Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it. With --quiet none of them would.
+# So does a word of a newcomer that the built search does not lead to its page.
 docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@$(BIN)/python -m tools.site_search site
 	@echo 'The docs site is in site/; open site/index.html, or serve it so that its search works:'
 	@echo '  $(BIN)/python -m http.server --directory site'
 
