@@ -403,6 +403,17 @@ def test_the_command_and_the_script_of_profile_have_the_defaults_of_policies() -
     assert (ROWS_ALIKE.arguments, VALUES_OF_A_CLASS.arguments) == ((("k", K_BY_DEFAULT),), (("l", L_BY_DEFAULT),))
 
 
+def test_labels_of_a_codebook_are_read(folder: Path) -> None:
+    Path("coded.csv").write_text("q1,q2\n" + "".join(f"{i % 9},{i % 7}\n" for i in range(90)))
+    Path("labels.csv").write_text('name,label\nQ1,"Ever had a diagnosis of depression, by a doctor"\nq9,x\n')
+    done = invoke("profile", "coded.csv", "--labels", "labels.csv")
+    assert (done.exit_code, "--secret q1" in done.stdout) == (0, True)
+    assert "--secret q1" not in invoke("profile", "coded.csv").stdout
+    Path("labels.csv").write_text("a;b\n")
+    assert "has no label for any column" in invoke("profile", "coded.csv", "--labels", "labels.csv").stderr
+    assert "none.csv cannot be read" in invoke("profile", "coded.csv", "--labels", "none.csv").stderr
+
+
 def test_profile_reads_codes_and_commas_as_what_they_are(folder: Path) -> None:
     lines = "".join(f"{20 + i % 9};{'?' if i % 7 == 0 else i % 5};{i % 4},5;M\u00fcnchen\n" for i in range(60))
     Path("people.csv").write_bytes(f"age;children;height;town\n{lines}".encode("latin-1"))

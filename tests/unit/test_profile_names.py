@@ -136,3 +136,20 @@ def test_nothing_sensitive_is_asked_once_above_the_list() -> None:
     assert "others may know it" not in str(rows)
     con.execute(f"CREATE TABLE u AS SELECT i % 7 AS a, i % 3 AS {quoted('Diagnose')} FROM range(400) AS r(i)")
     assert "keep to themselves?" not in str(con.execute("PROFILE u").fetchall())
+
+
+def test_comments_on_columns_are_read_as_a_codebook() -> None:
+    con = sqlanon.connect()
+    con.execute("""
+        CREATE TABLE t AS SELECT i % 9 AS q17, i % 7 AS m1, i % 5 AS r3, i % 4 AS ward, i % 3 AS age
+        FROM range(90) AS r(i);
+        COMMENT ON COLUMN t.q17 IS 'Ever had a diagnosis of depression'; COMMENT ON COLUMN t.m1 IS 'HIV: ''result''';
+        COMMENT ON COLUMN t.r3 IS 'Number of rooms'; COMMENT ON COLUMN t.age IS '';
+        CREATE VIEW v AS FROM t; COMMENT ON COLUMN v.q17 IS 'Income of the family'""")
+    roles = {row[1]: row[7:] for row in con.execute("PROFILE t").fetchall() if row[0] == "column"}
+    assert roles["q17"][0] == roles["m1"][0] == "SENSITIVE"
+    assert roles["q17"][1].startswith("its comment has a word of health: ")
+    assert {roles[name][0].partition(" USING")[0] for name in ("r3", "ward", "age")} == {"QUASI IDENTIFIER"}
+    of_view = {row[1]: row[7:] for row in con.execute("PROFILE v").fetchall() if row[0] == "column"}
+    assert of_view["q17"][1].startswith("its comment has a word of money: ")
+    assert of_view["m1"][0].startswith("QUASI IDENTIFIER")

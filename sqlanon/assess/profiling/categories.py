@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlanon.assess.profiling.checked_values import checked, date_formats
@@ -114,6 +114,8 @@ _IP_ADDRESS = "IP address"
 # A text whose values tell a subject has at least so many of them, half of which or more do.
 _FEW_OF_SUBJECT = 2
 _COMPARED = 500
+# Of a longer comment the beginning is read.
+_LONGEST_COMMENT = 200
 
 
 def is_household(name: str) -> bool:
@@ -121,34 +123,37 @@ def is_household(name: str) -> bool:
     return "_".join(split(name)) in _HOUSEHOLDS
 
 
-def recognized(sample: Sample) -> dict[str, Recognized]:
+def recognized(sample: Sample, comments: Mapping[str, str] | None = None) -> dict[str, Recognized]:
     """The identifiers and sensitive subjects among the columns of a sample, by the name of the column.
 
-    The form of values counts more than a name, and a name more than words in the values.
+    `comments` are those on columns, as of a codebook, by the names of columns. The form of values counts more than a
+    name, a name more than a comment, and both more than words in the values.
     """
-    columns = {column.name: _recognized(column) for column in sample.columns}
+    columns = {column.name: _recognized(column, (comments or {}).get(column.name, "")) for column in sample.columns}
     return {name: recognition for name, recognition in columns.items() if recognition is not None}
 
 
-def _recognized(column: SampledColumn) -> Recognized | None:
+def _recognized(column: SampledColumn, comment: str) -> Recognized | None:
     texts = column.texts[:_COMPARED] if is_text(column.type) else []
     form, named = _by_form(column, texts), by_name(column.name)
     if form and form.direct:
         return form
-    if named and (named.direct or named.sensitive):
-        return named
-    return form or _subject_of_values(texts) or named
+    commented = by_name(comment[:_LONGEST_COMMENT], "comment") if comment else None
+    for told_role in (named, commented):
+        if told_role and (told_role.direct or told_role.sensitive):
+            return told_role
+    return form or _subject_of_values(texts) or named or commented
 
 
-def by_name(name: str) -> Recognized | None:
-    """The category or the subject that a column's name tells; None for neither."""
+def by_name(name: str, told_by: str = "name") -> Recognized | None:
+    """The category or the subject that a column's name tells, or a comment on it; None for neither."""
     category = _category_of(name)
     if category and category.identifies:
-        return _of(category, "name")
+        return _of(category, told_by)
     if subject := sensitive_subject(name):
         says, word = subject
-        return Recognized(f"its name has a word of {says}: {word}", sensitive=True)
-    return _of(category, "name") if category else None
+        return Recognized(f"its {told_by} has a word of {says}: {word}", sensitive=True)
+    return _of(category, told_by) if category else None
 
 
 def _category_of(name: str) -> Category | None:
@@ -204,9 +209,9 @@ def _subject_of_values(texts: Sequence[str]) -> Recognized | None:
 
 
 def _of(category: Category, told_by: str) -> Recognized:
-    """The category in words, with what tells it: the column's name or its values."""
+    """The category in words, with what tells it: the column's name, a comment on it or its values."""
     article = "an" if category.name[0] in "aeioI" else "a"
-    why = f"its {told_by} {'says' if told_by == 'name' else 'say'} {article} {category.name}"
+    why = f"its {told_by} {'say' if told_by == 'values' else 'says'} {article} {category.name}"
     return Recognized(why, direct=category.identifies)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,10 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.estimates.release_model import counted_source, number_column
+from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import BoundSource, bind_source, source_column
 from sqlanon.sql.build import names
+from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.statements.policies._proposal import (
     ProposedColumn,
     about_policy,
@@ -63,7 +65,8 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     with engine.transaction(), Scratch(engine) as scratch:
         source = _bound(engine, statement.source, scratch)
         parts = list(_relations(engine, source, _columns(statement, source.columns), scratch))
-        roles = unrecognized([role for part in parts for role in _roles(engine, part)])
+        comments = _comments(engine, statement.source)
+        roles = unrecognized([role for part in parts for role in _roles(engine, part, comments)])
         taken = {fold(name) for name in hierarchies.listing(engine)}
         name = numbered_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
         tables = {column: part.rows for part in parts for column, _ in part.columns}
@@ -85,11 +88,17 @@ def _run_text(path: str) -> str:
     return f"sqlanon run {shlex.quote(path)}"
 
 
-def _roles(engine: Engine, part: _Relation) -> list[tuple[Values, ProposedRole]]:
+def _comments(engine: Engine, source: Source) -> dict[str, str]:
+    """The comments on the columns of a table or view, by the names of columns; none of other sources."""
+    entry = find_relation(engine, source.name) if source.name is not None and engine.reads_in_place else None
+    return dict(engine.rows(sql_file("statements", "column_comments"), entry[1].parts)) if entry else {}
+
+
+def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list[tuple[Values, ProposedRole]]:
     """The roles of the columns of a relation, by their names, their values and how they depend on each other."""
     alone = count_alone(engine, part.rows, [name for name, _ in part.columns])
     sample = sampled(engine, part.values, part.columns, alone[0].rows if alone else 0)
-    recognitions = recognized(sample)
+    recognitions = recognized(sample, comments)
     notes_of = {column.name: "".join(f"; {note}" for note in notes(column)) for column in sample.columns}
     roles = []
     dense = {column.name for column in sample.columns if column.counts(alone[0].rows)}

@@ -49,6 +49,10 @@ def profile(
         Path | None,
         typer.Option("--output", "--script", "-o", metavar="FILE", help="Where the script goes; printed without it."),
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", metavar="FILE", help="A codebook: CSV with a column's name and label on each line."),
+    ] = None,
     nulls: Nulls = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
@@ -70,7 +74,7 @@ def profile(
         from sqlanon.clients.terminal.files.publish import profile as profiled
 
         with data_of(files, nulls or (), encoding, decimal) as data:
-            profiled(files, data, output, script, replaces=replaces)
+            profiled(files, data, output, script, replaces=replaces, labels=labels)
 
 
 def anonymize(

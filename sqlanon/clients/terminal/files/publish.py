@@ -21,6 +21,7 @@ from sqlanon.clients.terminal.files.request import (
     Wanted,
     export_statement,
     forms_in_words,
+    labels_of,
     proposed_command,
     release_statement,
     require_free,
@@ -42,7 +43,7 @@ from sqlanon.export.formats.base import export_format
 from sqlanon.export.report.page_file import write_page
 from sqlanon.sql.build.names import relation
 from sqlanon.statements.base import PassThrough
-from sqlanon.syntax.texts import name_text, typed_name
+from sqlanon.syntax.texts import name_text, string_text, typed_name
 
 # The table of the rows as they were read at first.
 _AS_READ = "as_read"
@@ -106,8 +107,19 @@ def anonymize(
         _finish(summary, command, ran, output, script)
 
 
-def profile(texts: Sequence[str], data: DataFile, output: Output, script: Path | None, *, replaces: bool) -> None:
-    """Prints what is in the data and who is at risk, and writes or prints a script to begin with."""
+def profile(
+    texts: Sequence[str],
+    data: DataFile,
+    output: Output,
+    script: Path | None,
+    *,
+    replaces: bool,
+    labels: Path | None = None,
+) -> None:
+    """Prints what is in the data and who is at risk, and writes or prints a script to begin with.
+
+    `labels` is a CSV file of names of columns and what they mean.
+    """
     _require_new(script, replaces)
     with connected(":memory:") as connection:
         running = Running(connection, output)
@@ -116,6 +128,10 @@ def profile(texts: Sequence[str], data: DataFile, output: Output, script: Path |
         # The script names the table after the data, and so its hierarchies.
         table = typed_name(data.name)
         connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {table}")
+        if labels is not None:
+            names = [name for name, _ in DuckDBEngine(connection.duckdb).columns(f"FROM {table}")]
+            for name, label in labels_of(labels, names).items():
+                connection.duckdb.execute(f"COMMENT ON COLUMN {table}.{name_text(name)} IS {string_text(label)}")
         proposal = proposal_of(running.rows(f"PROFILE {table}"), data.called)
         columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
         command = proposed_command([*texts, *data.typed], columns, proposal.dropped, Wanted())

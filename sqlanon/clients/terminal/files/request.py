@@ -130,6 +130,27 @@ def _known(option: str, called: str, names: Sequence[str], wanted: Iterable[str]
     return tuple(dict.fromkeys(columns))
 
 
+def labels_of(path: Path, names: Sequence[str]) -> dict[str, str]:
+    """The label of each column that a CSV file has one for, by the column's name; other lines are passed over.
+
+    Raises UserError for a file that cannot be read, and where no line is about one of the `names`.
+    """
+    spelling = {fold(name): name for name in names}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = [row for row in csv.reader(file) if len(row) > 1]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        why = getattr(error, "strerror", None) or "it is no CSV file in UTF-8"
+        raise UserError(f"{path} cannot be read: {why}", hint="each line has a column's name and its label") from None
+    labels = {spelling[fold(row[0].strip())]: row[1].strip() for row in lines if fold(row[0].strip()) in spelling}
+    if not labels:
+        raise UserError(
+            f"{path} has no label for any column",
+            hint=f"each line has a column's name and its label: {shell_name(names[0])},what it is",
+        )
+    return labels
+
+
 def shell_name(name: str) -> str:
     """A column's name as it is typed behind an option: in quotes where the shell or a comma would part it."""
     quoted = '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
