@@ -11,6 +11,7 @@ from benchmarks.cases import (
     check_peers,
     default_method,
     distinct,
+    dp_synthetic,
     figures,
     frontier,
     groceries,
@@ -76,6 +77,7 @@ CASES: dict[str, Case] = {
 # They take long or much space, or need other packages, so they only run when they are asked for.
 ON_DEMAND: dict[str, Case] = {
     "default_method": default_method.run,
+    "dp_synthetic": dp_synthetic.run,
     "large": large.run,
     "spark": spark.run,
     "mondrian_peers": mondrian_peers.run,

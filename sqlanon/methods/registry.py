@@ -34,6 +34,7 @@ BASELINES: Sequence[tuple[str, tuple[tuple[str, Value], ...]]] = (
 METHODS: Mapping[str, str] = {
     "anatomy": "sqlanon.methods.anatomy.method",
     "dp_histogram": "sqlanon.methods.noisy.histogram",
+    "dp_synthetic": "sqlanon.methods.noisy.synthetic",
     "fragments": "sqlanon.methods.fragmentation.fragments",
     "generalization": "sqlanon.methods.generalization.method",
     "itemsets": "sqlanon.methods.itemsets.method",

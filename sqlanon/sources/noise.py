@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from math import ceil, exp, inf, log, log1p, nextafter
+from math import ceil, exp, inf, log, log1p, nextafter, sqrt
 from typing import Any
 
 from sqlanon.errors import PolicyError, UserError
@@ -170,3 +170,106 @@ def _quantile(candidates: Sequence[int], share: float, scale: float) -> Any:
     domain = opendp.vector_domain(opendp.atom_domain(T="i64"))
     space = domain, opendp.symmetric_distance(), opendp.max_divergence()
     return opendp.m.make_private_quantile(*space, list(candidates), share, scale)
+
+
+# Noise of several figures that are published together.
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Discrete Gaussian noise of a standard deviation, for several numbers.
+
+    One respondent changes them by at most `sensitivity`: the root of the sum of the squares of all changes. The answers
+    cost `rho` at most of zero-concentrated differential privacy (Bun and Steinke 2016).
+    """
+
+    sensitivity: int
+    rho: float
+    deviation: float
+
+    def drawn(self, values: Sequence[int]) -> list[int]:
+        """The values with noise, each with noise of its own."""
+        within = [max(-MOST, min(MOST, value)) for value in values]
+        return [int(value) for value in _gaussian(self.deviation)(within)] if within else []
+
+    @property
+    def width(self) -> int:
+        """The least w such that the continuous distribution is from -w to w with a probability of 95 % or more."""
+        return ceil(1.959964 * self.deviation)
+
+
+def gaussian(sensitivity: int, rho: float) -> Gaussian:
+    """The least noise that costs at most rho. Raises PolicyError where it would be greater than any figure."""
+    deviation = _least(sensitivity / sqrt(2 * rho), lambda scale: _gaussian(scale).map(float(sensitivity)) <= rho)
+    return Gaussian(sensitivity, rho, deviation)
+
+
+def _gaussian(deviation: float) -> Any:
+    opendp = _opendp()
+    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l2_distance(T=float)
+    return opendp.m.make_gaussian(*space, deviation)
+
+
+@dataclass(frozen=True)
+class Greatest:
+    """The choice of one of some scores, greater ones with a greater probability, each of which one respondent changes
+    by at most `sensitivity`. It costs `amount` at most: rho if `concentrated`, and else epsilon.
+    """
+
+    sensitivity: int
+    amount: float
+    scale: float
+    concentrated: bool
+
+    def drawn(self, scores: Sequence[int]) -> int:
+        """The index of the chosen score."""
+        return int(_greatest(self.scale, self.concentrated)([max(-MOST, min(MOST, score)) for score in scores]))
+
+
+def greatest(sensitivity: int, amount: float, *, concentrated: bool) -> Greatest:
+    """The surest choice that costs at most so much."""
+    first = sensitivity / sqrt(2 * amount) if concentrated else 2 * sensitivity / amount
+    scale = _least(first, lambda s: _greatest(s, concentrated).map(sensitivity) <= amount)
+    return Greatest(sensitivity, amount, scale, concentrated)
+
+
+def _greatest(scale: float, concentrated: bool) -> Any:
+    opendp = _opendp()
+    measure = opendp.zero_concentrated_divergence() if concentrated else opendp.max_divergence()
+    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.linf_distance(T="i64"), measure
+    return opendp.m.make_noisy_max(*space, scale=scale, negate=False)
+
+
+@cache
+def rho_of(epsilon: float, delta: float) -> float:
+    """The greatest rho, but for a part in 10^6, that costs at most epsilon and delta, as OpenDP converts it.
+
+    Raises PolicyError where there is none.
+    """
+    # Without noise nothing of it remains, and epsilon is more than any rho.
+    low, high = 0.0, epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _delta_of(middle, epsilon) <= delta else (low, middle)
+    rho = low * (1 - 1e-6)
+    if rho <= 0 or not _converts(rho, epsilon, delta):
+        raise PolicyError("epsilon and delta are too small for any noise", hint="raise epsilon")
+    return rho
+
+
+def _delta_of(rho: float, epsilon: float) -> float:
+    """The delta that rho costs beside an epsilon (Canonne, Kamath and Steinke 2020, corollary 13)."""
+    low, high = 1 + 1e-9, 2.0**40
+    for _ in range(100):
+        alpha = (low + high) / 2
+        rises = (2 * alpha - 1) * rho - epsilon + log1p(-1 / alpha) > 0
+        low, high = (low, alpha) if rises else (alpha, high)
+    exponent = (low - 1) * (low * rho - epsilon) + low * log1p(-1 / low) - log(low - 1)
+    return exp(min(0.0, exponent))
+
+
+def _converts(rho: float, epsilon: float, delta: float) -> bool:
+    """Whether OpenDP says that rho costs at most epsilon and delta."""
+    opendp = _opendp()
+    converted = opendp.c.make_zCDP_to_approxDP(_gaussian(1 / sqrt(2 * rho)))
+    return bool(opendp.c.make_fix_delta(converted, delta).map(1.0)[0] <= epsilon)

@@ -78,7 +78,10 @@ RELATED = Use(
     related="WITH TABLE notes ON (visit) (note INSENSITIVE)",
 )
 # Of a method that pays, over the columns here.
-PAID = {"dp_histogram": "dp_histogram(by => (disease), epsilon => 1, budget => paid)"}
+PAID = {
+    "dp_histogram": "dp_histogram(by => (disease), epsilon => 1, budget => paid)",
+    "dp_synthetic": "dp_synthetic(epsilon => 1, columns => (disease), budget => paid)",
+}
 CALLS = (
     *(
         PAID.get(name, call.removesuffix(methods.IN_SERIES))

@@ -58,6 +58,12 @@ CREATE POLICY coded ON visits (patient ENTITY, codes QUASI IDENTIFIER USING chap
 NOISY = """CREATE HIERARCHY sexes AS LEVELS (FROM (VALUES ('F'), ('M')));
 CREATE POLICY noisy ON patients (sex QUASI IDENTIFIER USING sexes) REQUIRE k_anonymity(k => 3);
 CREATE BUDGET paid ON POLICY noisy (epsilon => 2);"""
+PAIR = """CREATE TABLE aged AS SELECT sex, 2026 - year(dob) AS age FROM patients;
+CREATE HIERARCHY sexes AS LEVELS (FROM (VALUES ('F'), ('M')));
+CREATE HIERARCHY ages AS INTERVALS (50, low => 0, high => 100);
+CREATE POLICY noisy_pair ON aged (sex QUASI IDENTIFIER USING sexes, age QUASI IDENTIFIER USING ages)
+    REQUIRE k_anonymity(k => 3);
+CREATE BUDGET paid ON POLICY noisy_pair (epsilon => 2);"""
 # Of fewer than 100 rows no drawn count is asked.
 COMPARED = f"""INSERT INTO patients SELECT p.* FROM patients AS p, range(5);
 CREATE POLICY compared ON patients ({TREES}) REQUIRE k_anonymity(k => 7);"""
@@ -99,6 +105,9 @@ FOLDERS = {
     ),
     "dp_histogram": (
         Case("public", _made("noisy", "dp_histogram(by => (sex), epsilon => 1) UNDER BUDGET paid"), NOISY),
+    ),
+    "dp_synthetic": (
+        Case("pair", _made("noisy_pair", "dp_synthetic(epsilon => 1) UNDER BUDGET paid"), PAIR),
     ),
     "fragments": (
         Case("found", _made("apart", "fragments"), APART),

@@ -109,6 +109,7 @@ def default_call(name: str) -> tuple[str, str]:
 _LINES = {
     "anatomy": ("buckets", "anatomy(l => 2)"),
     "dp_histogram": ("noisy", f"""dp_histogram(by => ("é age", "it's"), epsilon => 1){PAID}"""),
+    "dp_synthetic": ("noisy", f"""dp_synthetic(epsilon => 1, columns => ("é age", "it's")){PAID}"""),
     "generalization": ("p", "generalization(suppression => 0.3)"),
     "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
     "m_invariance": ("people", f"m_invariance(m => 2){IN_SERIES}"),

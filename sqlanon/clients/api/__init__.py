@@ -8,6 +8,7 @@ from sqlanon.clients.api.method import Method
 from sqlanon.clients.api.methods import (
     Anatomy,
     DpHistogram,
+    DpSynthetic,
     Fragments,
     Generalization,
     Itemsets,
@@ -57,6 +58,7 @@ __all__ = [
     "DeltaDisclosure",
     "DeltaPresence",
     "DpHistogram",
+    "DpSynthetic",
     "EpsilonPrivacy",
     "Fragments",
     "Generalization",

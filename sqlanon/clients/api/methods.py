@@ -11,6 +11,7 @@ from sqlanon.clients.api.method import Method
 __all__ = [
     "Anatomy",
     "DpHistogram",
+    "DpSynthetic",
     "Fragments",
     "Generalization",
     "Itemsets",
@@ -82,6 +83,35 @@ class DpHistogram(Method):
             delta=delta,
             keys=keys,
             nonnegative=nonnegative,
+        )
+
+
+class DpSynthetic(Method):
+    """METHOD dp_synthetic: a table with the source's columns, whose rows are drawn from counts with noise.
+
+    - `budget`: the budget that pays for the noise; UNDER BUDGET names it (the name of a budget).
+    - `epsilon`: what the release costs, and promises (a number above 0 and up to 1000).
+    - `rows`: so many rows of a respondent count at most (a whole number from 1 to 1000000); by default 1.
+    - `delta`: the probability with which the promise may fail (a number from 0 to 1); by default 0.
+    - `columns`: the columns that are made; all that the policy publishes by default (a list of columns).
+    - `size`: the number of rows; by default that of the rows that count, with noise (a whole number from 1 to
+      100000000).
+    """
+
+    METHOD: ClassVar[str] = "dp_synthetic"
+
+    def __init__(
+        self,
+        *,
+        budget: str,
+        epsilon: Number,
+        rows: int | None = None,
+        delta: Number | None = None,
+        columns: Sequence[str] | None = None,
+        size: int | None = None,
+    ) -> None:
+        super().__init__(
+            "dp_synthetic", budget=budget, epsilon=epsilon, rows=rows, delta=delta, columns=columns, size=size
         )
 
 

@@ -173,7 +173,12 @@ class Facts:
 
     @property
     def without_requirement(self) -> tuple[str, ...]:
-        """The sensitive columns that no requirement, promise of the method or confidentiality constraint is about."""
+        """The sensitive columns that no requirement, promise of the method or confidentiality constraint is about.
+
+        Of a release with noise none: its promise is about all that a respondent's rows have.
+        """
+        if self.release.has_noise:
+            return ()
         about = [name for requirement in self.requirements for name in requirement.attributes]
         about += [name for constraint in self.policy.confidential for name in constraint]
         known = {*map(fold, about)}

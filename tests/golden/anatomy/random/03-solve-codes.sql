@@ -3,7 +3,7 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_codes_1" AS
 SELECT "value", "n", ROW_NUMBER() OVER (ORDER BY "value" IS NULL ASC NULLS LAST, "value" ASC NULLS LAST) AS "code"
-FROM (SELECT "disease" AS "value", COUNT(*) AS "n" FROM "memory"."main"."patients" GROUP BY "disease") AS "counted";
+FROM ({counted-5("disease", "patients")}) AS "counted";
 
 SELECT MAX("n") FROM "__sqlanon_codes_1";
 

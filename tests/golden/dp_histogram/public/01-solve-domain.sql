@@ -13,11 +13,7 @@ SELECT "bin", COUNT(*) AS "n"
 FROM (
   SELECT (CAST(0 AS BIGINT)) * 3 + "c0" AS "bin"
   FROM (
-    WITH "code_0" AS (
-      SELECT "valued"."value", "coded"."code"
-      FROM ({listed}) AS "valued"
-      JOIN "__sqlanon_domain_1" AS "coded" ON "valued"."label" IS NOT DISTINCT FROM "coded"."label"
-    )
+    WITH "code_0" AS ({code_0})
     SELECT COALESCE("code_0"."code", 2) AS "c0"
     FROM "memory"."main"."patients" AS "source"
     LEFT JOIN "code_0" ON "source"."sex" IS NOT DISTINCT FROM "code_0"."value"

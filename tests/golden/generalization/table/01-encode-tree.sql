@@ -80,7 +80,7 @@ FROM (
                 REPEAT('0', 3 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT)
               ) || '*'
             END AS "level_3"
-          FROM (SELECT "dob" AS "value", COUNT(*) AS "n" FROM "memory"."main"."patients" GROUP BY "dob") AS "occurring"
+          FROM ({counted-5("dob", "patients")}) AS "occurring"
         ) AS "generalized"
       ) AS "spans"
     ) AS "spans"
@@ -148,7 +148,7 @@ FROM (
             "value", "n", LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "level_1",
             LEFT(CAST("value" AS TEXT), 3) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 3) AS "level_2",
             LEFT(CAST("value" AS TEXT), 2) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 2) AS "level_3"
-          FROM (SELECT "zip" AS "value", COUNT(*) AS "n" FROM "memory"."main"."patients" GROUP BY "zip") AS "occurring"
+          FROM ({counted-5("zip", "patients")}) AS "occurring"
         ) AS "generalized"
       ) AS "spans"
     ) AS "spans"

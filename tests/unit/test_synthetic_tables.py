@@ -1,0 +1,213 @@
+"""METHOD dp_synthetic: what a table of drawn rows shows, what it costs, and what may be asked of it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from math import exp, sqrt
+
+import numpy as np
+import pytest
+
+from sqlanon import connect
+from sqlanon.errors import PolicyError, UserError
+from sqlanon.methods.noisy.tree import Cells, learned, plan
+from sqlanon.sources import noise
+from tests.support.database import rows, template
+
+PEOPLE = """
+CREATE TABLE people AS SELECT i % 300 AS who, CASE WHEN i % 11 <> 0 THEN (i % 70)::INTEGER END AS age,
+    CASE WHEN i % 3 = 0 THEN 'flu' WHEN i % 70 > 40 THEN 'gout' ELSE 'cold' END AS disease, i % 2 = 0 AS urgent,
+    ((i % 70) * 10.25)::DECIMAL(9, 2) AS bill, (i % 70)::DOUBLE / 7 AS weight FROM range(600) AS t(i);
+CREATE HIERARCHY diseases AS LEVELS (FROM (VALUES ('asthma'), ('cold'), ('flu'), ('gout')));
+CREATE HIERARCHY ages AS INTERVALS (10, 20, low => 0, high => 65);
+CREATE HIERARCHY bills AS INTERVALS (100, low => 0, high => 1000);
+CREATE HIERARCHY weights AS INTERVALS (2.5, low => 0, high => 10);
+CREATE POLICY people ON people (who ENTITY, age QUASI IDENTIFIER USING ages, disease SENSITIVE USING diseases,
+    urgent INSENSITIVE, bill QUASI IDENTIFIER USING bills, weight QUASI IDENTIFIER USING weights)
+    REQUIRE k_anonymity(k => 5);
+CREATE BUDGET b ON POLICY people (epsilon => 100, delta => 1e-6);
+"""
+RELEASE = "CREATE ANONYMIZED TABLE s AS POLICY people METHOD dp_synthetic"
+
+
+@pytest.fixture
+def con():
+    with template(PEOPLE) as connection:
+        yield connection
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """No noise is added, and the greatest score is chosen."""
+    for kind in (noise.Laplace, noise.Gaussian):
+        monkeypatch.setattr(kind, "drawn", lambda self, values: list(values))
+    monkeypatch.setattr(noise.Greatest, "drawn", lambda self, scores: max(range(len(scores)), key=scores.__getitem__))
+
+
+def test_a_table_has_the_columns_of_the_source_in_their_types_and_values_of_their_domains(con, bare):
+    [row] = con.execute(f"{RELEASE}(epsilon => 9, rows => 2) UNDER BUDGET b").fetchall()
+    assert row[2:5] == (None, 600, 0)
+    types = [row[:2] for row in rows(con, "DESCRIBE s")]
+    assert types == [
+        ("age", "INTEGER"),
+        ("disease", "VARCHAR"),
+        ("urgent", "BOOLEAN"),
+        ("bill", "DECIMAL(9,2)"),
+        ("weight", "DOUBLE"),
+    ]
+    for name, width, high in (("age", 10, 65), ("bill", 100, 1000), ("weight", 2.5, 10)):
+        label = f"floor({name} / {width})"
+        seen = Counter(dict(rows(con, f"SELECT {label}, count(*) FROM s GROUP BY 1")))
+        inside = f"CASE WHEN {name} < {high} THEN {label} END"
+        truth = dict(rows(con, f"SELECT {inside}, count(*) FROM people GROUP BY 1"))
+        assert seen.keys() == truth.keys()
+        assert all(abs(seen[key] - n) <= 13 for key, n in truth.items())
+        assert rows(con, f"SELECT count(*) FROM s WHERE {name} < 0 OR {name} >= {high}") == [(0,)]
+    # A pair of the tree has its counts: a disease says whether somebody is old.
+    counts = dict(rows(con, "SELECT disease, count(*) FROM s GROUP BY 1"))
+    assert counts == dict(rows(con, "SELECT disease, count(*) FROM people GROUP BY 1"))
+
+
+def test_values_of_an_interval_differ(con, bare):
+    con.execute(f"{RELEASE}(epsilon => 9, rows => 2, columns => (bill, weight), size => 2000) UNDER BUDGET b")
+    [(rows_made, bills, weights, cents)] = rows(
+        con, "SELECT count(*), count(DISTINCT bill), count(DISTINCT weight), count(DISTINCT bill % 1) FROM s"
+    )
+    assert rows_made == 2000
+    assert min(bills, weights) > 1300
+    assert cents > 80
+
+
+def test_what_it_costs_and_certifies(con, tmp_path):
+    con.execute(f"{RELEASE}(epsilon => 0.5, delta => 1e-9, columns => (age, disease)) UNDER BUDGET b")
+    assert con.execute("SHOW BUDGETS").fetchall()[0][3:7] == (0.5, 99.5, 1e-6, 1e-9)
+    checked = con.execute("CHECK s").fetchall()
+    assert [row[1:] for row in checked] == [
+        ("differential_privacy", "who", 0.5, 0.5, True),
+        ("differential_privacy_delta", "who", 1e-9, 1e-9, True),
+    ]
+    con.execute(f"EXPORT s TO '{tmp_path}/out' (FORMAT parquet)")
+    certificate = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    assert certificate["rows"]["source"] is None
+    assert {column["reading"] for column in certificate["columns"]} == {"domain_value"}
+    assert "nobody's" in certificate["method"]["published"]
+    with connect() as receiver:
+        answers = receiver.execute(f"CHECK '{tmp_path}/out'").fetchall()
+    stated = [row[1] for row in answers if row[6] == "stated by the certificate"]
+    assert stated == ["differential_privacy", "differential_privacy_delta"]
+
+
+def test_a_table_without_rows_and_one_of_a_respondent(con):
+    con.execute("CREATE TABLE nobody AS FROM people LIMIT 0; INSERT INTO nobody (who, age) VALUES (1, 3), (1, 3)")
+    con.execute(
+        "CREATE POLICY nobody ON nobody (who ENTITY, age QUASI IDENTIFIER USING ages, urgent INSENSITIVE) "
+        "REQUIRE k_anonymity(k => 2); CREATE BUDGET c ON POLICY nobody (epsilon => 100)"
+    )
+    for delete in ("", "DELETE FROM nobody"):
+        con.execute(delete or "SELECT 1").fetchall()
+        con.execute(
+            RELEASE.replace("POLICY people", "POLICY nobody").replace("CREATE", "CREATE OR REPLACE")
+            + "(epsilon => 1) UNDER BUDGET c"
+        )
+        [(made,)] = rows(con, "SELECT count(*) FROM s")
+        assert 0 <= made < 100
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("(epsilon => 1, columns => (who)) UNDER BUDGET b", "publishes no column who"),
+        ("(epsilon => 1, size => 0) UNDER BUDGET b", "size is a whole number from 1"),
+        ("(epsilon => 1, delta => 0.1) UNDER BUDGET b", "has to be from 0 to 0.001"),
+        ("(epsilon => 1)", "lacks its argument 'budget'"),
+        ("(epsilon => 1) UNDER BUDGET wide", "combinations of values, and at most 200000 have counts"),
+    ],
+)
+def test_arguments_are_refused(con, call, message):
+    if "wide" in call:
+        con.execute("CREATE HIERARCHY fine AS INTERVALS (0.001, low => 0, high => 60)")
+        con.execute("CREATE HIERARCHY days AS INTERVALS (1, low => 0, high => 70)")
+        con.execute("ALTER POLICY people ALTER COLUMN weight QUASI IDENTIFIER USING fine")
+        con.execute("ALTER POLICY people ALTER COLUMN age QUASI IDENTIFIER USING days")
+        call = call.replace("wide", "b")
+    with pytest.raises(UserError, match=message) as refused:
+        con.execute(f"{RELEASE}{call}")
+    assert refused.value.hint
+    assert con.execute("SHOW BUDGETS").fetchall()[0][3] == 0
+
+
+def test_a_list_has_no_domain(con):
+    con.execute("CREATE TABLE lists AS SELECT i AS who, ['a'] AS items FROM range(9) AS t(i)")
+    con.execute(
+        "CREATE POLICY lists ON lists (who ENTITY, items QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); "
+        "CREATE BUDGET c ON POLICY lists (epsilon => 1)"
+    )
+    with pytest.raises(PolicyError, match="known from the rows alone"):
+        con.execute(RELEASE.replace("POLICY people", "POLICY lists") + "(epsilon => 1) UNDER BUDGET c")
+
+
+def test_a_report_says_what_it_is(con, tmp_path):
+    con.execute(f"{RELEASE}(epsilon => 20, rows => 2, columns => (disease, age)) UNDER BUDGET b")
+    con.execute(f"EXPORT s TO '{tmp_path}/out' (FORMAT csv, REPORT)")
+    report = (tmp_path / "out.report.html").read_text()
+    assert "made of counts with noise" in report
+    assert "nothing is required of the sensitive" not in report
+
+
+def test_explain_says_the_price_and_draws_nothing(con):
+    plan_rows = con.execute(f"EXPLAIN {RELEASE.removeprefix('CREATE ')}(epsilon => 3) UNDER BUDGET b").fetchall()
+    assert "epsilon 3 of budget b, which has 100 left" in [row[2] for row in plan_rows]
+    assert any("counts of two columns' values" in row[2] for row in plan_rows)
+    assert con.execute("SHOW BUDGETS").fetchall()[0][3] == 0
+
+
+# Of a chi-square distribution of 25 degrees less than one in 10^6 is above it.
+MOST_CHI_SQUARE = 77.1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("deviation", [3.0, 4.5])
+def test_gaussian_noise_has_its_exact_distribution(deviation):
+    """P(z) is proportional to exp(-z^2 / (2 s^2)): 26 cells, of which the last two are the tails."""
+    draws = 100_000
+    observed = Counter(max(-13, min(12, z)) for z in noise.Gaussian(1, 1.0, deviation).drawn([0] * draws))
+    weights = {z: exp(-(z**2) / (2 * deviation**2)) for z in range(-200, 201)}
+    total = sum(weights.values())
+    expected: Counter[int] = Counter()
+    for z, weight in weights.items():
+        expected[max(-13, min(12, z))] += weight / total
+    assert sum((observed[z] - draws * p) ** 2 / (draws * p) for z, p in expected.items()) < MOST_CHI_SQUARE
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_membership_is_guessed_within_the_bound(epsilon):
+    """The best of many thresholds on what a tree says of the one row with rare values, with the row and without it.
+
+    Of any event the probability with the row is at most e^epsilon times that without, up to five standard deviations.
+    """
+    draw = random.Random(epsilon)
+    sizes, runs = (4, 4, 3), 1500
+    others = [(draw.randrange(3), draw.randrange(3), draw.randrange(2)) for _ in range(12)]
+    target = (3, 3, 2)
+    made = plan(3, 1, epsilon, 0.0)
+
+    def scores(table):
+        counted = Counter(table)
+        codes = tuple(np.array(column) for column in zip(*counted, strict=True))
+        cells = Cells(codes, np.array(list(counted.values())), sizes)
+        for _ in range(runs):
+            tree = learned(cells, made)
+            share = tree.root_shares[target[tree.root]]
+            for (parent, child), shares in zip(tree.edges, tree.shares, strict=True):
+                share += shares[target[parent], target[child]]
+            yield float(share) + tree.total / 10
+
+    one, other = sorted(scores([*others, target])), sorted(scores(others))
+    for threshold in one[:: runs // 50]:
+        with_row, without = (sum(each >= threshold for each in values) / runs for values in (one, other))
+        for first, second in ((with_row, without), (without, with_row), (1 - with_row, 1 - without)):
+            tolerance = 5 * sqrt((first + exp(2 * epsilon) * second + 1 / runs) / runs)
+            assert first <= exp(epsilon) * second + tolerance
