@@ -6,6 +6,7 @@ many succeeded, how sure the adversary is, what a satisfied requirement promises
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -37,15 +38,25 @@ from sqlanon.sources.source import own_object, qualified
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, filtered, infix, is_null
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement
 from sqlanon.sql.questions.statistics import BoundStatistic, attack_parts, bind_attack
 
+# Makes a table that an attack reads of a release.
+Ranking = Callable[[Engine, Release, BoundStatistic, Scratch], str]
 
-def attack_release(engine: Engine, release: Release, request: AttackRequest) -> list[AttackAnswer]:
-    """The answers of an attack for a release as it is now. Raises as `attacked` and `classes_of` do."""
+
+def attack_release(
+    engine: Engine, release: Release, request: AttackRequest, ranking: Ranking | None = None
+) -> list[AttackAnswer]:
+    """The answers of an attack for a release as it is now. Raises as `attacked` and `classes_of` do.
+
+    `ranking` makes the ranked_candidate of the attack by membership.
+    """
     require_own_columns(engine, release)
     try:
         with engine.transaction(), Scratch(engine) as scratch:
+            if ranking is not None and fold(request.attack) == "membership":
+                return attacked(engine, _ranked(engine, release, ranking), request, scratch)
             answers = attacked(engine, _released(engine, release), request, scratch)
             if request.attack == "homogeneity":
                 return [replace(answer, missing=_missing(engine, release, answer)) for answer in answers]
@@ -90,6 +101,23 @@ def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
     )
     ((surest, missing),) = engine.rows(query.where(infix(share, "=", literal(answer.highest)), copy=False))
     return float(missing or 0) / float(surest) if surest else 0
+
+
+def _ranked(engine: Engine, release: Release, ranking: Ranking) -> Target:
+    """A release of whichever tables, whose rows are estimated: they need not be in classes."""
+
+    def rows(statistics: Sequence[SqlRequirement]) -> list[RowsOfRequirements]:
+        nothing = exp.select(alias(literal(0), "nothing")).subquery("nothing")
+        return [RowsOfRequirements(Rows(nothing, (), literal(0)), tuple(range(len(statistics))))]
+
+    return Target(
+        called=str(release.name),
+        columns=(),
+        sensitive={},
+        rows=rows,
+        known=lambda: known_columns(recorded(engine, release, set()), ()),
+        made={"ranked_candidate": lambda statistic, scratch: ranking(engine, release, statistic, scratch)},
+    )
 
 
 def _released(engine: Engine, release: Release) -> Target:

@@ -10,7 +10,17 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-__all__ = ["background", "difference", "homogeneity", "mean", "ratio", "similarity", "within", "within_reach"]
+__all__ = [
+    "background",
+    "difference",
+    "homogeneity",
+    "mean",
+    "membership",
+    "ratio",
+    "similarity",
+    "within",
+    "within_reach",
+]
 
 Values = Sequence[Hashable]
 
@@ -73,3 +83,21 @@ def within_reach(everybody: Values, ratio: Fraction | None, difference: Fraction
 
 def _share(value: Hashable, values: Values) -> Fraction:
     return Fraction(values.count(value), len(values))
+
+
+def membership(people: Sequence[tuple[float, float, bool]], rate: Fraction) -> Fraction:
+    """How many of the people in the data are named, in expectation, where `rate` of the others are.
+
+    Each person is a score, a second one for those of equal scores, and whether the person is in the data. Whoever is
+    above a threshold is named, and who is at the threshold with a probability: of all thresholds and the probability
+    that names so many of the others the one that names most (Neyman and Pearson).
+    """
+    others = sum(not is_member for *_, is_member in people)
+    best = Fraction(0)
+    for score in {part[:2] for part in people}:
+        above, at = [p[2] for p in people if p[:2] > score], [p[2] for p in people if p[:2] == score]
+        left = rate * others - above.count(False)
+        if left >= 0:
+            chance = min(Fraction(1), left / at.count(False)) if False in at else Fraction(1)
+            best = max(best, above.count(True) + chance * at.count(True))
+    return best

@@ -41,11 +41,13 @@ _FILES = {
     "trivial": "methods methods_killed sliced_releases trivial",
     "models": (
         "add_a_model anatomy_models background_knowledge bind_requirements export_models explanation_models "
-        "live_models models models_end_to_end models_optimal normal_relations nt_closeness numbers numeric_secrets "
+        "joint_distance live_models models models_end_to_end models_optimal normal_relations nt_closeness numbers "
+        "numeric_secrets "
         "portable projections pycanon questions related_policy requirements t_closeness thresholds"
     ),
     "attacks": (
-        "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"
+        "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks "
+        "membership_attack"
     ),
     "profile": "profile profile_names profile_relations profile_values short_release",
     "series": (

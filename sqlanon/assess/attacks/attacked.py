@@ -44,7 +44,7 @@ from sqlanon.sql.questions.statistics import (
 )
 
 # What attacks read beside the normal relations, made from the source.
-_OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class")
+_OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class", "ranked_candidate")
 
 # A guess that is right more often than not.
 _LIKELY = 0.5

@@ -93,6 +93,25 @@ def measure_unrecorded(
     return {str(figure): value for figure, value in rows}, measuring.reasons
 
 
+def compared_counts(
+    engine: Engine, release: Release, called: str, texts: Sequence[tuple[int, str]], scratch: Scratch
+) -> str:
+    """The table of query_id, actual, estimated and high of queries of one count each, which no workload has.
+
+    Raises PolicyError with ESTIMATE's reason for a query that the release cannot answer, and UserError, naming it, for
+    one that the source has no answer to.
+    """
+    measuring = _Measuring(engine, release, called, None)
+    try:
+        query, _ = measuring.errors(texts, Templates(), scratch)
+        table = scratch.table("query_error", query)
+    except NotAnswered as failed:
+        raise failed.user_error(engine, called, policy_of(release)) from None
+    for reason in measuring.reasons.values():
+        raise PolicyError(f"{release.name} cannot be asked for its rows: {reason}", part=("attack", called))
+    return table
+
+
 @dataclass
 class _Measuring:
     """One workload, asked of a release; `reasons` has ESTIMATE's for each query that it was asked and refused."""

@@ -110,8 +110,10 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
         if self.release is not None:
             from sqlanon.assess.attack import attack_release
             from sqlanon.assess.check import load_release_or_table
+            from sqlanon.assess.workloads.membership import ranked_candidate
 
-            answers = attack_release(engine, load_release_or_table(engine, self.release, "ATTACK"), self)
+            release = load_release_or_table(engine, self.release, "ATTACK")
+            answers = attack_release(engine, release, self, ranked_candidate)
         elif self.source is not None:
             from sqlanon.statements.checks._relation import attack_relation
 

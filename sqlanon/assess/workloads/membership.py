@@ -1,0 +1,139 @@
+"""The attack by membership: who of some known people is in the data, ranked by the estimates of a release.
+
+The adversary asks the release, for each person, how many rows have all values that are known of the person, as ESTIMATE
+answers it: one ranking for the releases of every method. The source tells who is in the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.assess.estimate import readable
+from sqlanon.assess.workloads.measure import compared_counts
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.axes import number
+from sqlanon.release.existing.loaded import require_unchanged
+from sqlanon.sources.bind_policy import policy_source
+from sqlanon.sources.source import bind_source
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    as_text,
+    cast,
+    filtered,
+    if_,
+    is_not_null,
+    is_null,
+    joined,
+    try_cast,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.questions.statistics import BoundStatistic
+
+# Each different person is a query.
+MOST_CANDIDATES = 100_000
+_PART = ("attack", "membership", "against")
+
+
+def ranked_candidate(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
+    """A table of ranked_candidate(score, room, members, others): people of one rank, how many are in the data or not.
+
+    `score` is the estimated number of rows that have all values of such a person, divided by the people who have the
+    same values, and -1 where no row can; `room` is the upper bound of these rows, divided likewise. Raises PolicyError
+    for a table that has no column of the release, for values of other types, for more than `MOST_CANDIDATES` different
+    people, and where the release does not answer for one of them.
+    """
+    against = dict(statistic.arguments)["against"]
+    assert isinstance(against, QualifiedName)
+    try:
+        people = bind_source(engine, Source(name=against), scratch)
+    except PolicyError as error:
+        error.part = _PART
+        raise
+    model = readable(engine, release, [])
+    known = {*model.exact, *model.generalized, *model.bucketed_positions}
+    columns = [(name, kind) for name, kind in people.columns if fold(name) in known]
+    if not columns:
+        raise PolicyError(
+            f"{against} has no column that {release.name} shows", hint="name its columns as the source does", part=_PART
+        )
+    source = policy_source(engine, policy_of(release), scratch)
+    require_unchanged(release, source, [name for name, _ in columns])
+    kinds = {fold(name): kind for name, kind in source.columns}
+    candidates = _candidates(engine, relation(people.relation), columns, kinds, str(against), model.names[0], scratch)
+    texts = engine.rows(exp.select(column("query_id"), column("text")).from_(relation(candidates)))
+    counts = compared_counts(
+        engine, release, "membership", [(int(query_id), str(text)) for query_id, text in texts], scratch
+    )
+    ranked = reading(query_file("membership", "ranked"), {"candidate": candidates, "compared": counts})
+    return scratch.table("ranked", ranked)
+
+
+def _candidates(
+    engine: Engine,
+    people: exp.Expr,
+    columns: Sequence[Column],
+    kinds: Mapping[str, str],
+    against: str,
+    source: str,
+    scratch: Scratch,
+) -> str:
+    """The table of query_id, n and text: people with the same values, their number, and the query that counts rows."""
+    values = [try_cast(column(name), kinds[fold(name)]) for name, _ in columns]
+    other = [
+        filtered(f.count(), exp.and_(is_null(value.copy()), is_not_null(column(name))))
+        for value, (name, _) in zip(values, columns, strict=True)
+    ]
+    for wrong, (name, _) in zip(engine.rows(exp.select(*other).from_(people.copy()))[0], columns, strict=True):
+        if wrong:
+            raise PolicyError(
+                f"{counted(wrong, 'value')} of {name} in {against} cannot be values of the source's column",
+                hint=f"its type is {kinds[fold(name)]}: leave them out in a query or a view",
+                part=_PART,
+            )
+    named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
+    keys = [column(f"value_{index}") for index in range(len(columns))]
+    grouped = exp.select(*keys, alias(f.count(), "n")).from_(exp.select(*named).from_(people.copy()).subquery("known"))
+    grouped = grouped.group_by(*(key.copy() for key in keys))
+    conditions = [_condition(key, name, kinds[fold(name)]) for key, (name, _) in zip(keys, columns, strict=True)]
+    head = to_sql(exp.select(alias(f.count(), "n")).from_(relation(source))) + " WHERE "
+    parts: list[exp.Expr] = [exp.Literal.string(head)]
+    for index, condition in enumerate(conditions):
+        parts += [exp.Literal.string(" AND ")] * bool(index) + [condition]
+    query_id = alias(window(f.row_number()), "query_id")
+    query = exp.select(query_id, column("n"), alias(joined(*parts), "text")).from_(grouped.subquery("candidate"))
+    table = scratch.table("candidate", query)
+    ((different,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+    if different > MOST_CANDIDATES:
+        raise PolicyError(
+            f"{against} has {different} different people, more than {MOST_CANDIDATES}",
+            hint="try some of them: CREATE TABLE ... AS FROM people USING SAMPLE 10000",
+            part=_PART,
+        )
+    return table
+
+
+def _condition(value: exp.Expr, name: str, kind: str) -> exp.Expr:
+    """The text of a condition that a column has this value."""
+    text = as_text(value.copy())
+    quoted = joined(
+        exp.Literal.string("'"), f.call("replace", text, literal("'"), literal("''")), exp.Literal.string("'")
+    )
+    written = quoted
+    if number(kind) is not None and kind != "BOOLEAN":
+        finite = f.call("isfinite", cast(value.copy(), "DOUBLE"))
+        written = if_(finite, text.copy(), quoted)
+    name_text = to_sql(column(name))
+    one_of = joined(exp.Literal.string(f"{name_text} IN ("), written, exp.Literal.string(")"))
+    return if_(is_null(value.copy()), exp.Literal.string(f"{name_text} IS NULL"), one_of)
