@@ -126,6 +126,12 @@ class Limits:
         "release together",
         "use METHOD generalization with recoding => 'global'",
     )
+    # Requirements that compare a class with classes of broader labels.
+    broader: Refusal | None = Refusal(
+        "METHOD {method} cannot meet {requirement}: it compares a class with those of broader labels, and its classes "
+        "have no one level",
+        "use METHOD generalization with recoding => 'global'",
+    )
     # Requirements about the items in lists.
     itemsets: Refusal | None = Refusal(
         "METHOD {method} cannot meet {requirement}: it gives the items in lists no labels of their own",

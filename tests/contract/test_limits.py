@@ -116,13 +116,14 @@ USES: Mapping[str, Mapping[str, str]] = {
     "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)", "ward": "SENSITIVE"},
     "projections": {"require": "REQUIRE k_anonymity(k => 2, on => (age)), k_anonymity(k => 2, on => (zip))"},
     "whole": {"require": "REQUIRE ck_safety(c => 1, k => 0, attribute => disease)"},
+    "broader": {"require": "REQUIRE nt_closeness(n => 2, t => 1, attribute => disease)"},
     "itemsets": {"items": LISTED.items, "require": LISTED.require},
     # Beside what a method is required of classes.
     "joined": {"joined": "xy_anonymity(x => zip, y => note, k => 2)"},
 }
 
 # The abilities that only requirements use.
-OF_REQUIREMENTS = ("public", "guarding", "jointly", "projections", "whole")
+OF_REQUIREMENTS = ("public", "guarding", "jointly", "projections", "whole", "broader")
 # The abilities, the last two of which no statement uses: on which engine rows are, and what is made again elsewhere.
 ABILITIES = (*USES, "on_spark", "scripted")
 
@@ -223,7 +224,7 @@ def made(con: Connection) -> list[tuple[int]]:
 
 
 # What a policy with related tables cannot have, whatever the method.
-OF_ONE_TABLE = ("confidential", "public", "guarding", "jointly", "projections", "whole", "itemsets", "joined")
+OF_ONE_TABLE = ("confidential", *OF_REQUIREMENTS, "itemsets", "joined")
 PAIRS = [
     (call, ability)
     for call in CALLS

@@ -143,9 +143,9 @@ def test_the_one_broader_class_of_that_example() -> None:
             "are 3000 rows in",
         ),
         ("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization", "guards no live view"),
-        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD mondrian", "about all classes of a release together"),
-        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD anatomy(l => 2)", "about all classes of a release together"),
-        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD generalization(recoding => 'local')", "judge some rows without"),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD mondrian", "have no one level"),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD anatomy(l => 2)", "have no one level"),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD generalization(recoding => 'local')", "labels of several"),
         (
             "CHECK patients (zip, age) SENSITIVE disease REQUIRE nt_closeness(n => 10, t => 0.1, on => (zip))",
             "takes no columns to be on",

@@ -85,6 +85,7 @@ class Options(Diversity):
 _LIMITS = replace(
     OF_BUCKETS,
     pseudonyms=CAN,
+    whole=CAN,
     jointly=Refusal(
         "anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
         "leave out jointly, and it is asked of each by itself",
@@ -92,6 +93,11 @@ _LIMITS = replace(
 )
 _NO_NEAR_SCRIPT = Refusal(
     "its buckets have rows that are near each other, whose regions a snapshot does not keep",
+    "let any rows share a bucket: grouping => 'random'",
+)
+_NO_NEAR_WHOLE = Refusal(
+    "anatomy cannot meet {requirement} with grouping => 'near': it puts buckets together region by region, and this is "
+    "about all buckets of a release together",
     "let any rows share a bucket: grouping => 'random'",
 )
 
@@ -103,7 +109,9 @@ class AnatomyMethod(Method[Options, Bucketization]):
 
     def limits(self, options: Options) -> Limits:
         """The limits of buckets: they know the source's rows only, and of these the sensitive values."""
-        return replace(_LIMITS, scripted=_NO_NEAR_SCRIPT if options.grouping == "near" else CAN)
+        if options.grouping == "near":
+            return replace(_LIMITS, scripted=_NO_NEAR_SCRIPT, whole=_NO_NEAR_WHOLE)
+        return replace(_LIMITS, scripted=CAN)
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
         """What the method itself promises, whatever the policy requires."""

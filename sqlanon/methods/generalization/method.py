@@ -95,6 +95,7 @@ _LIMITS = Limits(
     jointly=CAN,
     projections=CAN,
     whole=CAN,
+    broader=CAN,
     joined=CAN,
     on_spark=CAN,
     scripted=CAN,
@@ -107,6 +108,9 @@ _IN_ROUNDS = replace(
     ),
     whole=Refusal(
         "recoding => 'local' cannot meet {requirement}: its rounds judge some rows without the others", _ONE_LEVEL
+    ),
+    broader=Refusal(
+        "recoding => 'local' cannot meet {requirement}: its classes have labels of several levels", _ONE_LEVEL
     ),
     joined=Refusal(
         "recoding => 'local' cannot meet {requirement}: its rows show labels of several levels, which cannot be "

@@ -68,6 +68,7 @@ LIMITS = Limits(
     jointly=CAN,
     projections=CAN,
     whole=CAN,
+    broader=CAN,
     itemsets=CAN,
     on_spark=Refusal(
         "METHOD {method} pays from a budget of this database before it reads a row, so that it does not run with "

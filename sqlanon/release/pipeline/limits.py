@@ -81,7 +81,8 @@ def _requirements_used(
             "guarding": not set(_GUARDING).isdisjoint(requirement.reads),
             "jointly": len(requirement.attributes) > 1,
             "projections": bool(requirement.on),
-            "whole": requirement.of_whole_release,
+            "whole": requirement.of_whole_release and SUPERSET not in requirement.reads,
+            "broader": SUPERSET in requirement.reads,
         }
         yield from ((ability, about) for ability, used in uses.items() if used)
 
