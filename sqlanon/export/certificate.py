@@ -91,7 +91,8 @@ class Evidence:
     made from the same source.
     `joins` are the requirements of the join with the release `joined`, with their measurements. Each combination of
     values of the columns `partition` has files of its own; without columns there are several files nonetheless. `csv`
-    says how the fields of a CSV file are told apart.
+    says how the fields of a CSV file are told apart. `above` has the numbers of the labels above those of a
+    quasi-identifier.
     """
 
     release: Release
@@ -109,6 +110,7 @@ class Evidence:
     joined: Release | None = None
     partition: tuple[str, ...] | None = None
     csv: CsvFields = COMMAS
+    above: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
 
 
 def certificate(evidence: Evidence) -> Certificate:
@@ -129,7 +131,11 @@ def certificate(evidence: Evidence) -> Certificate:
             AssumptionEntry(name=item.name, attributes=item.attributes, meaning=item.meaning, not_hidden=item.leaves)
             for item in assumed_of(release)
         ),
-        levels=tuple(_levels(a) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.levels),
+        levels=tuple(
+            _levels(a, evidence.above.get(a.name, ()))
+            for a in release.attributes
+            if a.role is Role.QUASI_IDENTIFIER and a.levels
+        ),
         loss=_loss(release, wording.losses),
         policy=_policy(evidence),
         method=MethodEntry(
@@ -187,7 +193,7 @@ def _column(name: str, kind: str, attribute: ReleaseAttribute) -> ColumnEntry:
     return ColumnEntry(name=name, type=kind, reading=attribute.reading, levels=levels, source=attribute.source or None)
 
 
-def _levels(attribute: ReleaseAttribute) -> LevelEntry:
+def _levels(attribute: ReleaseAttribute, above: tuple[tuple[int, ...], ...]) -> LevelEntry:
     several = tuple(attribute.levels)
     is_one = len(several) == 1
     return LevelEntry(
@@ -196,6 +202,7 @@ def _levels(attribute: ReleaseAttribute) -> LevelEntry:
         level=several[0] if is_one else None,
         levels=() if is_one else several,
         height=attribute.height or 0,
+        above=above,
     )
 
 

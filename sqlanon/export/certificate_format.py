@@ -95,13 +95,17 @@ class AssumptionEntry(_Member, frozen=True, kw_only=True):
 
 
 class LevelEntry(_Member, frozen=True, kw_only=True):
-    """The level of a quasi-identifier in all rows, or null and the levels that rows have."""
+    """The level of a quasi-identifier in all rows, or null and the levels that rows have. Where a requirement compares
+    with broader classes, `above` has for each label that is shown, in the order of their bytes and NULL last, the
+    numbers of the labels above it, from the next level to the last below the top.
+    """
 
     attribute: str
     hierarchy: str | None
     level: Height | None
     levels: tuple[Height, ...] = ()
     height: Height
+    above: tuple[tuple[Number, ...], ...] = ()
 
 
 class LossEntry(_Member, frozen=True, kw_only=True):

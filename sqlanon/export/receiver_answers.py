@@ -27,6 +27,7 @@ from sqlanon.export.layout import local_path
 from sqlanon.export.opening import received
 from sqlanon.export.received import ExportedTables, ReceivedExport
 from sqlanon.export.signature import public_key, signer_of
+from sqlanon.export.verify import by_label
 from sqlanon.methods.base import Figure, PublishedTables, Structure
 from sqlanon.methods.registry import verified, worded
 from sqlanon.release.existing.classes import people_in_no_class
@@ -34,19 +35,23 @@ from sqlanon.release.existing.statistics import hidden_parts
 from sqlanon.release.pipeline.check import measured
 from sqlanon.sources.joins import JoinedRequirement, bind_joined, of_join
 from sqlanon.sources.requirement_columns import guards_of
-from sqlanon.sql.build.names import alias
+from sqlanon.sql.build.expressions import as_text
+from sqlanon.sql.build.names import alias, column
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.taxonomy import Taxonomy
 from sqlanon.sql.classes.further_relations import OF_NUMBERS, is_numeric
-from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.classes.normal_relations import Background, literal_rows
 from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 
 # CHECK of an export: what its receiver can verify of what the certificate says.
 
 
 # What stands in the files alone, and in no other table of who made the release.
-_IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset", OF_NUMBERS))
+_IN_FILES = frozenset(
+    ("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset", OF_NUMBERS, SUPERSET)
+)
 # A column of the policy that no file has, though others may know it, or must not learn it.
 _NOT_PUBLISHED = "not_published"
 
@@ -187,12 +192,50 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
         for i, r in enumerate(requirements)
         if i not in hidden and _IN_FILES.issuperset(r.reads) and missing.isdisjoint(r.attributes)
     ]
+    # Broader classes are told by all quasi-identifiers, and by what lies above their labels.
+    of_labels = [i for i in indexes if SUPERSET in requirements[i].reads]
+    if of_labels and (missing or not _has_labels_above(export)):
+        indexes = [i for i in indexes if i not in of_labels]
+        of_labels = []
     if not indexes:
         return
+    coarser = _coarser(export, exported) if of_labels else {}
     for part in exported.rows(requirements, indexes):
         answered = [requirements[index] for index in part.indexes]
-        background = Background(taxonomies=_numbers(export, exported.engine, answered, part.rows))
+        background = Background(_numbers(export, exported.engine, answered, part.rows), coarser=coarser)
         yield from zip(part.indexes, measured(exported.engine, answered, part.rows, background), strict=True)
+
+
+def _has_labels_above(export: ReceivedExport) -> bool:
+    """Whether the certificate says what lies above the labels of each column that has more than its label and `*`."""
+    return all(e.above or e.level is None or e.level + 1 >= e.height for e in export.certificate.levels)
+
+
+def _coarser(export: ReceivedExport, exported: ExportedTables) -> dict[str, exp.Query]:
+    """The labels above those of each column, as `superset_steps` reads them.
+
+    Raises PrivacyViolation where the files show other labels than the certificate tells of.
+    """
+    ((_, table),) = exported.tables.items()
+    types = [("value", "VARCHAR"), ("level", "BIGINT"), ("node", "BIGINT")]
+    coarser: dict[str, exp.Query] = {}
+    for entry in export.certificate.levels:
+        if not entry.above or entry.level is None:
+            continue
+        labels = exp.select(as_text(column(entry.attribute))).distinct().from_(table.copy())
+        texts = sorted((text for (text,) in exported.engine.rows(labels)), key=by_label)
+        if len(texts) != len(entry.above) or any(len(n) != entry.height - entry.level - 1 for n in entry.above):
+            raise PrivacyViolation(
+                f"{export.called}: its certificate tells of other labels of {entry.attribute} than the files have",
+                hint="ask who published it for the export again",
+            )
+        rows = [
+            (text, entry.level + above, node)
+            for text, nodes in zip(texts, entry.above, strict=True)
+            for above, node in enumerate(nodes, start=1)
+        ]
+        coarser[entry.attribute] = literal_rows(types, rows)
+    return coarser
 
 
 def _numbers(

@@ -35,6 +35,7 @@ from sqlanon.export.verify import (
     ReleasedTable,
     Snapshot,
     checked_snapshot,
+    labels_above,
     reopened,
     require_together,
     verify_file,
@@ -315,6 +316,7 @@ def _evidence(
         others=others,
         partition=tables[0].file.partition,
         csv=tables[0].file.csv,
+        above=labels_above(snapshot),
     )
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.assess.check import check_release
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import fingerprint, hierarchies_of, policy_of
-from sqlanon.domain.policy import Policy
+from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Measurement, PrivacyReport, Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
@@ -30,6 +30,7 @@ from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, parameter, relation
 from sqlanon.sql.build.render import create_temporary
 from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 
 # What is known of a snapshot before it is exported, all of it checked against its catalog.
@@ -73,6 +74,31 @@ class Snapshot:
     answerable: AnswerableRequirements
     achieved: tuple[Measurement, ...]
     frozen: Mapping[str, Frozen]
+
+
+def labels_above(snapshot: Snapshot) -> dict[str, tuple[tuple[int, ...], ...]]:
+    """The numbers of the labels above each label of a quasi-identifier, in the order of the labels' bytes, NULL last.
+
+    Texts of times with a time zone depend on the session, so that nothing is said of them.
+    """
+    if not any(SUPERSET in requirement.reads for requirement in snapshot.answerable.requirements):
+        return {}
+    types = {name: kind for table in snapshot.tables for name, kind in table.columns}
+    quasi = [a.name for a in snapshot.release.attributes if a.role is Role.QUASI_IDENTIFIER]
+    above: dict[str, dict[str | None, list[tuple[int, int]]]] = {n: {} for n in quasi if not types[n].endswith("ZONE")}
+    for _, attribute, value, level, node in snapshot.frozen["release_taxonomy"].rows:
+        if attribute in above:
+            above[attribute].setdefault(value, []).append((int(level), int(node)))
+    numbers: dict[str, tuple[tuple[int, ...], ...]] = {}
+    for name, of in above.items():
+        if of:
+            numbers[name] = tuple(tuple(node for _, node in sorted(of[label])) for label in sorted(of, key=by_label))
+    return numbers
+
+
+def by_label(label: str | None) -> tuple[bool, bytes]:
+    """The place of a label among those of a column: by its bytes, NULL last."""
+    return label is None, b"" if label is None else label.encode()
 
 
 def checked_snapshot(engine: Engine, release: Release) -> Snapshot:

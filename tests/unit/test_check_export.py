@@ -480,3 +480,45 @@ def test_numbers_that_a_forger_made_texts_are_none(tmp_path: Path) -> None:
     path.write_text(json.dumps(stated), encoding="utf-8")
     with pytest.raises(PrivacyViolation, match="compares the numbers of salary, and the files hold VARCHAR"):
         checked(tmp_path / "out")
+
+
+CLOSE = """
+    CREATE TABLE towns AS SELECT ['1010', '1011', '1020', '2010', NULL][1 + i % 5] AS zip, 20 + i % 30 AS age,
+        ['Flu', 'Cold', NULL][1 + (i * i % 7) % 3] AS disease FROM range(300) AS t(i);
+    CREATE HIERARCHY zips AS PREFIXES (3, 2, 1);
+    CREATE HIERARCHY ages AS INTERVALS (5, 10, 20);
+    CREATE POLICY close ON towns (zip QUASI IDENTIFIER USING zips MAX LEVEL 1, age QUASI IDENTIFIER USING ages
+        MAX LEVEL 2, disease SENSITIVE) REQUIRE nt_closeness(n => 90, t => 0.3),
+        nt_closeness(n => 90, t => 0.3, distance => 'ordered');
+"""
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb", "sqlite"])
+def test_broader_classes_are_found_again(tmp_path: Path, kind: str) -> None:
+    con = template(CLOSE)
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY close METHOD generalization(suppression => 0.2)")
+    assert all(row[-1] for row in con.execute("CHECK r").fetchall())
+    con.execute(f"EXPORT r TO '{tmp_path}/out/' (FORMAT {kind})")
+    stated = json.loads((tmp_path / "out" / "certificate.json").read_text(encoding="utf-8"))
+    assert any("above" in entry for entry in stated["levels"])
+    answer = connect(config=ONE_THREAD).execute(f"CHECK '{tmp_path}/out'").fetchall()
+    assert {row[-1] for row in answer} == {FROM_FILES}
+    assert {row[-2] for row in answer} == {True}
+
+
+def test_labels_that_no_file_shows_are_missed(tmp_path: Path) -> None:
+    con = template(CLOSE)
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY close METHOD generalization(suppression => 0.2)")
+    con.execute(f"EXPORT r TO '{tmp_path}/out/'")
+    path = tmp_path / "out" / "certificate.json"
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    entry = next(entry for entry in stated["levels"] if "above" in entry)
+    entry["above"] = entry["above"][1:]
+    path.write_text(json.dumps(stated), encoding="utf-8")
+    with pytest.raises(PrivacyViolation, match=f"other labels of {entry['attribute']} than the files have"):
+        checked(tmp_path / "out")
+    del entry["above"]
+    path.write_text(json.dumps(stated), encoding="utf-8")
+    answer = connect(config=ONE_THREAD).execute(f"CHECK '{tmp_path}/out'").fetchall()
+    assert {row[1]: row[-1] for row in answer}["equal_nt_closeness"] == STATED
