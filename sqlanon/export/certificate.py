@@ -58,7 +58,7 @@ from sqlanon.export.formats.base import COMMAS, CsvFields
 from sqlanon.methods.base import EXPORTED
 from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.sources.joins import JoinedRequirement
-from sqlanon.sql.hierarchies.base import open_ends, values_at
+from sqlanon.sql.hierarchies.base import END_OPTIONS, OpenEnd, open_ends, values_at
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.syntax.definitions import policy_text
 
@@ -264,7 +264,8 @@ def _policy(evidence: Evidence) -> PolicyEntry:
 
 def _hierarchy(definition: HierarchyDefinition, height: int) -> HierarchyEntry:
     value_level = values_at(definition)
-    options = definition.options if value_level is not None or open_ends(definition) else ()
+    has_ends = value_level is not None or open_ends(definition)
+    options = [(name, value) for name, value in definition.options if has_ends and name in END_OPTIONS]
     return HierarchyEntry(
         name=definition.name, kind=definition.kind, height=height, ends=stated_arguments(options), values_at=value_level
     )
@@ -432,12 +433,15 @@ def definition_of(hierarchy: HierarchyEntry) -> HierarchyDefinition:
     return HierarchyDefinition(hierarchy.name, hierarchy.kind, first, arguments_of(hierarchy.ends))
 
 
+def _reach(end: OpenEnd) -> str:
+    if end.low is not None:
+        return f" from {end.low} on"
+    return "" if end.high is None else f" below {end.high}"
+
+
 def _label(hierarchy: HierarchyEntry) -> str:
     """The meaning of the labels of a hierarchy."""
-    ends = [
-        f"{end.label} is any value " + (f"from {end.low} on" if end.high is None else f"below {end.high}")
-        for end in open_ends(definition_of(hierarchy))
-    ]
+    ends = [f"{end.label} is any value{_reach(end)}" for end in open_ends(definition_of(hierarchy))]
     alone = ["a value stands for itself"] if hierarchy.values_at is not None else []
     return "; ".join([*ends, *alone, _LABELS.get(hierarchy.kind, _ANY_LABEL)])
 

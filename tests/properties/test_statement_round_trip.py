@@ -30,6 +30,7 @@ from sqlanon.statements.base import PassThrough, Statement
 from sqlanon.statements.checks.attack import Attack
 from sqlanon.statements.checks.check_export import CheckExport
 from sqlanon.statements.checks.check_joined import CheckJoined
+from sqlanon.statements.checks.check_policy import CheckPolicy
 from sqlanon.statements.checks.check_relation import CheckRelation
 from sqlanon.statements.checks.check_release import CheckRelease
 from sqlanon.statements.checks.check_series import CheckSeries
@@ -240,6 +241,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
     st.builds(CheckSeries, qualified, names),
+    st.builds(CheckPolicy, names, st.just(()) | st.just((("zip", QualifiedName(("zip",))),))),
     st.builds(CheckJoined, qualified, qualified, shared, requirements),
     st.builds(CreateSeries, names, names, texts, requirements | st.just(()), switch),
     st.builds(DropSeries, names, switch),

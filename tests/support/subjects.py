@@ -49,7 +49,7 @@ _FILES = {
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks "
         "membership_attack"
     ),
-    "profile": "profile profile_names profile_relations profile_values short_release",
+    "profile": "profile profile_names profile_relations profile_values safe_harbor short_release",
     "series": (
         "attacks_composition check_joined joined_policies joined_policy ledger m_invariance refresh "
         "sequential_releases series series_rows series_worlds"

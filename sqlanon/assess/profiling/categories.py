@@ -32,7 +32,7 @@ class Category:
 
 @dataclass(frozen=True)
 class Recognized:
-    """A category of identifiers, or a sensitive subject, that a column's name or values tell, and why.
+    """A `category` of identifiers, or a sensitive subject, that a column's name or values tell, and why.
 
     `direct` says that it identifies a person by itself, `sensitive` that people keep it to themselves; a place or a
     date is neither.
@@ -41,6 +41,7 @@ class Recognized:
     why: str
     direct: bool = False
     sensitive: bool = False
+    category: str | None = None
 
 
 # Of two that fit, the first counts, so a more particular one stands before others.
@@ -176,7 +177,8 @@ def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
     numbers = [value for value in column.distinct if isinstance(value, int)] if not texts else []
     if check := checked(texts, numbers):
         category, by_what = _BY_NAME[check[0]], check[1]
-        return Recognized(f"{_of(category, 'values').why}, {by_what}", direct=category.identifies)
+        why = f"{_of(category, 'values').why}, {by_what}"
+        return Recognized(why, direct=category.identifies, category=category.name)
     return None
 
 
@@ -212,7 +214,7 @@ def _of(category: Category, told_by: str) -> Recognized:
     """The category in words, with what tells it: the column's name, a comment on it or its values."""
     article = "an" if category.name[0] in "aeioI" else "a"
     why = f"its {told_by} {'say' if told_by == 'values' else 'says'} {article} {category.name}"
-    return Recognized(why, direct=category.identifies)
+    return Recognized(why, direct=category.identifies, category=category.name)
 
 
 # What a panel has a row for, of each of its respondents.

@@ -14,6 +14,7 @@ from typing import Protocol, cast, runtime_checkable
 from sqlglot import exp
 
 from sqlanon.domain.policy import HierarchyDefinition
+from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.plugins import incomplete, plugin
 
@@ -22,6 +23,10 @@ READINGS = ("interval", "period", "mask", "any")
 that says nothing of its values."""
 
 _PARTS = {True: ("validate", "values", "checks"), False: ("validate", "height", "accepts", "labels", "KEEPS_ORDER")}
+
+
+# The options of a hierarchy that say what the labels of its open ends stand for; others may hold values of a table.
+END_OPTIONS = ("low", "high", "below", "above", "small")
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,17 @@ class OpenEnded(Protocol):
 
     def values_at(self, definition: HierarchyDefinition) -> int | None:
         """The level above 0 whose labels are values, beside those of the open ends; None where there is none."""
+
+
+@runtime_checkable
+class ReadsTable(Protocol):
+    """A functional builder that reads a table once, when a hierarchy is made."""
+
+    def table_of(self, definition: HierarchyDefinition) -> QualifiedName | None:
+        """The table that has to be read; None where there is nothing to read."""
+
+    def with_rows(self, definition: HierarchyDefinition, rows: Sequence[Sequence[object]]) -> HierarchyDefinition:
+        """The definition with what the rows of the table say. Raises PolicyError for rows that do not fit."""
 
 
 class Stored(Builder, Protocol):

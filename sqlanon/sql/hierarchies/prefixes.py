@@ -4,30 +4,41 @@
 long as what it hides, so a label fixes the prefix and the length, and a value no
 longer than n is its own label there. That makes levels nest for every string, `*`
 in the values included: the label of a level is a function of the one before.
+
+`people => table` names a table of prefix and people, which is read when the hierarchy is made. A value whose prefix
+has at most `more_than` people, or is not in the table, has the label `small` at each level below `*`. HIPAA asks
+for that of ZIP codes: 45 CFR 164.514(b)(2)(i)(B) keeps areas of more than 20,000 people.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from sqlanon.domain.policy import HierarchyDefinition
+from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.hierarchies._trees import INTEGERS, cast, join_text, number, subtract, text
-from sqlanon.sql.hierarchies.base import refused
+from sqlanon.sql.build.expressions import is_not_null
+from sqlanon.sql.hierarchies._ends import options_of, taken
+from sqlanon.sql.hierarchies._trees import INTEGERS, cast, choose, join_text, number, subtract, text
+from sqlanon.sql.hierarchies.base import OpenEnd, refused
 
 STORED = False
 KEEPS_ORDER = False
 READ_AS = "mask"
 
 _LONGEST = 1_000_000
+_OPTIONS = ("people", "more_than", "small", "large")
 
 
 def validate(definition: HierarchyDefinition) -> None:
     """Lengths must be whole, positive and strictly decreasing. Raises PolicyError."""
-    if definition.query is not None or definition.options:
-        raise refused(definition, "PREFIXES takes lengths and nothing else", "write PREFIXES (4, 3, 2)")
+    if definition.query is not None:
+        raise refused(definition, "PREFIXES reads no query", "write PREFIXES (4, 3, 2)")
     lengths = _lengths(definition)
     if not lengths:
         raise refused(definition, "PREFIXES needs at least one length", "write PREFIXES (4, 3, 2)")
@@ -38,6 +49,82 @@ def validate(definition: HierarchyDefinition) -> None:
                 f"levels that keep {finer} and {coarser} characters do not nest",
                 "give the lengths in strictly decreasing order",
             )
+    _areas(definition)
+
+
+class _Areas(NamedTuple):
+    """The prefixes of areas that may be shown, all of one length, and the label of all other values."""
+
+    prefixes: tuple[str, ...]
+    small: str
+
+
+def _areas(definition: HierarchyDefinition) -> _Areas | None:
+    """The areas that may be shown; None without such options. Raises PolicyError for options that do not fit."""
+    options = options_of(definition, _OPTIONS, "PREFIXES")
+    if not options:
+        return None
+    small, more_than, large = options.get("small"), options.get("more_than"), options.get("large", ())
+    if not isinstance(options.get("people"), QualifiedName):
+        raise refused(definition, "people is no table", "write people => areas, a table of prefix and people")
+    if isinstance(more_than, bool) or not isinstance(more_than, int) or more_than < 0:
+        raise refused(definition, "more_than is no number of people", "write more_than => 20000")
+    if not isinstance(small, str) or not small.strip() or small == "*":
+        raise refused(definition, "small is no label", "write small => '000**'")
+    prefixes = large if isinstance(large, tuple) else (large,)
+    texts = tuple(prefix for prefix in prefixes if isinstance(prefix, str))
+    if len(texts) < len(prefixes) or len({len(text) for text in texts}) > 1 or "" in texts:
+        raise refused(
+            definition, "its prefixes are not texts of one length", "keep prefixes such as '036' in the table"
+        )
+    if any(small.startswith(text) for text in texts):
+        raise taken(definition, "small", small)
+    return _Areas(texts, small)
+
+
+def table_of(definition: HierarchyDefinition) -> QualifiedName | None:
+    """The table of people that has to be read; None where there is none, or the definition has its prefixes already."""
+    options = dict(definition.options)
+    people = options.get("people")
+    return people if isinstance(people, QualifiedName) and "large" not in options else None
+
+
+def with_rows(definition: HierarchyDefinition, rows: Sequence[Sequence[object]]) -> HierarchyDefinition:
+    """The definition with the prefixes of the areas of a table that may be shown, from its rows of prefix and people.
+
+    Raises PolicyError for a table that is not such a one.
+    """
+    more_than = dict(definition.options).get("more_than")
+    assert isinstance(more_than, int)
+    numbers = [row[1] for row in rows if len(row) == 2]
+    if len(numbers) < len(rows) or not all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
+        raise refused(
+            definition,
+            "its table of people has other columns than a prefix and a whole number",
+            "make one: CREATE TABLE areas (prefix VARCHAR, people INTEGER)",
+        )
+    prefixes = [row[0] for row in rows]
+    if len(set(prefixes)) < len(prefixes):
+        raise refused(definition, "its table of people has a prefix twice", "add them up: GROUP BY prefix")
+    large = tuple(sorted(str(prefix) for prefix, n in rows if isinstance(n, int) and n > more_than))
+    if not large:
+        raise refused(definition, f"no area of its table has more than {more_than} people", "look at the table")
+    made = replace(definition, options=(*definition.options, ("large", large)))
+    if any(not isinstance(prefix, str) for prefix in prefixes):
+        raise refused(definition, "its table of people has prefixes that are no texts", "cast them to VARCHAR")
+    validate(made)
+    return made
+
+
+def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
+    """The label of small areas, which stands for any value."""
+    small = dict(definition.options).get("small")
+    return (OpenEnd(small),) if isinstance(small, str) else ()
+
+
+def values_at(_: HierarchyDefinition) -> int | None:
+    """None: no level above 0 shows values."""
+    return None
 
 
 def height(definition: HierarchyDefinition) -> int:
@@ -64,7 +151,26 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
             "it takes VARCHAR, ENUM, UUID and integer columns; cast the column in a view to say which text you mean",
         )
     whole = cast(value.copy(), "VARCHAR")
-    return tuple(_masked(whole, length) for length in _lengths(definition))
+    areas = _areas(definition)
+    if areas is None:
+        return tuple(_masked(whole, length) for length in _lengths(definition))
+    if column_type in INTEGERS:
+        raise refused(
+            definition,
+            f"areas by their people are prefixes of texts, and the column is of type {column_type}",
+            "cast it in a view with its leading zeros: lpad(zip::VARCHAR, 5, '0')",
+        )
+    return tuple(_within_areas(whole, _masked(whole, length), areas) for length in _lengths(definition))
+
+
+def _within_areas(whole: exp.Expr, label: exp.Expr, areas: _Areas) -> exp.Expr:
+    """The label of values in areas that may be shown, `small` for others; NULL for NULL."""
+    if not areas.prefixes:
+        return choose([(is_not_null(whole.copy()), text(areas.small))], whole)
+    prefix = f.left(whole.copy(), len(areas.prefixes[0]))
+    is_shown = exp.In(this=prefix, expressions=[text(prefix_text) for prefix_text in areas.prefixes])
+    is_small = exp.and_(is_not_null(whole.copy()), exp.not_(is_shown))
+    return choose([(is_small, text(areas.small))], label)
 
 
 def _masked(whole: exp.Expr, length: int) -> exp.Expr:

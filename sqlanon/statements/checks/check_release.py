@@ -11,6 +11,7 @@ from sqlanon.statements.base import Answer, Catalog
 from sqlanon.statements.checks._measured import CHECKED, Check, checked
 from sqlanon.statements.checks.check_export import CheckExport
 from sqlanon.statements.checks.check_joined import CheckJoined
+from sqlanon.statements.checks.check_policy import CheckPolicy
 from sqlanon.statements.checks.check_relation import CheckRelation
 from sqlanon.statements.checks.check_series import CheckSeries
 from sqlanon.syntax.head import in_series, skip_kind, source
@@ -40,11 +41,15 @@ check_release = CHECK release ;
     COLUMNS = CHECKED
 
     @classmethod
-    def read(cls, reader: Reader) -> CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport:
+    def read(
+        cls, reader: Reader
+    ) -> CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport | CheckPolicy:
         """Reads CHECK of a release, of an export by its path, or of a source with its columns."""
         reader.expect("CHECK")
         skip_kind(reader)
         if reader.sees("POLICY") and reader.peek(1).kind in (Kind.WORD, Kind.QUOTED):
+            if keyword_of(reader.peek(2)) == "FOR":
+                return CheckPolicy.after_check(reader)
             hint = (
                 "CHECK asks a release or a table; DESCRIBE POLICY shows a policy, "
                 "EXPLAIN ANONYMIZED what it would publish"

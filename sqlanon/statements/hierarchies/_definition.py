@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -25,7 +25,7 @@ from sqlanon.sql.build.expressions import exists, insert, into, is_not_null
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import view_over
 from sqlanon.sql.cells.labels import published_value, stored_labels
-from sqlanon.sql.hierarchies.base import builder, functional, stored
+from sqlanon.sql.hierarchies.base import ReadsTable, builder, functional, stored
 from sqlanon.statements.base import WARNING, Answer, done
 from sqlanon.statements.named import Creates, to_be_made
 
@@ -106,9 +106,22 @@ def create_hierarchy(engine: Engine, definition: HierarchyDefinition, statement:
         if kind.STORED:
             height = _store_values(engine, definition, scratch, remarks)
         else:
+            if isinstance(kind, ReadsTable) and (table := kind.table_of(definition)) is not None:
+                definition = kind.with_rows(definition, _rows_of(engine, definition, table))
             height = functional(definition.kind).height(definition)
         catalog.save(engine, definition, height)
     return tuple(remarks)
+
+
+def _rows_of(engine: Engine, definition: HierarchyDefinition, table: QualifiedName) -> Sequence[Sequence[object]]:
+    try:
+        return engine.rows(exp.select(exp.Star()).from_(relation(table)))
+    except EngineError as error:
+        raise PolicyError(
+            f"the table {table} of the hierarchy {definition.name} cannot be read: {error.message}",
+            hint=error.hint,
+            part=("definition",),
+        ) from None
 
 
 def created_answer(engine: Engine, name: str, remarks: tuple[str, ...] | None) -> Answer:

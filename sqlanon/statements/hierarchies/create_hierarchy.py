@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlanon.domain.policy import HierarchyDefinition
-from sqlanon.domain.values import Source, Value
+from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.statements.base import DONE, Answer, Catalog, Statement
 from sqlanon.statements.hierarchies.propose_hierarchy import ProposeHierarchy
 from sqlanon.syntax import values
@@ -36,8 +36,8 @@ create_hierarchy = CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS name
   "(" ( query | [ hierarchy_arguments [","] ] ) ")" ;
 hierarchy_arguments = hierarchy_argument {"," hierarchy_argument} {"," hierarchy_option}
   | hierarchy_option {"," hierarchy_option} ;
-hierarchy_argument = bare_name | [DATE] text | ["-"] digits ["%"] | TRUE | FALSE | written_name | placeholder ;
-hierarchy_option = argument_name arrow hierarchy_argument ;
+hierarchy_argument = bare_name | text | ["-"] digits ["%"] | TRUE | FALSE | written_name | placeholder ;
+hierarchy_option = argument_name arrow ( value | DATE text ) ;
 """
     CALCULATES = True
     DISTRIBUTED = None
@@ -77,7 +77,9 @@ hierarchy_option = argument_name arrow hierarchy_argument ;
         return f"CREATE HIERARCHY {self.definition.name}"
 
     def sources(self) -> Sequence[Source]:
-        return [Source(query=self.definition.query)] if self.definition.query else []
+        tables = [value for _, value in self.definition.options if isinstance(value, QualifiedName)]
+        queries = [Source(query=self.definition.query)] if self.definition.query else []
+        return [*queries, *(Source(name=table) for table in tables)]
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.statements.hierarchies._definition import create_hierarchy, created_answer
@@ -93,7 +95,7 @@ def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
 
     def item() -> None:
         if values.sees_named(reader):
-            values.named(reader, options, "option", read=_argument)
+            values.named(reader, options, "option", read=_option)
         elif options:
             raise reader.expected("name => value, since an option stands before it")
         else:
@@ -103,11 +105,21 @@ def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
     return HierarchyDefinition(name, kind, tuple(arguments), tuple(options.items()))
 
 
+def _option(reader: Reader) -> Value:
+    """The value of an option: a date is its text, a word the name of a table."""
+    return _date(reader) or values.value(reader)
+
+
+def _date(reader: Reader) -> str | None:
+    """The text of DATE '1937-01-01'; None where there is none."""
+    if not reader.sees("DATE") or reader.peek(1).kind is not Kind.STRING:
+        return None
+    reader.expect("DATE")
+    return values.string(reader, "a date in quotes, as in DATE '1937-01-01'")
+
+
 def _argument(reader: Reader) -> Value:
-    """A value; a date is its text, a bare word a unit such as MONTH, a quoted or qualified word a name."""
-    if reader.sees("DATE") and reader.peek(1).kind is Kind.STRING:
-        reader.expect("DATE")
-        return values.string(reader, "a date in quotes, as in DATE '1937-01-01'")
+    """A value; a bare word is a unit such as MONTH, a quoted or qualified one the name of something."""
     is_unit = reader.peek().kind is Kind.WORD and not reader.sees_symbol(".", ahead=1)
     if is_unit and not (reader.sees("TRUE") or reader.sees("FALSE")):
         return reader.name("a value").upper()

@@ -1,0 +1,246 @@
+"""The 18 identifiers of HIPAA's safe harbor, 45 CFR 164.514(b)(2)(i), against a policy: a list to sign, no verdict.
+
+The rule has a second condition, that nobody there knows a way to identify somebody, which no program sees. Guidance
+Regarding Methods for De-identification of Protected Health Information (HHS, 2012) explains both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from sqlanon.assess.profiling.categories import recognized
+from sqlanon.assess.profiling.sample import Sample, sampled
+from sqlanon.assess.profiling.words import words_of
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import INJECTIVE_MASKS, Attribute, Mask, Policy, Pseudonym, Role, Shift
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.sources.bind_policy import hierarchies_of, policy_source
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import relation
+
+MET, NOT_MET, NONE_FOUND, YOURS = "met", "not met", "none found", "yours to say"
+# The arguments that name columns; a state is no smaller area than a state.
+NAMED = ("age", "birth", "zip", "dates", "state")
+
+# The items of the rule with the categories of columns that they are about, by their names in `categories`.
+_ITEMS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("A", "names", ("name",)),
+    ("B", "areas smaller than a state", ("place", "address")),
+    ("C", "dates but for their year, ages over 89", ("date", "age")),
+    ("D", "telephone numbers", ("telephone number",)),
+    ("E", "fax numbers", ("fax number",)),
+    ("F", "e-mail addresses", ("e-mail address",)),
+    ("G", "social security numbers", ("social security number",)),
+    ("H", "medical record numbers", ("medical record number",)),
+    ("I", "health plan numbers", ("health plan number",)),
+    ("J", "account numbers", ("account number",)),
+    ("K", "certificate and license numbers", ("certificate or license number",)),
+    ("L", "vehicle identifiers", ("vehicle identifier",)),
+    ("M", "device identifiers", ("device identifier",)),
+    ("N", "web addresses", ("web address",)),
+    ("O", "IP addresses", ("IP address",)),
+    ("P", "biometric identifiers", ("biometric identifier",)),
+    ("Q", "photographs", ("photograph",)),
+    ("R", "any other unique number or code", ("unique number", "household number")),
+)
+_IMAGES = ("P", "Q")
+_BIRTH = re.compile(r"dob|b(irth|orn)|geburt|geboren|naiss|nacim|nascita|geboorte")
+_ZIP = re.compile(r"zip|plz|post")
+_YEARS = ("YEAR", "DECADE", "CENTURY")
+_OLDEST = 90
+_DIGITS = 3
+_PEOPLE = 20_000
+# A column tells nearly all rows apart if so large a share of at least so many rows has a value of its own.
+_ALONE = 0.9
+_FEW = 10
+
+
+class Finding(NamedTuple):
+    """A row of the answer: `columns` are those that are not met, or all where none is."""
+
+    item: str
+    identifier: str
+    columns: str
+    treated: str
+    finding: str
+
+
+class _Treated(NamedTuple):
+    """A column, what the policy does with it, and the finding of that."""
+
+    column: str
+    treated: str
+    finding: str
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A column's category, its type, and whether its values tell nearly all rows apart."""
+
+    category: str | None
+    type: str
+    unique: bool
+
+
+def safe_harbor(engine: Engine, policy: Policy, named: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """A finding for each of the 18 identifiers, and one for actual knowledge.
+
+    `named` are the columns that the user names, by `NAMED`. Others are told by their names and by the values of a
+    sample, as PROFILE does. Raises PolicyError for a column that the source does not have.
+    """
+    with engine.transaction(), Scratch(engine) as scratch:
+        source = policy_source(engine, policy, scratch, copy=False)
+        ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(source.relation)))
+        kinds = _kinds(sampled(engine, source.relation, source.columns, int(rows)), dict(source.columns))
+        hierarchies = {fold(h.definition.name): h for h in hierarchies_of(engine, policy).values()}
+    for name, columns in named.items():
+        for column in columns:
+            if fold(column) not in kinds:
+                raise PolicyError(
+                    f"{policy}: its source has no column {column}",
+                    hint=nearest(column, list(dict(source.columns))),
+                    part=("argument", name),
+                )
+    return list(_Harbor(policy, hierarchies, kinds, named).findings(dict(source.columns)))
+
+
+def _kinds(sample: Sample, types: Mapping[str, str]) -> dict[str, _Kind]:
+    """The kind of each column, by its folded name; a nested or binary one has no values in the sample."""
+    known = recognized(sample)
+    listed = {fold(name): _Kind(None, kind, unique=False) for name, kind in types.items()}
+    for column in sample.columns:
+        values = [value for value in column.values if value is not None]
+        is_unique = len(values) >= _FEW and len(column.distinct) >= _ALONE * len(values)
+        category = known[column.name].category if column.name in known else None
+        listed[fold(column.name)] = _Kind(category, column.type, unique=is_unique)
+    return listed
+
+
+@dataclass(frozen=True)
+class _Harbor:
+    """A policy with its hierarchies, the kinds of its source's columns, and the columns that the user names."""
+
+    policy: Policy
+    hierarchies: Mapping[str, StoredHierarchy]
+    kinds: Mapping[str, _Kind]
+    named: Mapping[str, Sequence[str]]
+
+    def findings(self, columns: Iterable[str]) -> Iterator[Finding]:
+        """The findings on the columns of the source."""
+        names = list(columns)
+        for item, identifier, categories in _ITEMS:
+            treated = [each for name in names if self._is_of(name, item, categories) for each in self._of(name, item)]
+            wrong = [each for each in treated if each.finding == NOT_MET]
+            open_ = [each for each in treated if each.finding == YOURS]
+            said = wrong or open_ or treated
+            finding = said[0].finding if said else NONE_FOUND
+            treatments = "; ".join(f"{each.column}: {each.treated}" for each in said)
+            yield Finding(item, identifier, ", ".join(each.column for each in said), treatments, finding)
+        yield Finding("-", "actual knowledge that what remains identifies somebody", "", "", YOURS)
+
+    def _is_of(self, name: str, item: str, categories: Sequence[str]) -> bool:
+        roles = [what for what in NAMED if fold(name) in map(fold, self.named.get(what, ()))]
+        if roles:
+            return item == {"zip": "B", "state": "", "age": "C", "birth": "C", "dates": "C"}[roles[0]]
+        kind = self.kinds[fold(name)]
+        if item == "Q" and kind.type == "BLOB":
+            return True
+        if item == "C" and kind.type.startswith(("DATE", "TIMESTAMP")):
+            return True
+        attribute = self._attribute(name)
+        if item == "R":
+            is_code = attribute is not None and attribute.role in (Role.IDENTIFIER, Role.ENTITY)
+            is_shown = attribute is not None and attribute.role is not Role.QUASI_IDENTIFIER
+            return is_code or kind.category in categories or (is_shown and kind.unique and not self._has_item(name))
+        return kind.category in categories
+
+    def _has_item(self, name: str) -> bool:
+        return any(item != "R" and self._is_of(name, item, categories) for item, _, categories in _ITEMS)
+
+    def _attribute(self, name: str) -> Attribute | None:
+        return next((a for a in self.policy.all_attributes if fold(a.name) == fold(name)), None)
+
+    def _of(self, name: str, item: str) -> Iterator[_Treated]:
+        """What becomes of a column; nothing of a mask without a key that another item has, for R."""
+        attribute = self._attribute(name)
+        if attribute is None:
+            yield _Treated(name, "removed: the policy does not name it", MET)
+            return
+        in_place = attribute.pseudonym
+        if item == "R" and isinstance(in_place, Mask) and in_place.is_keyless and self._has_item(name):
+            return
+        if in_place is not None:
+            yield _Treated(name, *_in_place(in_place))
+        elif attribute.role in (Role.IDENTIFIER, Role.ENTITY):
+            is_linked = attribute.role is Role.ENTITY and bool(self.policy.related)
+            yield _Treated(name, "a number that is drawn for the release" if is_linked else "removed", MET)
+        else:
+            yield _Treated(name, *self._published(attribute, item))
+
+    def _published(self, attribute: Attribute, item: str) -> tuple[str, str]:
+        """How a column is published, and the finding."""
+        least = attribute.min_level or 0
+        hierarchy = self.hierarchies.get(fold(attribute.hierarchy)) if attribute.hierarchy else None
+        if attribute.role is Role.QUASI_IDENTIFIER and least >= (hierarchy.height if hierarchy else 1):
+            return "* in all rows", MET
+        if attribute.role is Role.QUASI_IDENTIFIER and least and hierarchy is not None and item in ("B", "C"):
+            return self._coarser(attribute.name, item, hierarchy, least)
+        shown_at = "published" if attribute.role is not Role.QUASI_IDENTIFIER else f"published from level {least} on"
+        return shown_at, YOURS if item in _IMAGES else NOT_MET
+
+    def _coarser(self, name: str, item: str, hierarchy: StoredHierarchy, least: int) -> tuple[str, str]:
+        definition = hierarchy.definition
+        options = dict(definition.options)
+        finest = definition.arguments[least - 1] if len(definition.arguments) >= least else None
+        kind, unit = definition.kind, str(finest).upper()
+        if item == "C" and kind == "calendar":
+            if unit not in _YEARS:
+                return f"by {unit}", NOT_MET
+            is_birth = self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))
+            if is_birth and "low" not in options:
+                return f"by {unit}, without an open end for births", NOT_MET
+            return f"by {unit}" + (f", with one label before {options['low']}" if is_birth else ""), MET
+        if item == "C" and kind == "intervals":
+            high = options.get("high")
+            is_open = isinstance(high, int) and high <= _OLDEST
+            return (f"in one label from {high} on", MET) if is_open else ("ages over 89 are told apart", NOT_MET)
+        if item == "B" and kind == "prefixes" and (self._is_named(name, "zip") or _has_word(_ZIP, name)):
+            if not isinstance(finest, int) or finest > _DIGITS:
+                return f"{finest} digits", NOT_MET
+            more_than, large = options.get("more_than"), options.get("large")
+            if not isinstance(more_than, int) or more_than < _PEOPLE or not isinstance(large, tuple):
+                return f"{finest} digits, also of areas of {_PEOPLE:,} people or fewer", NOT_MET
+            areas = counted(len(large), "area")
+            return f"{finest} digits of {areas} of more than {more_than:,} people in {options['people']}", MET
+        return f"from level {least} of {definition.name} on", YOURS
+
+    def _is_named(self, name: str, what: str) -> bool:
+        return fold(name) in map(fold, self.named.get(what, ()))
+
+
+def _has_word(words: re.Pattern[str], name: str) -> bool:
+    return words.search(words_of(name)) is not None
+
+
+def _in_place(in_place: Pseudonym | Mask | Shift) -> tuple[str, str]:
+    """What is published in place of a value, and the finding: a key that is forgotten is as good as a random number."""
+    if isinstance(in_place, Shift):
+        return "shifted dates, which the rule does not know", NOT_MET
+    if isinstance(in_place, Mask):
+        is_drawn = in_place.name in INJECTIVE_MASKS and not in_place.lasts
+        key = "a key that is forgotten" if is_drawn else "a key that lasts" if not in_place.is_keyless else "no key"
+        return f"mask {in_place.name} under {key}", MET if is_drawn else NOT_MET
+    return (
+        ("a token under a key that lasts, from which it is derived", NOT_MET)
+        if in_place.lasts
+        else ("a token under a key that is forgotten", MET)
+    )
