@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
+from sqlanon.assess.figures.marginals import marginals
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.catalog import releases
 from sqlanon.domain.identifiers import nearest
@@ -38,6 +39,7 @@ def _membership(
 # What takes more than a query over the classes, by its name.
 COMPUTED: Mapping[str, Computed] = {
     "granularity_loss": granularity_loss,
+    "marginals": marginals,
     "membership": _membership,
     "non_uniform_entropy": non_uniform_entropy,
     "precision": precision,

@@ -39,3 +39,9 @@ def trees(columns: int) -> Iterator[tuple[tuple[int, int], ...]]:
 def greatest_tree(scores: Mapping[tuple[int, int], int], columns: int) -> int:
     """The greatest sum of scores that a tree has."""
     return max(sum(scores[edge] for edge in edges) for edges in trees(columns))
+
+
+def variation(rows: Sequence[Sequence[object]], others: Sequence[Sequence[object]], columns: Sequence[int]) -> float:
+    """Half the sum of the differences between two tables' shares of each combination of some columns' values."""
+    one, other = (Counter(tuple(row[column] for column in columns) for row in table) for table in (rows, others))
+    return sum(abs(one[key] / len(rows) - other[key] / len(others)) for key in one.keys() | other.keys()) / 2

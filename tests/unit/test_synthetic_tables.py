@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from itertools import combinations
 from math import exp, sqrt
 
 import numpy as np
@@ -14,6 +15,7 @@ from sqlanon import connect
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.methods.noisy.tree import Cells, learned, plan
 from sqlanon.sources import noise
+from tests.oracles import synthetic_rows as oracle
 from tests.support.database import rows, template
 
 PEOPLE = """
@@ -146,6 +148,45 @@ def test_a_list_has_no_domain(con):
     )
     with pytest.raises(PolicyError, match="known from the rows alone"):
         con.execute(RELEASE.replace("POLICY people", "POLICY lists") + "(epsilon => 1) UNDER BUDGET c")
+
+
+@pytest.mark.parametrize("ways", [1, 2, 3])
+def test_marginals_are_those_of_the_oracle(con, ways):
+    con.execute(f"{RELEASE}(epsilon => 3, rows => 2, columns => (age, disease, bill)) UNDER BUDGET b")
+    binned = "SELECT floor(age / 10) + 100 * (age >= 65)::INTEGER, disease, floor(bill / 100) FROM {}"
+    source, made = (rows(con, binned.format(table)) for table in ("people", "s"))
+    distances = {pair: oracle.variation(source, made, pair) for pair in combinations(range(3), ways)}
+    figures = {
+        row[1]: row[2:4] for row in con.execute(f"MEASURE s WITH FIGURES (marginals(ways => {ways}))").fetchall()
+    }
+    assert figures["marginals"][1] == pytest.approx(sum(distances.values()) / len(distances))
+    worst = max(distances, key=distances.__getitem__)
+    names = ("age", "disease", "bill")
+    assert figures["marginals_worst"] == (", ".join(names[i] for i in worst), pytest.approx(distances[worst]))
+
+
+def test_marginals_are_about_drawn_rows_and_few_columns(con):
+    con.execute(f"{RELEASE}(epsilon => 3, columns => (disease)) UNDER BUDGET b")
+    counts = RELEASE.replace(" s ", " h ").replace("synthetic", "histogram")
+    con.execute(f"{counts}(by => (disease), epsilon => 1) UNDER BUDGET b")
+    for statement, message in [
+        ("MEASURE h WITH FIGURES (marginals)", "it is about rows that are drawn from counts with noise"),
+        ("MEASURE s WITH FIGURES (marginals)", "it has 1 columns, and 2 at a time are compared"),
+        ("MEASURE s WITH FIGURES (marginals(ways => 4))", "takes ways, from 1 to 3"),
+    ]:
+        with pytest.raises(UserError, match=message):
+            con.execute(statement)
+    con.execute("DELETE FROM people")
+    assert [row[3] for row in con.execute("MEASURE s WITH FIGURES (marginals(ways => 1))").fetchall()] == [None]
+
+
+def test_a_frontier_does_not_pay_for_candidates(con):
+    answer = con.execute(
+        "FRONTIER f ON POLICY people METHODS (dp_synthetic(epsilon => 1, budget => b)) SWEEP k IN (5, 10) "
+        "MEASURE p_loss"
+    ).fetchall()
+    assert sum("would pay for each candidate" in str(row) for row in answer) == 2
+    assert con.execute("SHOW BUDGETS").fetchall()[0][3] == 0
 
 
 def test_a_report_says_what_it_is(con, tmp_path):
