@@ -63,6 +63,7 @@
     'source': compiled_code,
     'policy': policy,
     'method': config.get('method'),
+    'choose_method': config.get('choose_method'),
     'keys': model.config.keys() | list,
     'export': config.get('export') if not (flags.EMPTY or flags.SAMPLE) else none,
     'full_refresh': should_full_refresh(),

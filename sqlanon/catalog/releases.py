@@ -21,6 +21,7 @@ from sqlanon.catalog._json import (
     read_sources,
     write_sources,
 )
+from sqlanon.catalog.comparisons import ComparisonRow, comparison_of, save_comparison
 from sqlanon.domain.identifiers import fold, nearest, same_name
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Measurement, Reading, Release, ReleaseAttribute, ReleaseObject
@@ -137,6 +138,7 @@ _PLAIN = (
 _PART = (
     *("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source", "reading"),
     *("kind", "schema_name", "object_name", "digest"),
+    *_rows.columns_of(ComparisonRow),
 )
 _TABLES = (
     "release",
@@ -146,6 +148,7 @@ _TABLES = (
     "release_taxonomy",
     "release_value_range",
     "release_round",
+    "release_comparison",
     "measurement",
     "query_error",
     "release_figure",
@@ -219,7 +222,7 @@ class _MeasurementRow(Measurement):
 
 
 def save(engine: Engine, release: Release) -> None:
-    """Records a new release with its attributes and objects; its frozen labels may be there already.
+    """Records a new release with its attributes, objects and comparison; its frozen labels may be there already.
 
     `seal` it when all of it is written: before, it is not read. Raises UserError if a release of this name is
     recorded: delete that one first.
@@ -239,6 +242,7 @@ def save(engine: Engine, release: Release) -> None:
         [{**identity, "position": i, **_attribute_row(a)} for i, a in enumerate(release.attributes, start=1)],
     )
     _rows.insert(engine, "release_object", [{**identity, **_object_row(made)} for made in release.objects])
+    save_comparison(engine, release)
 
 
 def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequence[int], int]]) -> None:
@@ -429,6 +433,7 @@ def _release(engine: Engine, row: _ReleaseRow) -> Release:
         has_levels = any(attribute.level is not None for attribute in attributes)
         rounds = _rounds(parts.of("round", _RoundRow)) if has_levels else {}
         published = tuple(_attribute(attribute, rounds) for attribute in attributes)
+        comparison = comparison_of(parts.of("comparison", ComparisonRow))
     except ValueError as problem:
         raise CatalogError(
             f"release {name}: its rows in the catalog cannot be read: {problem}",
@@ -440,6 +445,7 @@ def _release(engine: Engine, row: _ReleaseRow) -> Release:
         attributes=published,
         objects=tuple(map(_object, parts.of("object", _ObjectRow))),
         sources=sources,
+        comparison=comparison,
         **{column: getattr(row, column) for column in _PLAIN},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 
@@ -105,6 +105,35 @@ def series_name_of(release: Release) -> str | None:
     """
     with _reading(release):
         return _copy(release.policy_json).series
+
+
+def changed_since(
+    release: Release,
+    policy: Policy,
+    hierarchies: Sequence[StoredHierarchy],
+    types: Mapping[str, str],
+    automatic: Collection[str],
+) -> str | None:
+    """What is another now than when the release was made, None where nothing is but rows.
+
+    `policy` and `hierarchies` are those of now, `types` as for `release_json`. Labels that are read from a table are
+    rows, and so are the `automatic` hierarchies, which USING AUTO makes of rows. Raises CatalogError as `policy_of`.
+    """
+    ignored = set(map(fold, automatic))
+    former = _definitions(policy_of(release), hierarchies_of(release), ignored)
+    if former != _definitions(policy, hierarchies, ignored):
+        return "the policy is another now"
+    former_types = {fold(name): kind for name, kind in types_of(release).items()}
+    if former_types != {fold(name): kind for name, kind in types.items()}:
+        return "columns of the source have other types now"
+    return None
+
+
+def _definitions(policy: Policy, hierarchies: Sequence[StoredHierarchy], ignored: Collection[str]) -> str:
+    """The text of a policy and of its hierarchies, without labels, and without those with an ignored folded name."""
+    definitions = {fold(h.definition.name): json_of(DefinitionObject.of(h.definition)) for h in hierarchies}
+    written = [definition for name, definition in sorted(definitions.items()) if name not in ignored]
+    return canonical([json_of(PolicyObject.of(policy)), written])
 
 
 @lru_cache(maxsize=32)

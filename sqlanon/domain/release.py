@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 
 from sqlanon.domain.policy import Role
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName, Value
 
 # How a published column is read: what one of its values says of the source.
@@ -123,6 +125,40 @@ class ReleaseObject:
 
 
 @dataclass(frozen=True)
+class Contender:
+    """A method that may be the one of a statement that names none, and its figures once it has been compared.
+
+    `refused` is why it cannot be, None where it can. `loss` and `suppressed` are those of its choice, `error` the mean
+    error of drawn counts: None where no query counts a row. `why` is the reason for which it was chosen.
+    """
+
+    call: MethodCall
+    refused: str | None = None
+    loss: Fraction | None = None
+    suppressed: int = 0
+    error: float | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The methods that have been compared for a release whose statement names none; one of them was chosen.
+
+    `sampled` rows stood for the source, None where all rows did. `compared_at` is UTC without a time zone, None until
+    the comparison is recorded.
+    """
+
+    contenders: tuple[Contender, ...]
+    sampled: int | None = None
+    compared_at: datetime | None = None
+
+    @property
+    def chosen(self) -> Contender | None:
+        """The method that was chosen."""
+        return next((contender for contender in self.contenders if contender.why is not None), None)
+
+
+@dataclass(frozen=True)
 class Release:
     """One release: what was published, under which policy, and at what loss.
 
@@ -137,7 +173,8 @@ class Release:
     of the lattice can come, and `proven_optimal` whether the release reaches the least
     there is. `content_fingerprint` identifies a snapshot's rows and
     is None for a live view. `created_at` is UTC without a time zone. `sources` is what it
-    was made from.
+    was made from. `comparison` is that by which its method was chosen, None where a statement named the method, or
+    where there was nothing to compare.
 
     A release of several tables has none of its own name: each stands under it and the name
     of its `fragment`, as `name_fragment`.
@@ -168,6 +205,7 @@ class Release:
     nodes_pruned: int | None = None
     proven_optimal: bool | None = None
     loss_bound: float | None = None
+    comparison: Comparison | None = None
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:

@@ -45,7 +45,8 @@ _DEFAULT = MethodCall()
 class ReleaseRequest:
     """A release to be made: its kind ('view' or 'table'), name, policy and method.
 
-    `levels_from` names the release whose levels are kept, `series` the series that the release joins.
+    `levels_from` names the release whose levels are kept, `series` the series that the release joins. With
+    `choose_method` methods are compared even where the release that is replaced has one that was chosen.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class ReleaseRequest:
     if_not_exists: bool = False
     series: str | None = None
     levels_from: QualifiedName | None = None
+    choose_method: bool = False
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,9 @@ class Meant(NamedTuple):
     message: str = "there is no such statement"
 
 
-_RELEASE = Meant("CHECK {name} says what it satisfies, DESCRIBE {name} which columns it has; SHOW RELEASES lists all")
+_RELEASE = Meant(
+    "CHECK {name} says what it satisfies, DESCRIBE ANONYMIZED TABLE {name} how it was made; SHOW RELEASES lists all"
+)
 _STREAM = Meant("SHOW STREAMS lists all, CHECK {name} says what it satisfies, and its columns are those of its table")
 _HIERARCHY = Meant("SHOW HIERARCHIES lists all with the statements that make them")
 _WORKLOAD = Meant("SHOW WORKLOADS lists all; the table anon.workload has their queries")

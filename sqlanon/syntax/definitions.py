@@ -120,10 +120,9 @@ def anonymized_text(request: ReleaseRequest) -> str:
     """The part of CREATE and EXPLAIN that begins with ANONYMIZED."""
     condition = if_not_exists_text(request.if_not_exists)
     head = f"ANONYMIZED {request.kind.upper()} {condition}{qualified_text(request.name)}"
-    method = f" METHOD {call_text(request.method)}" if request.method.name else ""
     series = f" IN SERIES {name_text(request.series)}" if request.series is not None else ""
-    sets, levels = _sets_of(request.method), levels_text(request.levels_from)
-    return f"{head} AS POLICY {name_text(request.policy)}{method}{sets}{levels}{series}"
+    method = f" {text}" if (text := _method_text(request)) else ""
+    return f"{head} AS POLICY {name_text(request.policy)}{method}{levels_text(request.levels_from)}{series}"
 
 
 def short_text(request: ReleaseRequest, policy: Policy) -> str:
@@ -138,7 +137,7 @@ def short_text(request: ReleaseRequest, policy: Policy) -> str:
         f"{head} {source_text(policy.source)} ({columns}){sensitive_text([a.name for a in sensitive], using)}{entity}",
         against_text(policy.against).rstrip(),
         requirements_text(policy.requirements),
-        f"METHOD {call_text(request.method)}{_sets_of(request.method)}" if request.method.name else "",
+        _method_text(request),
     ]
     return " ".join(filter(None, parts))
 
@@ -146,6 +145,12 @@ def short_text(request: ReleaseRequest, policy: Policy) -> str:
 def _clauses_text(attribute: Attribute) -> str:
     """The clauses of a quasi-identifier behind a blank, as a list without roles has them: AUTO need not be said."""
     return role_text(replace(attribute, automatic=False)).removeprefix(role_words(attribute.role))
+
+
+def _method_text(request: ReleaseRequest) -> str:
+    """METHOD with what stands behind it, or CHOOSE METHOD; nothing where neither is said."""
+    method = f"METHOD {call_text(request.method)}" if request.method.name else ""
+    return f"{method}{_sets_of(request.method)}" or ("CHOOSE METHOD" if request.choose_method else "")
 
 
 def _sets_of(method: MethodCall) -> str:

@@ -205,10 +205,10 @@ def shortened(text: str) -> str:
 
 
 def nearest_phrase(token: Token, phrases: Sequence[str]) -> str | None:
-    """The phrase that the token may be a misspelling of, or of a word of it."""
+    """The phrase that the token may be a misspelling of, or of a word of it that is no phrase itself."""
     if token.kind is not Kind.WORD:
         return None
-    candidates = {word: phrase for phrase in phrases for word in (*phrase.split(), phrase)}
+    candidates = {word: phrase for phrase in phrases for word in phrase.split()} | {each: each for each in phrases}
     near = get_close_matches(token.text.upper(), candidates, n=1)
     return candidates[near[0]] if near else None
 

@@ -103,10 +103,10 @@ def joined(reader: Reader) -> JoinedRelease | None:
     return JoinedRelease(other, column_set(reader))
 
 
-def requirements(reader: Reader, before: str = "") -> tuple[Requirement, ...]:
+def requirements(reader: Reader, *before: str) -> tuple[Requirement, ...]:
     """REQUIRE model(argument => value, ...), ...; a model more than once only if it is asked in other ways.
 
-    The keyword `before` which the list ends is no model.
+    The clauses `before` which the list may end are no models.
     """
     reader.expect("REQUIRE")
     listed: list[Requirement] = []
@@ -119,7 +119,7 @@ def requirements(reader: Reader, before: str = "") -> tuple[Requirement, ...]:
             hint = f"keep one {model}(...), with the stricter of each number"
             raise reader.refused(f"{model} is required twice", hint=hint, token=token)
         listed.append(required)
-        if not reader.further() or (before and reader.sees(before)):
+        if not reader.further() or any(reader.sees(*clause.split()) for clause in before):
             return tuple(listed)
 
 

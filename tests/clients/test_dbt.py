@@ -27,6 +27,11 @@ REFUSED = {
     "nothing": ("policy={'quasi_identifiers': ['age']}", "nothing is required"),
     "beside": (f"entity='zip', policy={{'quasi_identifiers': 'age', {REQUIRED}", "entity is beside policy"),
     "nearly": (f"methods='mondrian', policy={{'quasi_identifiers': 'age', {REQUIRED}", "did you mean method"),
+    "chosen": (f"choose_method='yes', policy={{'quasi_identifiers': 'age', {REQUIRED}", "true or false, and not 'yes'"),
+    "both": (
+        f"choose_method=true, method='mondrian', policy={{'quasi_identifiers': 'age', {REQUIRED}",
+        "the config names one",
+    ),
     "exported": (f"export=true, policy={{'quasi_identifiers': 'age', {REQUIRED}", "export is the path"),
     "unmapped": (
         "policy={'quasi_identifiers': 'age', 'hierarchies': ['PREFIXES (3)'], 'require': 'k'}",
@@ -168,6 +173,26 @@ def test_a_release_stays_or_is_replaced_as_a_whole(project: Project) -> None:
     assert project.run("run", "--empty", "--select", "by_policy", BY_POLICY="anonymized")["by_policy"][0] == "success"
     assert published(project, "by_policy") == []
     assert certificate.read_bytes() == exported
+
+
+def test_a_model_keeps_its_method_until_its_config_says_otherwise(project: Project) -> None:
+    def compared(rows: int, **variables: str) -> set[Any]:
+        """The moments of the comparison behind a release of other rows."""
+        with sqlanon.connect(project.path) as connection:
+            connection.sql(f"INSERT INTO people SELECT 30 + i % 7, '81147', 'F', 'Flu' FROM range({rows}) AS t(i)")
+        done = project.run("run", "--full-refresh", "--select", "by_policy", BY_POLICY="anonymized", **variables)
+        assert done["by_policy"][0] == "success", done
+        with duckdb.connect(project.path) as connection:
+            moments = connection.execute(
+                "SELECT compared_at FROM anon.release_comparison JOIN anon.release USING (release_id) "
+                "WHERE object_name = 'by_policy'"
+            ).fetchall()
+        assert len(moments) == 3
+        return set(moments)
+
+    first = compared(20)
+    assert compared(40) == first
+    assert compared(0, CHOOSE="yes").isdisjoint(first)
 
 
 def test_macros_of_another_version_and_files_of_others_are_refused(project: Project, tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def test_install_makes_the_catalog_once(engine):
         "release_taxonomy",
         "release_value_range",
         "release_round",
+        "release_comparison",
         "release_object",
         "release_export",
         "measurement",
@@ -90,7 +91,7 @@ def test_install_makes_the_catalog_once(engine):
         "budget_entry",
     }
     recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
-    slugs = ("catalog", "budgets", "masks", "automatic_hierarchies", "uncounted_sources")
+    slugs = ("catalog", "budgets", "masks", "automatic_hierarchies", "uncounted_sources", "comparisons")
     files = [f"{number:04}_{slug}.sql" for number, slug in enumerate(slugs, start=1)]
     digests = [hashlib.sha256(assets.read("sql", "catalog", file).encode()).hexdigest() for file in files]
     assert recorded == [(number, slug, digests[number - 1], True) for number, slug in enumerate(slugs, start=1)]
@@ -158,7 +159,7 @@ def test_a_database_of_the_former_version_answers_as_before(tmp_path):
     file = tmp_path / "hospital.duckdb"
     file.write_bytes(gzip.decompress(WRITTEN_BY_0_1_0.read_bytes()))
     with connect(str(file)) as connection:
-        with pytest.raises(CatalogError, match="a catalog of version 1, and this sqlanon reads version 5"):
+        with pytest.raises(CatalogError, match="a catalog of version 1, and this sqlanon reads version 6"):
             connection.execute("SHOW RELEASES")
         engine = DuckDBEngine(connection.duckdb)
         assert [migration.slug for migration in migrations.migrate(engine, transaction=engine.transaction)] == [
@@ -166,12 +167,18 @@ def test_a_database_of_the_former_version_answers_as_before(tmp_path):
             "masks",
             "automatic_hierarchies",
             "uncounted_sources",
+            "comparisons",
         ]
         assert connection.execute("CHECK hospital_release").fetchall() == [
             ("main.hospital_release", "k_anonymity", None, 4.0, 4.0, True)
         ]
         assert connection.execute("SHOW WORKLOADS").fetchall() == [("counts", 5)]
         assert len(connection.execute("MEASURE hospital_release WITH WORKLOAD counts").fetchall()) > 0
+        # Its method was named, as far as anyone wrote down: a repeated CREATE compares, and records it.
+        connection.execute("INSERT INTO patients FROM patients; INSERT INTO patients FROM patients")
+        assert connection.execute("FROM anon.release_comparison").fetchall() == []
+        connection.execute("CREATE OR REPLACE ANONYMIZED TABLE hospital_release AS POLICY hospital")
+        assert connection.execute("SELECT count(*) FROM anon.release_comparison").fetchall() == [(3,)]
         assert connection.execute("SHOW BUDGETS").fetchall() == []
         connection.execute("CREATE BUDGET b ON POLICY hospital (epsilon => 1)")
         assert connection.execute("SHOW BUDGETS").fetchone()[:5] == ("b", "hospital", 1.0, 0.0, 1.0)

@@ -75,7 +75,7 @@ _FILES = {
     ),
     "explain": (
         "advice assumptions default_method determined_columns explain explain_brief explanation explanation_limits "
-        "explanation_models remarks"
+        "explanation_models kept_method remarks"
     ),
     "estimates": (
         "anatomy_estimates answers counted_rows estimate estimate_anatomy estimate_fragments estimates estimates_dealt "

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -14,7 +15,17 @@ from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.releases import seal
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, release_json
 from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Requirement, Role
-from sqlanon.domain.release import Measurement, PrivacyReport, Reading, Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.release import (
+    Comparison,
+    Contender,
+    Measurement,
+    PrivacyReport,
+    Reading,
+    Release,
+    ReleaseAttribute,
+    ReleaseObject,
+)
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, InternalError, UserError
@@ -58,6 +69,15 @@ RELEASE = Release(
     loss_bound=0.0625,
     loss_name="granularity_loss",
     sources=("ab" * 32, QualifiedName(("main", "patients"))),
+    comparison=Comparison(
+        (
+            Contender(MethodCall("generalization"), refused="k_anonymity(k => 4) cannot be met"),
+            Contender(MethodCall("generalization", (("recoding", "local"),)), None, Fraction(1, 2), 3, 0.75),
+            Contender(MethodCall("mondrian"), None, Fraction(1, 4), 0, None, "it loses least"),
+        ),
+        500_000,
+        datetime(2026, 11, 20, 1, 2, 3),
+    ),
 )
 # A row each of the tables that other stages write.
 FROZEN = {
@@ -95,7 +115,7 @@ def test_a_release_comes_back_as_it_was(engine):
 
 def test_a_release_without_numbers_comes_back_as_it_was(engine):
     bare = replace(RELEASE, kind="view", nodes=None, nodes_checked=None, content_fingerprint=None)
-    bare = replace(bare, nodes_pruned=None, proven_optimal=None, loss_bound=None)
+    bare = replace(bare, nodes_pruned=None, proven_optimal=None, loss_bound=None, comparison=None)
     bare = replace(bare, attributes=(), objects=(), method_arguments=())
     save(engine, bare)
     assert releases.load(engine, NAME) == bare
@@ -181,6 +201,7 @@ def test_delete_forgets_one_release_whole(engine):
         "release",
         "release_attribute",
         "release_object",
+        "release_comparison",
         "release_export",
         "series_release",
         "measurement",

@@ -100,6 +100,11 @@ KINDS = {
         ),
         "CREATE POLICY apart ON people (zip QUASI IDENTIFIER, disease SENSITIVE) CONFIDENTIAL (zip, disease);",
     ),
+    "chosen": Kind(
+        lambda turn, folder: (
+            f"CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY {('base', 'queried')[turn % 2]} CHOOSE METHOD"
+        )
+    ),
     "view": Kind(
         lambda turn, folder: (
             f"CREATE OR REPLACE ANONYMIZED VIEW released AS POLICY {('base', 'queried')[turn % 2]} "
@@ -280,7 +285,7 @@ def consistent(engine: DuckDBEngine) -> None:
     assert made <= recorded
     released = {part for part in objects if part[1] == "main"} - {("table", "main", "people")}
     assert released == {part for part in recorded if part[1] == "main"}
-    for table in ("release_attribute", "release_object", "release_recoding", "measurement"):
+    for table in ("release_attribute", "release_object", "release_recoding", "release_comparison", "measurement"):
         orphans = f"SELECT count(*) FROM anon.{table} WHERE release_id NOT IN (SELECT release_id FROM anon.release)"
         assert engine.rows(orphans) == [(0,)]
     for table in ("policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table"):
@@ -323,6 +328,15 @@ def policy_outcome(engine: DuckDBEngine, folder: Path) -> int:
 def table_outcome(engine: DuckDBEngine, folder: Path) -> int:
     ((_, found),) = releases.listing(engine)
     return ["0.01", "0.02"].index(str(dict(found.method_arguments)["suppression"]))
+
+
+def chosen_outcome(engine: DuckDBEngine, folder: Path) -> int:
+    ((_, found),) = releases.listing(engine)
+    assert found.comparison is not None
+    assert len(found.comparison.contenders) == 3
+    assert found.comparison.chosen is not None
+    assert found.comparison.chosen.call.name == found.method
+    return ["base", "queried"].index(found.policy)
 
 
 def fragments_outcome(engine: DuckDBEngine, folder: Path) -> int:
@@ -376,6 +390,7 @@ OUTCOME: dict[str, Callable[[DuckDBEngine, Path], int]] = {
     "hierarchy": hierarchy_outcome,
     "policy": policy_outcome,
     "table": table_outcome,
+    "chosen": chosen_outcome,
     "fragments": fragments_outcome,
     "loose": loose_outcome,
     "view": view_outcome,

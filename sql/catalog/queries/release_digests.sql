@@ -37,6 +37,12 @@ WITH line(release_id, said) AS (
     FROM anon.release_round
     UNION ALL
     SELECT release_id, to_json([
+        'comparison', release_id, position::VARCHAR, method, arguments, chosen::VARCHAR, reason, loss::VARCHAR,
+        error::VARCHAR, suppressed_rows::VARCHAR, sampled_rows::VARCHAR, compared_at::VARCHAR
+    ])::VARCHAR
+    FROM anon.release_comparison
+    UNION ALL
+    SELECT release_id, to_json([
         'measurement', release_id, release, question, attribute, required::VARCHAR, achieved::VARCHAR,
         satisfied::VARCHAR, measured_at::VARCHAR
     ])::VARCHAR

@@ -1,5 +1,5 @@
--- The attributes, the rounds and the objects of a release, a row each, with the position and the number of the row, by
--- which they are in order. parameter: $1 its identifier
+-- The attributes, the rounds, the objects and the compared methods of a release, a row each, with the position and the
+-- number of the row, by which they are in order. parameter: $1 its identifier
 SELECT position, a.rowid AS row_number, 'attribute' AS part, attribute, role, hierarchy, level, height, weight,
     fragment, source, reading
 FROM anon.release_attribute AS a
@@ -11,4 +11,9 @@ WHERE release_id = $1
 UNION ALL BY NAME
 SELECT o.rowid AS row_number, 'object' AS part, kind, schema_name, object_name, fragment, digest
 FROM anon.release_object AS o
+WHERE release_id = $1
+UNION ALL BY NAME
+SELECT position, c.rowid AS row_number, 'comparison' AS part, method, arguments, chosen, reason, loss, error,
+    suppressed_rows, sampled_rows, compared_at
+FROM anon.release_comparison AS c
 WHERE release_id = $1

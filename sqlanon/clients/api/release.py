@@ -38,9 +38,15 @@ class _Release(Defined[CreateRelease]):
         columns: Sets | Literal["each"] = (),
         levels_from: Name | None = None,
         series: str | None = None,
+        choose_method: bool = False,
     ) -> None:
         if not isinstance(method, Method | None):
             raise UserError(f"method is {described(method)}", hint="write method=sqlanon.Mondrian(), or leave it out")
+        if choose_method and (method or fragments or columns or levels_from is not None or series is not None):
+            raise UserError(
+                "choose_method compares methods, and beside it the method is given",
+                hint="leave out method, fragments, columns, levels_from and series, or choose_method",
+            )
         call = method.definition if method else MethodCall()
         each = columns == "each"
         self._definition = CreateRelease(
@@ -56,6 +62,7 @@ class _Release(Defined[CreateRelease]):
             ),
             series=None if series is None else one_name("series", series),
             levels_from=None if levels_from is None else qualified_name("levels_from", levels_from),
+            choose_method=choose_method,
         )
         statement_text(self._definition)
 
@@ -77,7 +84,8 @@ class AnonymizedTable(_Release):
     """A snapshot of a policy, or its tables: CREATE ANONYMIZED TABLE as an object.
 
     - `policy`: the policy, or its name; it has to be there when the statement runs.
-    - `method`: how it is made, such as `Mondrian()`; by default by `Generalization()`.
+    - `method`: how it is made, such as `Mondrian()`; by default by the method that loses least, or by that of the
+      replaced release if it was chosen so. With `choose_method=True` the methods are compared each time.
     - `fragments`, `columns`: sets of columns, as behind FRAGMENTS and COLUMNS; `columns="each"` is COLUMNS EACH.
     - `levels_from`: an earlier release whose levels it has; `series`: the series that it belongs to.
 
@@ -98,6 +106,7 @@ class AnonymizedTable(_Release):
         columns: Sets | Literal["each"] = (),
         levels_from: Name | None = None,
         series: str | None = None,
+        choose_method: bool = False,
     ) -> None:
         self._define(
             "table",
@@ -108,20 +117,27 @@ class AnonymizedTable(_Release):
             columns=columns,
             levels_from=levels_from,
             series=series,
+            choose_method=choose_method,
         )
 
 
 class AnonymizedView(_Release):
     """A live view of a policy, which stays anonymous while its source changes: CREATE ANONYMIZED VIEW as an object.
 
-    `policy` is the policy or its name, `method` how it is made, by default by `Generalization()`, and `levels_from` an
-    earlier release whose levels it has. Raises StatementError for what the statement cannot say.
+    `policy` is the policy or its name, `levels_from` an earlier release whose levels it has, and `method` and
+    `choose_method` are those of `AnonymizedTable`. Raises StatementError for what the statement cannot say.
 
     >>> AnonymizedView("patients_now", "patients").sql()
     'CREATE ANONYMIZED VIEW "patients_now" AS POLICY "patients"'
     """
 
     def __init__(
-        self, name: Name, policy: Policy | str, *, method: Method | None = None, levels_from: Name | None = None
+        self,
+        name: Name,
+        policy: Policy | str,
+        *,
+        method: Method | None = None,
+        levels_from: Name | None = None,
+        choose_method: bool = False,
     ) -> None:
-        self._define("view", name, policy, method, levels_from=levels_from)
+        self._define("view", name, policy, method, levels_from=levels_from, choose_method=choose_method)

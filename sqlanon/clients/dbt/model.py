@@ -58,7 +58,7 @@ def publish(connection: Any, settings: Mapping[str, Any]) -> None:
 def _release(engine: Engine, settings: Mapping[str, Any]) -> Answer:
     _require_own_database(engine, settings["database"])
     name, policy_name = _name(settings), f"dbt.{settings['schema']}.{settings['identifier']}"
-    create = _create(settings["method"], name, policy_name)
+    create = _create(settings["method"], settings.get("choose_method"), name, policy_name)
     if settings["full_refresh"]:
         _drop_what_is_no_release(engine, name)
     for hierarchy in hierarchies_of_model(policy_name, settings["policy"]):
@@ -74,10 +74,14 @@ def _release(engine: Engine, settings: Mapping[str, Any]) -> Answer:
     return answer
 
 
-def _create(method: object, name: QualifiedName, policy: str) -> CreateRelease:
-    """The statement of a model; without a method in its config, that of the method that loses least."""
+def _create(method: object, choose_method: object, name: QualifiedName, policy: str) -> CreateRelease:
+    """The statement of a model; without a method in its config, methods are compared, if need be or if it says so."""
+    if not isinstance(choose_method, bool | None):
+        raise UserError(f"choose_method is true or false, and not {choose_method!r}")
+    if method and choose_method:
+        raise UserError("choose_method compares methods, and the config names one", hint="leave one of the two out")
     if not method:
-        return CreateRelease("table", name, policy, or_replace=True)
+        return CreateRelease("table", name, policy, or_replace=True, choose_method=bool(choose_method))
     if not isinstance(method, str):
         raise UserError(f"method is a text, such as generalization(suppression => 0.02), and not {method!r}")
     statement = statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", method, "method")
@@ -110,6 +114,9 @@ def _log(answer: Answer) -> None:
     rows = [dict(zip(columns, row, strict=True)) for row in answer.rows]
     for row in rows[:1]:
         _LOG.info(f"{row['release']}: {row['released_rows']} rows are published, {row['suppressed_rows']} are left out")
+        if row["method"]:
+            method, _, why = row["method"].partition("\n")[0].partition(": ")
+            _LOG.info(f"{row['release']}: the method is {method}: {why}")
         if row["levels"]:
             _LOG.info(f"{row['release']}: the levels are {row['levels']}, where 0 is the value itself")
     for row in rows:
@@ -164,7 +171,7 @@ _ROLES = {
 _KEYS = (*_ROLES, "hierarchies", "require")
 _OF_DBT = tuple(field.name for field in fields(ModelConfig))
 # The keys of a config beside these.
-_MODEL_KEYS = ("policy", "method", "export")
+_MODEL_KEYS = ("policy", "method", "choose_method", "export")
 _ANY_REQUIREMENT = ") REQUIRE k_anonymity(k => 1)"
 
 

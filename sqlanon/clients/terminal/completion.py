@@ -273,7 +273,7 @@ STATEMENTS: dict[str, str] = {
     "CREATE ANONYMIZED VIEW": (
         "CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name FROM source (column, ...) [SENSITIVE column, ...];\n"
         "CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name AS POLICY policy\n"
-        "    [METHOD generalization(suppression => 0.02)];          -- live, guarded"
+        "    [METHOD generalization(suppression => 0.02) | CHOOSE METHOD];          -- live, guarded"
     ),
     "CREATE ANONYMIZED TABLE": (
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name FROM source (column [USING hierarchy], ...)\n"  # noqa: S608
@@ -281,7 +281,8 @@ STATEMENTS: dict[str, str] = {
         "    -- source: a table, 'file.csv' or (SELECT ...); in parentheses, the columns that others may know\n"
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
         "    [METHOD method(argument => value, ...)\n"
-        "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH] [UNDER BUDGET budget]]\n"
+        "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH] [UNDER BUDGET budget]\n"
+        "     | CHOOSE METHOD]\n"
         "    [LEVELS FROM RELEASE release] [IN SERIES series];      -- a snapshot, verified\n"
         + _wrapped(f"methods: {', '.join(METHODS)}; .help method says what each takes")
     ),

@@ -7,7 +7,7 @@ taken. Of many rows a sample stands for all of them, and only chooses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from random import Random
@@ -18,21 +18,20 @@ from sqlglot import exp
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.context import Adjustable
 from sqlanon.domain.explanation import Choice
-from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Comparison, Contender
 from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.workload import FEW, WorkloadOptions
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, PrivacyViolation, SqlanonError
 from sqlanon.methods.registry import competing, find_method
-from sqlanon.methods.shared.arguments import called
 from sqlanon.methods.shared.spans import high_name, low_name, null_name, ranked_values, spans_of_levels, spans_of_ranks
 from sqlanon.methods.shared.task import Cells, rows_of_source
-from sqlanon.methods.shared.wording import loss_text
 from sqlanon.release.pipeline.encode import encode_stage
+from sqlanon.release.pipeline.kept_method import call_of, former_choice
 from sqlanon.release.pipeline.limits import require_within
-from sqlanon.release.pipeline.stages import Bound, Compared, Comparison, Contender, Encoded, Requested
+from sqlanon.release.pipeline.stages import Bound, Compared, Encoded, Requested
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, if_, infix, is_null, paren
 from sqlanon.sql.build.names import alias, column, relation
@@ -209,6 +208,8 @@ def contenders_of(
     create = requested.create
     fixed = bool(create.method.name or create.series or requested.leveled)
     if fixed or policy.related or requested.engine.distributed:
+        if create.choose_method:
+            raise _nothing_to_choose(requested, policy)
         return ()
     contenders: list[Contender] = []
     for method, calls in competing():
@@ -222,6 +223,18 @@ def contenders_of(
             except PolicyError as error:
                 contenders.append(Contender(call, refused=error.message))
     return tuple(contenders)
+
+
+def _nothing_to_choose(requested: Requested, policy: Policy) -> PolicyError:
+    create = requested.create
+    where = "where the rows are on Spark" if requested.engine.distributed else f"of {policy}, which has related tables"
+    if create.series:
+        where = f"in the series {create.series}, whose releases have the method that they are given"
+    return PolicyError(
+        f"CHOOSE METHOD compares methods, and there is nothing to compare {where}",
+        hint="leave CHOOSE METHOD out, or name a method: CREATE OR REPLACE ANONYMIZED TABLE ... METHOD ...",
+        part=("method",),
+    )
 
 
 # ---- after stage 3: what they lose
@@ -242,10 +255,23 @@ class _Tried:
 
 
 def compare_stage(bound: Bound) -> Compared:
-    """Chooses the method of a statement that names none. Raises what the first method raises where all refuse."""
-    contenders = bound.resolved.contenders
+    """Chooses the method of a statement that names none, or keeps the one that was chosen for the replaced release.
+
+    Raises what the first method raises where all refuse.
+    """
+    contenders, requested = bound.resolved.contenders, bound.resolved.requested
+    replaced = requested.replaced.comparison if requested.replaced is not None else None
     if not contenders:
-        return Compared(bound)
+        return Compared(replace(bound, kept_comparison=replaced) if requested.refreshing else bound)
+    former, anew = former_choice(bound)
+    if former is not None:
+        by_former = _Tried(former)
+        _choose(bound, [by_former], None)
+        if by_former.encoded is not None:
+            by_kept_method = replace(_by(bound, former.call), kept_comparison=replaced)
+            return Compared(by_kept_method, replace(by_former.encoded, bound=by_kept_method, choice=by_former.choice))
+        anew = f"{call_of(former)} was refused: {by_former.contender.refused}"
+    bound = replace(bound, anew=anew)
     if sum(contender.refused is None for contender in contenders) == 1:
         sole = (_sole(contender) if contender.refused is None else contender for contender in contenders)
         return Compared(replace(bound, comparison=Comparison(tuple(sole))))
@@ -258,7 +284,7 @@ def compare_stage(bound: Bound) -> Compared:
         if sample is None:
             raise next(each.error for each in tried if each.error is not None)
         # The sample is too small for what is required: all rows may not be.
-        return Compared(bound)
+        return Compared(replace(bound, comparison=_first_of(contenders)))
     _measure(compared, able)
     best = _best(able)
     best.contender = replace(best.contender, why=_why(best, able))
@@ -272,6 +298,13 @@ def compare_stage(bound: Bound) -> Compared:
 
 def _sole(contender: Contender) -> Contender:
     return replace(contender, why="no other can do what is asked")
+
+
+def _first_of(contenders: Sequence[Contender]) -> Comparison:
+    """The comparison that could not be made, by which the first method that can do what is asked was taken."""
+    first = next(contender for contender in contenders if contender.refused is None)
+    why = "a sample has too few rows to compare by, and it is the first"
+    return Comparison(tuple(replace(each, why=why) if each is first else each for each in contenders))
 
 
 def _by(bound: Bound, call: MethodCall) -> Bound:
@@ -419,33 +452,3 @@ def _least(best: _Tried, compared: Sequence[_Tried]) -> str:
     if best.contender.error == min(errors):
         return "it loses least, and its error is the least" if least else "its error is the least"
     return "it loses least, and its error is nearly the least"
-
-
-# ---- in words
-
-
-def method_text(comparison: Comparison | None) -> list[str]:
-    """A line for each method that was compared, the chosen one first; none without a comparison."""
-    rows = comparison_rows(comparison) if comparison is not None else ()
-    return [f"{method}: {figures}" for method, figures in rows]
-
-
-def comparison_rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """A row for each method that was compared, as a user writes it, and its figures; the chosen one first."""
-    in_order = sorted(comparison.contenders, key=lambda contender: contender.why is None)
-    for contender in in_order:
-        yield called(contender.call.name, dict(contender.call.arguments)), _figures(contender, comparison.sampled)
-
-
-def _figures(contender: Contender, sampled: int | None) -> str:
-    chosen = f"chosen: {contender.why}" if contender.why is not None else ""
-    if contender.refused is not None:
-        return f"refused: {contender.refused}"
-    if contender.loss is None:
-        return chosen
-    parts = [f"loses {loss_text(contender.loss)}"]
-    if contender.error is not None:
-        parts.append(f"counts are off by {per_cent(contender.error)}")
-    parts.append(f"{counted(contender.suppressed, 'row')} left out" if contender.suppressed else "no row left out")
-    of_sample = f" of a sample of {counted(sampled, 'row')}" if sampled is not None else ""
-    return "; ".join(filter(None, (", ".join(parts) + of_sample, chosen)))

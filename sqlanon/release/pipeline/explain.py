@@ -14,7 +14,7 @@ from sqlanon.domain.series import Series
 from sqlanon.methods.registry import assumed_by
 from sqlanon.methods.shared.arguments import called, given_or_default
 from sqlanon.release.existing.composition import others_than, warning
-from sqlanon.release.pipeline.compare import comparison_rows
+from sqlanon.release.pipeline.kept_method import compared_rows
 from sqlanon.release.pipeline.stages import Bound, Chosen, Compiled, Explained, Plan
 from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build.render import to_sql
@@ -61,9 +61,8 @@ def source_in_words(bound: Bound, choice: Choice) -> str:
 
 def compared(bound: Bound) -> Iterator[tuple[str, str, str]]:
     """Rows of the methods that were compared, the chosen one first; none where the statement names its method."""
-    if bound.comparison is not None:
-        for method, figures in comparison_rows(bound.comparison):
-            yield "compare", printable(method), printable(figures)
+    for method, figures in compared_rows(bound):
+        yield "compare", printable(method), printable(figures)
 
 
 def assumed(bound: Bound) -> Iterator[tuple[str, str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -22,6 +23,7 @@ from sqlanon.errors import InternalError, PolicyError
 from sqlanon.release.existing.frozen_inputs import forget_coarser, forget_labels, region_tables
 from sqlanon.release.existing.objects import column_types as released_types
 from sqlanon.release.existing.objects import fingerprint_of_tables, make_checks, make_secure_view, own_queries
+from sqlanon.release.pipeline.kept_method import of_method
 from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.release.pipeline.stages import Compiled, Materialized, Published, Remarked
 from sqlanon.release.remarks.wording import of_types
@@ -129,7 +131,8 @@ def publish_stage(remarked: Remarked) -> Published:
     else:
         known = seal_beside(engine, release.release_id)
     now = released_types(engine, release) if requested.former else {}
-    return Published(remarked, release, known, (*remarked.remarks, *of_types(requested.former, now)))
+    changes = (*of_method(bound), *of_types(requested.former, now))
+    return Published(remarked, release, known, (*remarked.remarks, *changes))
 
 
 def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
@@ -210,6 +213,7 @@ def _release(made: Materialized, target: QualifiedName, objects: tuple[ReleaseOb
     names = [each.name for each in made.candidates]
     plain = _is_plain(made.query)
     content = None if bound.is_live else fingerprint_of_tables(bound.engine, names, plain=plain)
+    now = datetime.now(UTC).replace(tzinfo=None)
     return Release(
         release_id=made.query.release_id,
         name=target,
@@ -234,7 +238,7 @@ def _release(made: Materialized, target: QualifiedName, objects: tuple[ReleaseOb
         content_fingerprint=content,
         engine_version=bound.engine.version(),
         sqlanon_version=__version__,
-        created_at=datetime.now(UTC).replace(tzinfo=None),
+        created_at=now,
         attributes=published_attributes(made.compiled),
         objects=objects,
         nodes_pruned=searched.pruned if searched else None,
@@ -242,4 +246,5 @@ def _release(made: Materialized, target: QualifiedName, objects: tuple[ReleaseOb
         loss_bound=None if not searched or searched.proven or searched.least is None else float(searched.least),
         loss_name=choice.loss_name,
         sources=bound.sources,
+        comparison=bound.kept_comparison or (bound.comparison and replace(bound.comparison, compared_at=now)),
     )

@@ -102,8 +102,9 @@ def _of_stars(compiled: Compiled) -> Iterator[str]:
         if recoding.bound.height and set(recoding.levels) == {recoding.bound.height}
     ]
     if starred:
-        compared = bound.comparison is not None
-        yield of_stars(starred, compared=compared, alternatives=_alternatives(bound), less=_losing_less(bound))
+        compared, is_kept = bound.comparison is not None, bound.kept_comparison is not None
+        alternatives, less = _alternatives(bound), _losing_less(bound)
+        yield of_stars(starred, compared=compared, is_kept=is_kept, alternatives=alternatives, less=less)
 
 
 def _of_open_ends(compiled: Compiled) -> Iterator[str]:
@@ -117,12 +118,12 @@ def _of_open_ends(compiled: Compiled) -> Iterator[str]:
 
 def _losing_less(bound: Bound) -> str | None:
     """The method of least loss among those that were compared, None where it is the one that was chosen."""
-    contenders = bound.comparison.contenders if bound.comparison is not None else ()
-    losses = [(each.loss, each) for each in contenders if each.loss is not None]
-    if not losses:
+    comparison = bound.comparison
+    losses = [(each.loss, each) for each in comparison.contenders if each.loss is not None] if comparison else []
+    if comparison is None or not losses:
         return None
     least = min(losses, key=lambda pair: pair[0])[1]
-    chosen = next((each for each in contenders if each.why is not None), least)
+    chosen = comparison.chosen or least
     if chosen.loss is None or least.loss is None or least.loss >= chosen.loss:
         return None
     return called(least.call.name, dict(least.call.arguments))
@@ -131,7 +132,7 @@ def _losing_less(bound: Bound) -> str | None:
 def _alternatives(bound: Bound) -> list[str]:
     """The methods that nobody has compared with that of the statement, and that can do what it asks."""
     resolved = bound.resolved
-    if bound.comparison is not None or bound.resolved.create.series or resolved.requested.leveled:
+    if bound.comparison is not None or resolved.create.series or resolved.requested.leveled:
         return []
     unnamed = replace(resolved.requested, create=replace(resolved.requested.create, method=MethodCall()))
     contenders = contenders_of(unnamed, resolved.policy, resolved.hierarchies, bound.requirements)

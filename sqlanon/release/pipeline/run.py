@@ -66,7 +66,7 @@ def make_room(requested: Requested) -> Requested | None:
         )
     former = column_types(engine, known)
     drop_release(engine, known)
-    return replace(requested, former=former)
+    return replace(requested, replaced=known, former=former)
 
 
 def _require_in_series(requested: Requested, known: Release) -> None:
@@ -141,14 +141,21 @@ def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
         with about_levels(leveled):
-            return PLAN.run(Requested(engine, statement, scratch, progress, dry=True, leveled=leveled), progress)
+            replaced = releases.find(engine, qualified(engine, statement.name)) if statement.or_replace else None
+            requested = Requested(engine, statement, scratch, progress, dry=True, leveled=leveled, replaced=replaced)
+            return PLAN.run(requested, progress)
 
 
-def create(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Published | None:
-    """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
+def create(
+    engine: Engine, statement: ReleaseRequest, progress: Watching | None = None, *, refreshing: bool = False
+) -> Published | None:
+    """Publishes a release, whole or not at all; None where IF NOT EXISTS found one.
+
+    If `refreshing`, the statement names the method of the release that it replaces, and how that one was chosen stays.
+    """
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
-        requested = make_room(Requested(engine, statement, scratch, progress, leveled=leveled))
+        requested = make_room(Requested(engine, statement, scratch, progress, leveled=leveled, refreshing=refreshing))
         with about_levels(leveled):
             return RELEASE.run(requested, progress) if requested else None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -15,8 +14,8 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.context import Watching
 from sqlanon.domain.explanation import Choice, Explanation
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.release import PrivacyReport, Reading, Release, SourceRead
-from sqlanon.domain.requests import MethodCall, ReleaseRequest
+from sqlanon.domain.release import Comparison, Contender, PrivacyReport, Reading, Release, SourceRead
+from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.series import Series
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -42,8 +41,8 @@ class Requested:
 
     `create` is the statement as it is written. If `dry`, nothing is published; if `alone`, nobody reads remarks or the
     releases beside the published one. `leveled` is the release whose levels are kept. `policy` replaces the catalog's
-    policy of that name. `shared_cells` are the cells of other releases. `former` has the types of the columns, by
-    table, of the release that is replaced.
+    policy of that name. `shared_cells` are the cells of other releases. `replaced` is the release that is replaced, and
+    `former` has the types of its columns, by table. If `refreshing`, the release is made as the replaced one was.
     """
 
     engine: Engine
@@ -55,31 +54,9 @@ class Requested:
     leveled: Release | None = None
     policy: Policy | None = None
     shared_cells: KeptCells | None = None
+    replaced: Release | None = None
     former: Mapping[tuple[str | None, str], str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A method that may be the one of a statement that names none, and its figures once it has been compared.
-
-    `refused` is why it cannot be, None where it can. `loss` and `suppressed` are those of its choice, `error` the mean
-    error of drawn counts: None where no query counts a row. `why` is the reason for which it was chosen.
-    """
-
-    call: MethodCall
-    refused: str | None = None
-    loss: Fraction | None = None
-    suppressed: int = 0
-    error: float | None = None
-    why: str | None = None
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The methods that have been compared, one of which was chosen; `sampled` rows stood for the source, or None."""
-
-    contenders: tuple[Contender, ...]
-    sampled: int | None = None
+    refreshing: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +85,8 @@ class Bound:
 
     `public` is the public table. `sources` are the tables that the source reads, as lineage records them.
     `respondents` are the respondents as the series knows them, and `join` is the join with the other release.
-    `comparison` is that by which the method was chosen, None where none was needed.
+    `comparison` is that by which the method was chosen, None where nothing was compared. `kept_comparison` is
+    that of the replaced release, where the release keeps its method, and `anew` the reason where it does not.
     """
 
     resolved: Resolved
@@ -120,6 +98,8 @@ class Bound:
     respondents: Respondents | None
     join: Join | None
     comparison: Comparison | None = None
+    kept_comparison: Comparison | None = None
+    anew: str | None = None
 
     @property
     def engine(self) -> Engine:

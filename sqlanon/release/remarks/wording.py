@@ -60,15 +60,19 @@ def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]
     return f"gives away what is {what}: {seen}; make it QUASI IDENTIFIER, or leave it out"
 
 
-def of_stars(columns: Sequence[str], *, compared: bool, alternatives: Sequence[str], less: str | None = None) -> str:
+def of_stars(
+    columns: Sequence[str], *, compared: bool, is_kept: bool, alternatives: Sequence[str], less: str | None = None
+) -> str:
     """A sentence about columns that are `*` in all rows; `alternatives` are methods that may keep more of them.
 
-    `less` is the method of those compared that loses least, None where the release is by it.
+    `is_kept` says that the method is that of the replaced release, which no statement named. `less` is the method of
+    those compared that loses least, None where the release is by it.
     """
     is_single = len(columns) == 1
     which = f"{' and '.join(columns)} {'is' if is_single else 'are'} * in all rows"
     if alternatives:
-        return f"{which}: leave METHOD out, which also tries {' and '.join(alternatives)} and takes what loses least"
+        action = "write CHOOSE METHOD" if is_kept else "leave METHOD out"
+        return f"{which}: {action}, which also tries {' and '.join(alternatives)} and takes what loses least"
     if less is not None:
         return f"{which}: METHOD {less} loses less of the columns, but counts on its release are further off"
     if compared:

@@ -1,18 +1,19 @@
-"""Rows of SHOW and DESCRIBE POLICY."""
+"""Rows of SHOW, DESCRIBE POLICY and DESCRIBE ANONYMIZED."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from sqlanon.again.streams.publishing import is_whole
 from sqlanon.catalog import budgets, frontiers, hierarchies, migrations, policies, releases, series, streams, workloads
 from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import Release, level_range
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.methods.shared.arguments import called
 from sqlanon.release.existing.objects import stands
+from sqlanon.release.pipeline.kept_method import comparison_rows, release_method_text
 from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.statements.base import Columns
 from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
@@ -60,6 +61,32 @@ def statements_of(engine: Engine, policy: Policy) -> Iterator[str]:
     yield policy_text(policy)
 
 
+def parts_of_release(engine: Engine, release: Release) -> Iterator[tuple[str, str | None, str]]:
+    """A row for each part of a release: its policy, its method, the compared methods, its columns and its figures."""
+    yield "policy", None, release.policy
+    yield "method", None, release_method_text(release)
+    if release.comparison is not None:
+        yield "compared at", None, _moment(release.comparison.compared_at or release.created_at)
+        for method, figures in comparison_rows(release.comparison):
+            yield "compared", method, figures
+    for attribute in release.attributes:
+        details = [attribute.role.value.replace("_", " "), f"of {attribute.fragment}" if attribute.fragment else ""]
+        if attribute.levels:
+            details.append(f"level {level_range(attribute.levels)} of {attribute.height}")
+        yield "column", attribute.name, ", ".join(filter(None, details))
+    yield "rows", None, f"{release.released_rows} of {release.source_rows}, {release.suppressed_rows} left out"
+    for reached in releases.measurements(engine, release):
+        name = reached.question if reached.attribute is None else f"{reached.question} of {reached.attribute}"
+        required = "" if reached.required is None else f", required {reached.required:g}"
+        if reached.achieved is not None:
+            yield "measured", name, f"{reached.achieved:g}{required}"
+    yield "made at", None, _moment(release.created_at)
+
+
+def _moment(moment: datetime) -> str:
+    return moment.isoformat(sep=" ", timespec="seconds")
+
+
 def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
     for name in policies.listing(engine):
         try:
@@ -101,8 +128,8 @@ def _releases(engine: Engine) -> Iterator[tuple[Any, ...]]:
             str(name),
             release.kind,
             release.policy,
-            called(release.method, dict(release.method_arguments)),
-            release.created_at.isoformat(sep=" ", timespec="seconds"),
+            release_method_text(release),
+            _moment(release.created_at),
             release.released_rows,
             release.suppressed_rows,
             "there" if _is_whole(engine, release) else "dropped or changed",

@@ -48,7 +48,8 @@ _METHOD = ("method", "VARCHAR")
 class CreateRelease(Statement, ReleaseRequest):
     """Makes a release of a policy by a method: a live view, or a snapshot.
 
-    `kind` is 'view' or 'table', `levels_from` the release whose levels are kept.
+    `kind` is 'view' or 'table', `levels_from` the release whose levels are kept. Without a method that of a replaced
+    release is kept if it was chosen, unless `choose_method` is said.
     """
 
     OPENINGS: ClassVar[tuple[str, ...]] = ("CREATE [OR REPLACE] ANONYMIZED",)
@@ -57,7 +58,7 @@ class CreateRelease(Statement, ReleaseRequest):
     GRAMMAR = """
 create_release = CREATE [OR REPLACE] anonymized ;
 anonymized = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name AS POLICY name
-  [METHOD method] [ LEVELS FROM RELEASE qualified_name ] [ IN SERIES name ] ;
+  [ CHOOSE METHOD | [METHOD method] [ LEVELS FROM RELEASE qualified_name ] [ IN SERIES name ] ] ;
 method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ UNDER BUDGET name ] ;
 """
     PRESENTATION = Presentation.RELEASE
@@ -85,10 +86,12 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
             return CreateShortRelease.after_name(reader, kind, or_replace, unless_there, name)
         _expect_policy(reader, kind, name)
         policy = policy_name(reader)
+        if chooses_method(reader):
+            return cls(kind, name, policy, MethodCall(), or_replace, unless_there, choose_method=True)
         method = method_of(reader, kind, further=("LEVELS FROM RELEASE", "IN SERIES"))
         levels = levels_from(reader)
         series = in_series(reader)
-        further = ("IN SERIES",) if levels else ("METHOD", "LEVELS FROM RELEASE", "IN SERIES")
+        further = ("IN SERIES",) if levels else ("METHOD", "CHOOSE METHOD", "LEVELS FROM RELEASE", "IN SERIES")
         reader.end(*(() if series is not None else further))
         return cls(kind, name, policy, method, or_replace, unless_there, series, levels)
 
@@ -109,26 +112,27 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
         return created(engine, self, progress)
 
 
-def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) -> Answer:
+def created(engine: Engine, request: ReleaseRequest, progress: Watching | None, *, refreshing: bool = False) -> Answer:
     """Makes a release; a row for each requirement with the figures of the release."""
     from sqlanon.catalog import releases
     from sqlanon.domain.release import PrivacyReport
     from sqlanon.release.existing.composition import others_among, others_of, warning
     from sqlanon.release.existing.loaded import load_release
     from sqlanon.release.pipeline import run
-    from sqlanon.release.pipeline.compare import method_text
     from sqlanon.release.pipeline.explain import printable
+    from sqlanon.release.pipeline.kept_method import method_text, recorded_text
 
-    published = run.create(engine, request, progress)
+    published = run.create(engine, request, progress, refreshing=refreshing)
     if published is None:
         release = load_release(engine, request.name)
         # What requires nothing, such as the loss, is no requirement.
         measured = releases.measurements(engine, release)
         report = PrivacyReport(tuple(measurement for measurement in measured if measurement.satisfied is not None))
-        others = others_of(engine, release)
+        others, compared = others_of(engine, release), recorded_text(release)
     else:
         release, report = published.release, published.report
         others = others_among(engine, release, published.known)
+        compared = method_text(published.remarked.checked.materialized.bound)
     head = (
         str(release.name),
         release.kind,
@@ -141,8 +145,7 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) 
     said = warning(others)
     remarks = "\n".join(map(printable, published.remarks)) if published and published.remarks else None
     loss = (release.loss_name, "DOUBLE")
-    comparison = published.remarked.checked.materialized.bound.comparison if published else None
-    method = "\n".join(map(printable, method_text(comparison))) or None
+    method = "\n".join(map(printable, compared)) or None
     return Answer(
         (*_COUNTED, loss, *_REQUIRED, _METHOD, WARNING, _REMARKS),
         tuple((*head, *astuple(m), method, said, remarks) for m in report.measurements),
@@ -177,6 +180,19 @@ def _expect_policy(reader: Reader, kind: str, name: QualifiedName) -> None:
         hint = f"write AS POLICY {it} if that is a policy; of a table write FROM {it} (age, sex) SENSITIVE disease"
         raise reader.expected("POLICY", hint=hint)
     reader.expect("POLICY")
+
+
+def chooses_method(reader: Reader) -> bool:
+    """Reads CHOOSE METHOD, which ends a statement; returns whether it stands there."""
+    if not reader.accept("CHOOSE", "METHOD"):
+        return False
+    clauses = (("LEVELS", "levels belong to one method"), ("IN", "a series has releases of one method"))
+    for keyword, why in (*clauses, ("METHOD", "a method is named or chosen")):
+        if reader.sees(keyword):
+            hint = f"leave one of the two out: {why}"
+            raise reader.refused(f"{keyword} does not go with CHOOSE METHOD", hint=hint, token=reader.peek())
+    reader.end()
+    return True
 
 
 def method_of(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall:

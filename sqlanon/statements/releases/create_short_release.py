@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Self
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.statements.base import Answer, Catalog
-from sqlanon.statements.releases.create_release import CreateRelease, method_of
+from sqlanon.statements.releases.create_release import CreateRelease, chooses_method, method_of
 from sqlanon.syntax.attributes import quasi_identifiers, sensitive_columns
 from sqlanon.syntax.definitions import short_text
 from sqlanon.syntax.head import source
@@ -44,7 +45,7 @@ class CreateShortRelease(CreateRelease):
 create_short_release = CREATE [OR REPLACE] short_release ;
 short_release = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name FROM source
   "(" short_column {"," short_column} [","] ")" [sensitive] [ENTITY name] [AGAINST source] [requirements]
-  [METHOD method] ;
+  [ METHOD method | CHOOSE METHOD ] ;
 short_column = name quasi_clauses ;
 """
     CALCULATES = True
@@ -67,8 +68,9 @@ short_column = name quasi_clauses ;
         attributes = [*quasi_identifiers(reader), *_others(reader)]
         _require_apart(reader, attributes)
         public = against(reader) if reader.sees("AGAINST") else None
-        required = requirements(reader, "METHOD") if reader.sees("REQUIRE") else ()
-        method = method_of(reader, kind, further=())
+        required = requirements(reader, "METHOD", "CHOOSE METHOD") if reader.sees("REQUIRE") else ()
+        choose = chooses_method(reader)
+        method = MethodCall() if choose else method_of(reader, kind, further=())
         if reader.sees("IN", "SERIES") or reader.sees("LEVELS"):
             raise reader.refused(
                 f"{keyword_of(reader.peek())} goes with AS POLICY",
@@ -81,9 +83,10 @@ short_column = name quasi_clauses ;
                 raise reader.refused(f"{keyword} stands too late", hint=hint, token=reader.peek())
         said = {a.role for a in attributes}
         clauses = {"SENSITIVE": Role.SENSITIVE in said, "ENTITY": Role.ENTITY in said, "REQUIRE": bool(required)}
-        reader.end(*(word for word, is_there in clauses.items() if not is_there), "METHOD")
+        reader.end(*(word for word, is_there in clauses.items() if not is_there), "METHOD", "CHOOSE METHOD")
         policy = Policy(name.name, read, tuple(attributes), required, public)
-        return cls(kind, name, name.name, method, or_replace, unless_there, definition=policy)
+        made = (kind, name, name.name, method, or_replace, unless_there)
+        return cls(*made, choose_method=choose, definition=policy)
 
     def sql(self) -> str:
         return create_text(self.or_replace) + self.anonymized_sql()

@@ -73,14 +73,12 @@ refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ CHOOSE METHOD | LEVE
                 hint="only a snapshot can be refreshed",
                 part=("release",),
             )
-        request, series = request_again(release, or_replace=True), own_series(engine, release)
+        request = replace(
+            request_again(release, or_replace=True),
+            series=own_series(engine, release),
+            levels_from=self.levels_from,
+            choose_method=self.choose_method,
+        )
         if self.choose_method:
-            if series is not None:
-                raise UserError(
-                    f"{release.name} is in the series {series}, whose releases have the method that they are given",
-                    hint="leave CHOOSE METHOD out, or name a method: CREATE OR REPLACE ANONYMIZED TABLE ... METHOD ...",
-                    part=("release",),
-                )
-            request = replace(request, method=MethodCall())
-        request = replace(request, series=series, levels_from=self.levels_from)
-        return created(engine, request, progress)
+            return created(engine, replace(request, method=MethodCall()), progress)
+        return created(engine, request, progress, refreshing=True)
