@@ -315,3 +315,50 @@ def _choice(key: bytes, listed: Sequence[str], value: str) -> str:
     """A text of the list, chosen by the key."""
     digest = hmac.digest(key, b"sqlanon mask choice:" + value.encode(), "sha256")
     return listed[int.from_bytes(digest[:16], "big") % len(listed)]
+
+
+# What a published text shows of itself: whether it has the form of a mask.
+
+
+def form_of(mask: Mask) -> Callable[[str], bool]:
+    """The function that says whether a text may be one that a mask has made: its form and its check digits.
+
+    That it is the right mask of its value nobody sees without the key. Raises UserError where a library of the mask is
+    missing.
+    """
+    if mask.name == "card":
+        luhn = _library("stdnum.luhn")
+        return lambda text: _CARD.fullmatch(text) is not None and bool(luhn.is_valid(re.sub("[ -]", "", text)))
+    if mask.name == "iban":
+        iban = _library("stdnum.iban")
+        return lambda text: bool(iban.is_valid(text, check_country=False))
+    if mask.name == "phone":
+        return partial(_is_phone, _library("phonenumbers"))
+    if mask.name in ("alphanumeric", "digits"):
+        return partial(_has_form, mask.name)
+    return partial(_is_partial, mask) if mask.name == "partial" else partial(_is_email, mask)
+
+
+def _is_phone(phonenumbers: ModuleType, text: str) -> bool:
+    return _parsed(phonenumbers, text) is not None
+
+
+def _has_form(name: str, text: str) -> bool:
+    """Whether so many texts have the form that one of them is masked."""
+    only_digits = name == "digits"
+    return (
+        _form(name, text.translate(_OF_DIGITS if only_digits else _OF_ALL), _NINES if only_digits else _RUNS)
+        is not None
+    )
+
+
+def _is_partial(mask: Mask, text: str) -> bool:
+    first, last, star = mask.argument("first"), mask.argument("last"), mask.argument("with")
+    assert isinstance(first, int) and isinstance(last, int) and isinstance(star, str)
+    hidden = text[first : len(text) - last] if len(text) > first + last else text
+    return hidden == star * len(hidden)
+
+
+def _is_email(mask: Mask, text: str) -> bool:
+    local, _, domain = text.rpartition("***@")
+    return text == "***" or ("***@" in text and "@" not in domain and len(local) <= int(str(mask.argument("first"))))

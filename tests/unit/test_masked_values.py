@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import duckdb
 import fastfpe
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -16,7 +16,7 @@ import sqlanon
 from sqlanon import Connection, PolicyError, SqlanonError, UserError
 from sqlanon.domain.policy import Mask
 from sqlanon.domain.values import Value
-from sqlanon.sources.masks import keyed_mask
+from sqlanon.sources.masks import form_of, keyed_mask
 from sqlanon.sql.build.names import column
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.cells.labels import keyless_mask
@@ -341,3 +341,37 @@ def test_explain_names_the_mask_and_the_variable_of_its_key(con: Connection) -> 
     told = str(con.sql("EXPLAIN ANONYMIZED TABLE r AS POLICY p").fetchall())
     assert "client: mask alphanumeric, keyed by BANK_KEY" in told
     assert KEY.decode() not in told
+
+
+def test_a_check_counts_values_without_the_form_of_their_mask(con: Connection) -> None:
+    release(con, "client IDENTIFIER MASK alphanumeric, card IDENTIFIER MASK card, mail IDENTIFIER MASK email")
+    counts = {row[1]: row[3:] for row in con.sql("CHECK r").fetchall() if row[1].startswith("mask")}
+    assert counts == dict.fromkeys(("mask_alphanumeric", "mask_card", "mask_email"), (0, 0, True))
+    con.sql("UPDATE r SET card = '4111 1111 1111 1112' WHERE card = (SELECT min(card) FROM r)")
+    counts = {row[1]: row[3:] for row in con.sql("CHECK r").fetchall() if row[1].startswith("mask")}
+    assert counts["mask_card"] == (0, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("mask", "fits", "others"),
+    [
+        (Mask("partial", {"first": 1, "last": 2}), ["a***bc", "***", "", "a*bc"], ["abcbc", "ab"]),
+        (Mask("email", {"first": 1}), ["j***@x.org", "***@x", "***"], ["john***@x.org", "j@x.org", "***@x@y", ""]),
+        (Mask("digits"), ["123456", "a123456"], ["12345", "abc"]),
+        (Mask("alphanumeric"), ["AB-1234"], ["AB-1", ""]),
+        (Mask("card"), ["4111 1111 1111 1111"], ["4111 1111 1111 1112", "4111x", ""]),
+        (Mask("iban"), ["DE89370400440532013000"], ["DE88370400440532013000", "x"]),
+        (Mask("phone"), ["+494171504540"], ["+49", "04171 504540", "x"]),
+    ],
+)
+def test_the_form_of_a_mask(mask: Mask, fits: Sequence[str], others: Sequence[str]) -> None:
+    has_form = form_of(mask)
+    assert [text for text in [*fits, *others] if has_form(text)] == fits
+
+
+@given(st.sampled_from(CARDS), st.text(st.sampled_from("0189AZaz-"), min_size=8, max_size=20))
+@settings(max_examples=30)
+def test_a_mask_has_the_form_of_its_mask(card: str, text: str) -> None:
+    for name, value in (("card", card), ("alphanumeric", text), ("digits", text)):
+        masked = mask_of(name, value)
+        assert masked is None or form_of(Mask(name))(masked)
