@@ -183,3 +183,19 @@ def test_rows_that_are_withheld_are_in_no_broader_class(con: Connection) -> None
     kept = "SELECT DISTINCT value FROM anon.release_taxonomy WHERE attribute = 'q' ORDER BY value"
     assert con.duckdb.execute(kept).fetchall() == [("0",), ("1",), ("2",), ("3",)]
     assert con.execute("CHECK few_r").fetchall()[0][-1] is True
+
+
+@pytest.mark.long
+def test_a_frontier_and_a_refresh_take_it(con: Connection) -> None:
+    con.execute(
+        "CREATE OR REPLACE POLICY f ON patients (zip QUASI IDENTIFIER USING zips, age QUASI IDENTIFIER USING ages, "
+        "disease SENSITIVE) REQUIRE k_anonymity(10), nt_closeness(n => 1000, t => 0.1)"
+    )
+    candidates = con.execute("FRONTIER f ON POLICY f METHODS (generalization) SWEEP n IN (500, 2000) MEASURE p_loss")
+    made = [row for row in candidates.fetchall() if "generalization" in row[1]]
+    assert len(made) == 2
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE fr AS POLICY f METHOD generalization")
+    before = con.execute("CHECK fr").fetchall()
+    con.execute("REFRESH ANONYMIZED TABLE fr")
+    assert con.execute("CHECK fr").fetchall() == before
+    assert all(row[-1] for row in before)

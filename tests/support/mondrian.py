@@ -37,12 +37,11 @@ from tests.support.policies import Quasi, intervals, plain, prefixes, stored
 __all__ = ["QUESTIONS", "Case", "Regions", "cases", "digits", "expected", "quoted"]
 
 # k-map and delta-presence compare with a public table, which the method refuses.
-# Mondrian has no public table, judges regions one by one, and is drawn with respondents of several rows.
+# Mondrian has no public table, and judges regions one by one.
 QUESTIONS = tuple(
     name
     for name in question_names()
-    if "public_class" not in load_question(name).reads
-    and not (load_question(name).whole_release or load_question(name).one_row_each)
+    if "public_class" not in load_question(name).reads and not load_question(name).whole_release
 )
 # By the label and the bounds of each quasi-identifier, the other columns of the rows.
 Regions = dict[tuple[Any, ...], Counter[tuple[Any, ...]]]
@@ -283,7 +282,9 @@ def cases(draw: st.DrawFn, question: str, modes: Sequence[str] = ("strict",), si
         rows = [{**row, "who": chosen[key]["who"], "s": chosen[key]["s"]} for key, row in zip(keys, rows, strict=True)]
     parameters = [p for p in load_question(question).parameters if p.type not in ("RELATION", "COLUMN")]
     arguments = {p.name: draw(_argument(p)) for p in parameters}
-    k, entity = draw(st.integers(1, 3)), draw(st.integers(0, 3)) == 0
+    k = draw(st.integers(1, 3))
+    # Respondents are drawn with several rows.
+    entity = draw(st.integers(0, 3)) == 0 and not load_question(question).one_row_each
     split = draw(st.sampled_from(["median", "median", "information_gain"])) if mode == "strict" else "median"
     options = Options(
         mode,

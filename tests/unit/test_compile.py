@@ -150,6 +150,7 @@ CREATE POLICY tokens ON t (who IDENTIFIER PSEUDONYM, age QUASI IDENTIFIER, disea
 REQUIRE k_anonymity(k => 3);
 CREATE POLICY sets ON t (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 3, on => (age));
 CREATE POLICY public ON t (age QUASI IDENTIFIER, disease SENSITIVE) AGAINST t REQUIRE k_map(k => 3);
+CREATE POLICY broader ON t (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE nt_closeness(n => 3, t => 1);
 CREATE POLICY kinds_of ON t (age QUASI IDENTIFIER, disease SENSITIVE USING kinds)
 REQUIRE t_closeness(t => 0.9, distance => 'hierarchical');
 CREATE POLICY floats ON t (weight QUASI IDENTIFIER MAX LEVEL 0, disease SENSITIVE) REQUIRE k_anonymity(k => 1);
@@ -178,6 +179,7 @@ REFUSED = {
     "kinds_of": "stored hierarchy",
     "sets": "by all quasi-identifiers only",
     "public": "public table",
+    "broader": "classes of broader labels",
     "floats": "weight is of type DOUBLE",
     "zones": "moment is of type TIMESTAMP WITH TIME ZONE",
     "query": r"\(SELECT ...\), which is no table",

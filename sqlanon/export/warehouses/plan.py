@@ -46,6 +46,7 @@ _PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
 # What a requirement may read that is no column of the source.
 _BESIDE = {
     "public_class": "it compares with a public table",
+    "superset": "it compares with classes of broader labels",
     "value_range": "it reads a table of ranges",
     "guarded": "it reads what each respondent guards",
     "class_itemset": "it is about lists",
