@@ -6,7 +6,7 @@ many succeeded, how sure the adversary is, what a satisfied requirement promises
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -17,6 +17,7 @@ from sqlanon.assess.attacks.composition import ComposedRelease, composed_respond
 from sqlanon.assess.attacks.definetti import believed_row
 from sqlanon.assess.attacks.known_people import known_columns
 from sqlanon.assess.attacks.minimality import dealt_row
+from sqlanon.assess.attacks.rules import item_rule
 from sqlanon.catalog import releases
 from sqlanon.catalog.releases import require_own_rows
 from sqlanon.catalog.snapshot import policy_of
@@ -136,6 +137,9 @@ def _released(engine: Engine, release: Release) -> Target:
         made={
             "believed_row": lambda statistic, scratch: believed_row(engine, release, classes, statistic, scratch),
             "dealt_row": lambda statistic, scratch: dealt_row(engine, release, statistic, scratch),
+            "item_rule": lambda statistic, scratch: item_rule(
+                engine, str(release.name), _one_table(release, sources), classes.columns, names, statistic, scratch
+            ),
             "composed_respondent": lambda statistic, scratch: _composed(engine, release, statistic, scratch),
             "ordered_class": lambda statistic, scratch: ordered_class(
                 engine, _composed_release(engine, release), statistic, scratch
@@ -144,6 +148,13 @@ def _released(engine: Engine, release: Release) -> Target:
         # Rows that nobody checked keep no promise.
         requirements=resolve_requirements(policy, sensitive, promised) if has_checked_rows(engine, release) else (),
     )
+
+
+def _one_table(release: Release, sources: Mapping[str | None, exp.Table]) -> exp.Table:
+    """The table of a release that has all of its columns."""
+    if None not in sources:
+        raise PolicyError(f"{release.name} shows its lists apart from the secret items", part=("attack", "rules"))
+    return sources[None]
 
 
 def _composed(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:

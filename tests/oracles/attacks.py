@@ -17,6 +17,7 @@ __all__ = [
     "mean",
     "membership",
     "ratio",
+    "rules",
     "similarity",
     "within",
     "within_reach",
@@ -101,3 +102,17 @@ def membership(people: Sequence[tuple[float, float, bool]], rate: Fraction) -> F
             chance = min(Fraction(1), left / at.count(False)) if False in at else Fraction(1)
             best = max(best, above.count(True) + chance * at.count(True))
     return best
+
+
+def rules(lists: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], m: int) -> dict[object, Fraction]:
+    """The confidence of each rule from at most m items to a secret item beside them (Cao et al. 2010).
+
+    A list is its known items and its secret ones. The rule from no item is one; a rule that never holds is none.
+    """
+    whole = [{(False, item) for item in known} | {(True, item) for item in secret} for known, secret in lists]
+    confidences: dict[object, Fraction] = {}
+    for items in {frozenset(q) for row in whole for size in range(m + 1) for q in combinations(row, size)}:
+        fitting = [row for row in whole if items <= row]
+        for named in {item for row in fitting for item in row if item[0] and item not in items}:
+            confidences[items, named] = Fraction(sum(named in row for row in fitting), len(fitting))
+    return confidences

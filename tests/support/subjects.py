@@ -47,7 +47,7 @@ _FILES = {
     ),
     "attacks": (
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks "
-        "membership_attack"
+        "membership_attack rules_attack"
     ),
     "profile": "profile profile_names profile_relations profile_values safe_harbor short_release",
     "series": (

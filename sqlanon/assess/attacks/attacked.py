@@ -44,7 +44,7 @@ from sqlanon.sql.questions.statistics import (
 )
 
 # What attacks read beside the normal relations, made from the source.
-_OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class", "ranked_candidate")
+_OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "item_rule", "ordered_class", "ranked_candidate")
 
 # A guess that is right more often than not.
 _LIKELY = 0.5
@@ -167,7 +167,7 @@ def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch
     known: dict[tuple[Any, ...], str] = {}
     for statistic in statistics:
         names = [name for name in statistic.reads if name in _OF_SOURCE]
-        if names and not target.made:
+        if not target.made.keys() >= {*names}:
             raise PolicyError(
                 f"{statistic.statistic.model} needs the source, and {target.called} does not say what it was made of",
                 hint="attack the release itself, in the database that it was made in",

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
 from sqlanon.assess.attacks.known_people import KnownColumns
+from sqlanon.assess.attacks.rules import item_rule
 from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
@@ -206,6 +207,11 @@ def attack_relation(engine: Engine, statement: Attack, relation_source: Source) 
             sensitive=dict.fromkeys(b.column for b in bound.sensitive),
             rows=lambda statistics: [RowsOfRequirements(rows, tuple(range(len(statistics))))],
             known=lambda: KnownColumns(tuple(keys), {fold(name): name for name in keys}, {}),
+            made={
+                "item_rule": lambda statistic, scratch: item_rule(
+                    engine, relation_source.called, relation(source.relation), source.columns, keys, statistic, scratch
+                )
+            },
         )
         try:
             return attacked(engine, target, statement, scratch)

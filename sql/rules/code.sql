@@ -1,0 +1,3 @@
+-- The items that occur, numbered.
+SELECT secret, item, row_number() OVER (ORDER BY secret ASC NULLS LAST, item ASC NULLS LAST) AS code
+FROM (SELECT DISTINCT secret, item FROM item) AS occurring

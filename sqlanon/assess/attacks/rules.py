@@ -1,0 +1,76 @@
+"""The attack by rules from known items of a list to a secret one (Cao, Karras, Raissi and Tan 2010)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.sources.column_types import is_list, require_countable
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.classes.further_relations import counted_sets
+from sqlanon.sql.questions.statistics import BoundStatistic
+
+
+def item_rule(
+    engine: Engine,
+    called: str,
+    rows: exp.Table | exp.Subquery,
+    columns: Sequence[Column],
+    keys: Sequence[str],
+    statistic: BoundStatistic,
+    scratch: Scratch,
+) -> str:
+    """A table of item_rule(rule, confidence) of rows with a list among the columns `keys` and a list of secret items.
+
+    A secret column of single values is one of lists of one item. Raises PolicyError unless one of the keys has lists,
+    and where there are more sets of items than are counted.
+    """
+    kinds = {fold(name): kind for name, kind in columns}
+    lists = [name for name in keys if is_list(kinds.get(fold(name), ""))]
+    (secret,) = statistic.attributes
+    if len(lists) != 1:
+        raise PolicyError(
+            f"{called} has {len(lists) or 'no'} columns of lists by which people are known, and rules need one",
+            hint="name a column of a LIST type, such as VARCHAR[], and collect items of several in one list",
+            part=("attack", "rules"),
+        )
+    (known,) = lists
+    most = dict(statistic.arguments)["m"]
+    assert isinstance(most, int)
+    secrets: exp.Expr = column(secret)
+    if not is_list(kinds[fold(secret)]):
+        secrets = exp.Array(expressions=[secrets])
+    listed = exp.select(alias(window(f.row_number()), "list_id"), alias(column(known), "items"))
+    listed_table = scratch.table("listed", listed.select(alias(secrets, "secrets"), copy=False).from_(rows.copy()))
+    items = scratch.table("item", reading(query_file("rules", "item"), {"listed": listed_table}))
+    of_list = exp.select(alias(f.call("list", column("item")), "items")).from_(relation(items))
+    all_lists = of_list.group_by(column("list_id")).subquery("all_lists")
+    require_countable(engine, all_lists, "items", most + 1, f"{known} and {secret}")
+    codes = scratch.table("code", reading(query_file("rules", "code"), {"item": items}))
+    coded = scratch.table("coded", reading(query_file("rules", "coded"), {"item": items, "code": codes}))
+    itemsets = scratch.table("itemset", union_all(_sets(listed_table, coded, most + 1)))
+    tables = {"itemset": itemsets, "code": codes}
+    return scratch.table("item_rule", reading(query_file("rules", "rule"), tables))
+
+
+def _sets(listed: str, coded: str, most: int) -> list[exp.Query]:
+    """codes and n of the sets of no item, of one, and so on."""
+    nothing = exp.cast(exp.Array(expressions=[]), exp.DataType.build("BIGINT[]", dialect="duckdb"))
+    sets: list[exp.Query] = [
+        exp.select(alias(nothing, "codes"), alias(f.count(), "n"))
+        .from_(relation(listed))
+        .having(f.count() > literal(0))
+    ]
+    for items in range(1, most + 1):
+        parts = exp.Array(expressions=[column(f"code_{position}") for position in range(items)])
+        counted = counted_sets(relation(coded), items).subquery("counted")
+        sets.append(exp.select(alias(parts, "codes"), column("n")).from_(counted))
+    return sets
