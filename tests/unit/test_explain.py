@@ -277,7 +277,7 @@ class TestRounds:
         policy = """source (q QUASI IDENTIFIER{}, s SENSITIVE, s2 SENSITIVE) REQUIRE
             t_closeness(t => 0.2, distance => 'jensen_shannon', attribute => s2),
             delta_disclosure(delta => 1, absent => 'ignored')"""
-        found = explain(con, policy.format(""))
+        found = explain(con, policy.format(""), "METHOD generalization")
         told = "4 of 8 rows would be suppressed, 2 of them in later rounds, "
         assert found["explain"][1][1].startswith(f"not level 0: {told}at most 0 allowed; ")
         assert found["explain"][2][1].startswith(f"q 0/1 might lose nothing, but {told}2 by t_closeness(")
@@ -366,7 +366,8 @@ def test_no_value_of_a_row_is_shown(con: Connection) -> None:
             text = str(found["solve"]) + str(found["explain"])
             assert not re.search(r"name\d|town\d|secret\d", text)
     # The rows beside them do have labels to show.
-    assert re.search(r"\(a = \d\*", str(explain(con, policy + "k_anonymity(k => 14)")["explain"]))
+    found = explain(con, policy + "k_anonymity(k => 14)", "METHOD generalization")
+    assert re.search(r"\(a = \d\*", str(found["explain"]))
 
 
 def test_it_takes_few_statements(hospital: Connection) -> None:

@@ -432,5 +432,5 @@ def test_measure_gives_each_reason_once(con: sqlanon.Connection) -> None:
 def test_a_report_says_what_is_promised_of_lists(con: sqlanon.Connection) -> None:
     published(con)
     text = page_of(con, "r").text
-    assert "by a whole list is not measured: what is required is about readers who know a few of its items" in text
+    assert "by a whole list is not measured: the requirements are about readers who know a few of its items" in text
     assert "rows of one respondent count as one" not in text
