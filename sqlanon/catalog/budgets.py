@@ -149,6 +149,30 @@ def _state(engine: Engine, budget: Budget) -> _State:
     return _State(*rows[0])
 
 
+@dataclass(frozen=True)
+class Left:
+    """The epsilon and the delta of a budget that are not spent."""
+
+    epsilon: Decimal
+    delta: Decimal
+
+    def answers(self, epsilon: Decimal, delta: Decimal) -> int:
+        """How many answers that cost as much the budget has left."""
+        if self.epsilon < epsilon or self.delta < delta:
+            return 0
+        by_epsilon = int(self.epsilon / epsilon)
+        return min(by_epsilon, int(self.delta / delta)) if delta else by_epsilon
+
+
+def left(engine: Engine, budget: Budget) -> Left:
+    """What a budget has left, nothing if it was dropped."""
+    state = _state(engine, budget)
+    _require_consistent(budget, state)
+    if state.is_dropped:
+        return Left(Decimal(0), Decimal(0))
+    return Left(state.epsilon - state.spent_epsilon, state.delta - state.spent_delta)
+
+
 def spend(engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal) -> Decimal:
     """Writes down that an answer costs epsilon and delta, before there is one; returns the epsilon that remains.
 

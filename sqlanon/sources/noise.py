@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from math import ceil, exp, inf, log, log1p, nextafter, sqrt
+from math import ceil, exp, expm1, inf, log, log1p, nextafter, sqrt
 from typing import Any
 
 from sqlanon.errors import PolicyError, UserError
@@ -60,6 +60,11 @@ class Laplace:
         """The least w such that the noise is from -w to w with a probability of 95 % or more."""
         return width_of(self.scale)
 
+    @property
+    def expected_error(self) -> float:
+        """The expectation of abs(z)."""
+        return expected_error(self.scale)
+
 
 def laplace(sensitivity: int, epsilon: float) -> Laplace:
     """The least noise that costs at most epsilon. Raises PolicyError where it would be greater than any figure."""
@@ -99,6 +104,12 @@ def width_of(scale: float, confidence: float = _CONFIDENCE) -> int:
     return max(0, ceil(-bound * scale - 1 - 1e-9))
 
 
+def expected_error(scale: float) -> float:
+    """The expectation of the absolute value of discrete Laplace noise: 2 r / (1 - r^2) with r = exp(-1 / scale)."""
+    ratio = exp(-1 / scale)
+    return 2 * ratio / -expm1(-2 / scale)
+
+
 @dataclass(frozen=True)
 class Threshold:
     """Discrete Laplace noise for the counts of keys that nobody may know, of which those above a threshold are told.
@@ -118,6 +129,11 @@ class Threshold:
     def width(self) -> int:
         """The least w such that the noise is from -w to w with a probability of 95 % or more."""
         return width_of(self.scale)
+
+    @property
+    def expected_error(self) -> float:
+        """The expectation of abs(z)."""
+        return expected_error(self.scale)
 
 
 def threshold(keys: int, in_one_key: int, epsilon: float, delta: float) -> Threshold:

@@ -88,10 +88,33 @@ def test_the_same_rows_count_in_each_query(con, bare):
         ("SELECT sum(bill * 2) FROM visits WHERE disease = 'ulcer'", "low => 0, high => 2000", [Decimal("1000.00")]),
         ("SELECT sum(age) FROM visits WHERE patient = 1", "low => 0, high => 100, decimals => 1", [Decimal("82.0")]),
         ("SELECT sum(patient) FROM visits", "low => 2, high => 3", [25]),
+        (
+            "SELECT disease, sum(bill) AS n FROM visits GROUP BY disease",
+            f"{KEYS}, low => 0, high => 25, bound => 'entity'",
+            [0, Decimal("52.00"), Decimal("28.00"), Decimal("26.00")],
+        ),
     ],
 )
 def test_figures_without_noise_are_those_of_the_bounded_rows(con, bare, query, arguments, answer):
-    assert [row[0] for row in ask(con, query, f"epsilon => 1, rows => 10, {arguments}")] == answer
+    assert [row[-5] for row in ask(con, query, f"epsilon => 1, rows => 10, {arguments}")] == answer
+
+
+@pytest.mark.parametrize(("low", "high", "total"), [(0, 500, "1006.00"), (100, 200, "800.00"), (-5, 10, "21.00")])
+def test_totals_of_respondents_are_within_low_and_high(con, bare, low, high, total):
+    """E33: the totals of six patients are 559.50, 0, 700, -5, 3 and 3."""
+    query, within = "SELECT sum(bill) FROM visits", f"low => {low}, high => {high}, bound => 'entity'"
+    assert ask(con, query, f"epsilon => 1, {within}")[0][0] == Decimal(total)
+    assert bare[0][0].sensitivity == 100 * high
+
+
+def test_totals_need_somebody_whose_they_are(con):
+    con.execute("CREATE POLICY r ON visits (disease QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE BUDGET c ON POLICY r (epsilon => 1)")
+    with pytest.raises(PolicyError, match="does not say whose a row is"):
+        con.execute(
+            "ESTIMATE SELECT sum(bill) FROM visits "
+            "UNDER BUDGET c (epsilon => 1, low => 0, high => 1, bound => 'entity')"
+        )
 
 
 def test_an_average_is_that_of_its_values(con, bare):
@@ -119,6 +142,7 @@ QUERIES = [
     ("SELECT disease, sum(age) AS n FROM visits GROUP BY disease", f"{KEYS}, low => -20, high => 10, decimals => 1"),
     ("SELECT avg(bill) FROM visits", "low => 0, high => 50"),
     ("SELECT disease, avg(bill) AS n FROM visits GROUP BY disease", f"{KEYS}, low => 10, high => 50"),
+    ("SELECT disease, sum(bill) AS n FROM visits GROUP BY disease", f"{KEYS}, low => 2, high => 50, bound => 'entity'"),
     (BY_DISEASE, "keys => found, delta => 1e-9"),
     ("SELECT disease, count(DISTINCT patient) AS n FROM visits GROUP BY disease", "keys => found, delta => 1e-9"),
 ]
@@ -184,15 +208,15 @@ def test_no_respondent_changes_more_than_the_noise_is_made_for(con, bare, monkey
 
 def remember_groups(con, monkeypatch):
     """Makes each query for groups that are found leave them, with their counts, in the temporary table `seen`."""
-    from sqlanon.estimates.noisy import answers
+    from sqlanon.estimates.noisy import figures
 
-    former = answers.shown_keys
+    former = figures.shown_keys
 
     def shown_keys(engine, groups, types):
         engine.run(f'CREATE OR REPLACE TEMP TABLE seen AS SELECT k0, n FROM "{groups}"')
         return former(engine, groups, types)
 
-    monkeypatch.setattr(answers, "shown_keys", shown_keys)
+    monkeypatch.setattr(figures, "shown_keys", shown_keys)
 
 
 def write(con, visits):
@@ -280,6 +304,9 @@ def test_no_row_raises_an_error(con, bare, query):
         ("SELECT median(bill) FROM visits", "", "needs candidates"),
         ("SELECT median(bill) FROM visits", "candidates => (2, 1)", "have to rise"),
         ("SELECT count(*) FROM visits", "low => 0", "takes no low"),
+        ("SELECT count(*) FROM visits", "bound => 'entity'", "is for sums"),
+        ("SELECT sum(bill) FROM visits", "low => 0, high => 1, bound => 'person'", "has to be 'rows' or 'entity'"),
+        ("SELECT sum(bill) FROM visits", "low => 0, high => 1, bound => 'entity', rows => 2", "there are no groups"),
         ("SELECT count(*) FROM visits", "seed => 1", "no argument 'seed'"),
         ("SELECT count(*) FROM visits", "rows => 0", "whole number from 1"),
         ("SELECT count(*) FROM visits", "rows => 1.5", "whole number from 1"),

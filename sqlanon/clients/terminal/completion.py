@@ -270,6 +270,10 @@ STATEMENTS: dict[str, str] = {
         "EXPLAIN [VERBOSE] ANONYMIZED VIEW | TABLE name AS POLICY policy METHOD generalization(suppression => 0.02);\n"
         "    -- a dry run: nothing is written; VERBOSE has each step, the SQL and the fingerprint"
     ),
+    "EXPLAIN ESTIMATE": (
+        "EXPLAIN ESTIMATE SELECT ... UNDER BUDGET budget (epsilon => 0.5, ...);\n"
+        "    -- what the answer would cost and how far its noise would go: nothing is spent, no row is read"
+    ),
     "CREATE ANONYMIZED VIEW": (
         "CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name FROM source (column, ...) [SENSITIVE column, ...];\n"
         "CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name AS POLICY policy\n"

@@ -16,10 +16,11 @@ _EPSILON_OF_ONE = Decimal("0.000001")
 _MOST_ROWS = 1_000_000
 _MOST_DECIMALS = 9
 # Ends and candidates, in units of their last decimal: the noise must not leave 64 bits.
-_MOST_UNITS = 10**15
+MOST_UNITS = 10**15
 FOUND = "found"
 
-_ARGUMENTS = ("epsilon", "delta", "rows", "low", "high", "decimals", "keys", "candidates")
+_ARGUMENTS = ("epsilon", "delta", "rows", "bound", "low", "high", "decimals", "keys", "candidates", "smallest")
+_BOUNDS = ("rows", "entity")
 # What each kind of figure needs, and what it may have besides.
 _NEEDED = {
     "rows": (),
@@ -42,6 +43,8 @@ class NoiseOptions:
 
     `keys` are the public values of the grouped column, or the table of them, or `FOUND`: those that occur, of which
     each is told with a probability of `delta` because of one respondent. `decimals` are those that noise is added to.
+    If `bounds_totals`, `low` and `high` are of a respondent's total in each of `rows` groups. `smallest` is the number
+    of rows in the smallest group that is of interest.
     """
 
     epsilon: Decimal
@@ -52,6 +55,8 @@ class NoiseOptions:
     decimals: int | None = None
     keys: tuple[Scalar, ...] | QualifiedName | None = None
     candidates: tuple[Decimal, ...] = ()
+    bounds_totals: bool = False
+    smallest: int | None = None
 
     @property
     def finds_keys(self) -> bool:
@@ -80,8 +85,12 @@ def options_of(arguments: Sequence[tuple[str, Value]], figure: Figure, groups: i
         decimals=_whole(by_name, "decimals", 0, _MOST_DECIMALS) if "decimals" in by_name else None,
         keys=_keys(by_name.get("keys")),
         candidates=_candidates(by_name.get("candidates", ())),
+        bounds_totals=_bound(by_name.get("bound", "rows")) == "entity",
+        smallest=_whole(by_name, "smallest", 1, MOST_UNITS) if "smallest" in by_name else None,
     )
     _require_keys(options, figure, groups)
+    if options.bounds_totals:
+        _require_totals(options, figure, groups, entity)
     if entity is None and options.rows != 1:
         raise PolicyError(
             "rows is of one respondent, and the policy does not say whose a row is: each counts by itself",
@@ -99,6 +108,34 @@ def _require_needed(by_name: dict[str, Value], figure: Figure) -> None:
     for name in _OF_NUMBERS:
         if name in by_name and name not in (*needed, *(("decimals",) if needed else ())):
             raise PolicyError(f"{figure.name} takes no {name}", hint="leave it out", part=("argument", name))
+
+
+def _require_totals(options: NoiseOptions, figure: Figure, groups: int, entity: str | None) -> None:
+    part = ("argument", "bound")
+    if figure.kind != "sum":
+        raise PolicyError(f"bound => 'entity' is for sums, and {figure.name} is none", hint="leave it out", part=part)
+    if entity is None:
+        raise PolicyError(
+            "bound => 'entity' is of one respondent, and the policy does not say whose a row is",
+            hint="name the column of the respondents: ALTER POLICY ... ALTER COLUMN column ENTITY",
+            part=part,
+        )
+    if not groups and options.rows != 1:
+        raise PolicyError(
+            "with bound => 'entity' rows is the number of groups that a respondent may be in, and there are no groups",
+            hint="leave rows out",
+            part=("argument", "rows"),
+        )
+
+
+def _bound(value: Value) -> str:
+    if isinstance(value, str) and fold(value) in _BOUNDS:
+        return fold(value)
+    raise PolicyError(
+        f"bound is {written(value)}, and has to be 'rows' or 'entity'",
+        hint="'rows' bounds the values of rows, 'entity' the total of a respondent",
+        part=("argument", "bound"),
+    )
 
 
 def _require_keys(options: NoiseOptions, figure: Figure, groups: int) -> None:
@@ -136,8 +173,8 @@ def _number(by_name: dict[str, Value], name: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise PolicyError(f"{name} is {written(value)}, and has to be a number", part=("argument", name))
     exact = Decimal(value)
-    if abs(exact) > _MOST_UNITS:
-        raise PolicyError(f"{name} is beyond {_MOST_UNITS:.0e}", hint="narrow it", part=("argument", name))
+    if abs(exact) > MOST_UNITS:
+        raise PolicyError(f"{name} is beyond {MOST_UNITS:.0e}", hint="narrow it", part=("argument", name))
     return exact
 
 
@@ -197,6 +234,6 @@ def in_units(value: Decimal, decimals: int, name: str) -> int:
             hint="round it, or write decimals => ... for values of type DOUBLE",
             part=("argument", name),
         )
-    if abs(scaled) > _MOST_UNITS:
+    if abs(scaled) > MOST_UNITS:
         raise PolicyError(f"{name} is too large for noise of 64 bits", hint="narrow it", part=("argument", name))
     return int(scaled)

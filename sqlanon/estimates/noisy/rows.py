@@ -7,14 +7,14 @@ by the rows that are left of theirs.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.noisy.options import NoiseOptions, in_units
+from sqlanon.estimates.noisy.options import MOST_UNITS, NoiseOptions, in_units
 from sqlanon.estimates.noisy.query import SOURCE, NoisyQuery
 from sqlanon.estimates.query.functions import tried
 from sqlanon.estimates.query.parse import refused
@@ -123,10 +123,15 @@ def counting_rows(
 
     `bins` is the table of public keys, None where there are no groups or the groups are to be found.
     """
-    grouped = _grouped(_read(query, rows, units), query, bins)
+    in_rows = replace(units, low=-MOST_UNITS, high=MOST_UNITS) if units and options.bounds_totals else units
+    grouped = _grouped(_read(query, rows, in_rows), query, bins)
     of_group = [GROUP] if bins or not query.groups else [key(index) for index in range(len(query.groups))]
     if query.figure.kind == "respondents":
         grouped = exp.select(*map(column, (ENTITY, *of_group))).distinct().from_(grouped.subquery("row"))
+    if units and options.bounds_totals:
+        grouped = _totals(grouped, units)
+        # The same groups of a respondent count, whatever is summed.
+        return bounded(grouped, [GROUP], options.rows, salt) if query.groups else grouped
     if rows.entity is None or (query.figure.kind == "respondents" and not query.groups):
         return grouped
     values = [*of_group, *([VALUE] if units else [])]
@@ -164,6 +169,14 @@ def _grouped(read: exp.Select, query: NoisyQuery, bins: str | None) -> exp.Selec
     same = exp.and_(*(identical(column(key(i), "row"), column(key(i), "bin")) for i in range(len(query.groups))))
     outputs = exp.Column(this=exp.Star(), table=exp.to_identifier("row", quoted=True)), column(GROUP, "bin")
     return exp.select(*outputs).from_(read.subquery("row")).join(relation(bins, "bin"), on=same)
+
+
+def _totals(rows: exp.Select, units: Units) -> exp.Select:
+    """The total of each respondent in each group, never outside of low and high."""
+    total = _within(f.sum(huge(column(VALUE))), literal(units.low), literal(units.high))
+    names = [column(name) for name in (ENTITY, GROUP)]
+    totals = exp.select(*names, alias(cast(total, "BIGINT"), VALUE)).from_(rows.subquery("row"))
+    return totals.group_by(*(name.copy() for name in names))
 
 
 def figures_of_bins(rows: exp.Select, units: Units | None, bins: str | None, *, centered: bool) -> exp.Select:

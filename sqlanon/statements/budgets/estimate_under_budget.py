@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
@@ -60,13 +62,18 @@ estimate_under_budget = ESTIMATE query UNDER BUDGET name
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.estimates.noisy.answers import noisy_answer
 
-        try:
+        with self.about_query():
             answer = noisy_answer(engine, self.budget, self.query, self.arguments, self.sql())
+        return Answer(answer.columns, answer.rows, answer.remarks)
+
+    @contextmanager
+    def about_query(self) -> Iterator[None]:
+        """Says of a PolicyError raised inside where in the script it is: its own place is one in the query."""
+        try:
+            yield
         except PolicyError as error:
-            # Its place is one in the query.
             if error.position:
                 known = self.query_position
                 error.position = error.position.within(known) if known else None
                 error.part = error.part or ("query",)
             raise
-        return Answer(answer.columns, answer.rows, answer.remarks)

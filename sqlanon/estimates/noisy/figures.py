@@ -1,0 +1,271 @@
+"""The noise of each kind of figure: its size, how far it goes, and how it is drawn. Only `draw` reads rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, log
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.estimates.noisy.bins import shown_keys
+from sqlanon.estimates.noisy.options import NoiseOptions, in_units
+from sqlanon.estimates.noisy.query import NoisyQuery
+from sqlanon.estimates.noisy.rows import GROUP, Units, figures_of_bins, found_groups, values_of_bins
+from sqlanon.sources.noise import Laplace, laplace, not_above, quantile, threshold, width_of
+from sqlanon.sql.build.names import column, relation
+
+# A figure is worth asking for where the noise is a tenth of it in 95 of 100 answers.
+_TENTHS = 10
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A query that can be answered, with everything that its price depends on; no row of the source was read."""
+
+    query: NoisyQuery
+    options: NoiseOptions
+    types: tuple[str, ...]
+    rows: exp.Select
+    units: Units | None
+    bins: str | None
+    groups: int
+
+    @property
+    def sensitivity(self) -> int:
+        """The number of groups, or of rows, that one respondent is in at most."""
+        if self.query.figure.kind != "respondents" and not self.options.bounds_totals:
+            return self.options.rows
+        return min(self.options.rows, self.groups) if self.query.groups else 1
+
+
+# Reads the rows that count and gives them noise: the figures of each group, and the keys of groups that are told.
+Drawn = tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """How a figure is answered: its columns, `draw`, sentences about it, and how far the noise goes.
+
+    `mechanism` names the noise. Errors are in units of the figure, those of a quantile in ranks; None where they depend
+    on the rows. `enough` is the number of rows in a group from which on the noise is a tenth in 95 of 100 answers.
+    """
+
+    columns: tuple[Column, ...]
+    draw: Callable[[Engine, Scratch], Drawn]
+    remarks: tuple[str, ...]
+    mechanism: str
+    expected_error: float | None
+    error_95: float | None
+    enough: int
+
+
+def planned(priced: Priced) -> Planned:
+    """The noise of a query. Raises PolicyError where it would be greater than any figure."""
+    return _found_groups(priced) if priced.options.finds_keys else _FIGURES[priced.query.figure.kind](priced)
+
+
+def _of_bins(engine: Engine, priced: Priced, *, centered: bool = False) -> tuple[list[int], list[int]]:
+    """The number of rows of each bin, and the sum of their values."""
+    of_bins = engine.rows(figures_of_bins(priced.rows, priced.units, priced.bins, centered=centered))
+    return [int(n) for n, _ in of_bins], [int(s) for _, s in of_bins]
+
+
+def _ends(name: str, kind: str) -> tuple[Column, ...]:
+    return (name, kind), (f"{name}_low_95", kind), (f"{name}_high_95", kind)
+
+
+def _counts(priced: Priced) -> Planned:
+    """Counts of rows, or of respondents."""
+    noise = laplace(priced.sensitivity, not_above(priced.options.epsilon))
+    width = noise.width
+
+    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+        counts, _ = _of_bins(engine, priced)
+        return [(n, n - width, n + width) for n in noise.drawn(counts)], []
+
+    return Planned(
+        _ends(priced.query.figure.name, "HUGEINT"),
+        draw,
+        (_of_noise(width),),
+        _called(noise),
+        noise.expected_error,
+        width,
+        _TENTHS * width,
+    )
+
+
+def _called(noise: Laplace, unit: int = 1) -> str:
+    return f"discrete Laplace, scale {noise.scale / unit:.6g}"
+
+
+def _of_noise(width: int) -> str:
+    """Says how far the noise goes, and which counts are worth asking for: a fact of the statement alone."""
+    return (
+        f"the noise is within {width} in 95 of 100 answers: "
+        f"only a count above {_TENTHS * width} is within 10 % of the truth"
+        if width
+        else "the noise is 0 in 95 of 100 answers: epsilon is so great that little is protected"
+    )
+
+
+def _sums(priced: Priced) -> Planned:
+    """Sums of values within low and high, or of respondents' totals within them."""
+    units = priced.units
+    assert units is not None
+    most = max(abs(units.low), abs(units.high))
+    noise = laplace(priced.sensitivity * most, not_above(priced.options.epsilon))
+    width, unit = noise.width, 10**units.decimals
+
+    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+        _, sums = _of_bins(engine, priced)
+        ends = [(s, s - width, s + width) for s in noise.drawn(sums)]
+        return [tuple(_number(end, units.decimals) for end in row) for row in ends], []
+
+    return Planned(
+        _ends(priced.query.figure.name, _type(units.decimals)),
+        draw,
+        (_of_bound(priced),),
+        _called(noise, unit),
+        noise.expected_error / unit,
+        width / unit,
+        ceil(_TENTHS * Fraction(width, most)),
+    )
+
+
+def _of_bound(priced: Priced) -> str:
+    """Says what was bounded before the noise of a sum was added."""
+    if priced.options.bounds_totals:
+        groups = f" in each of at most {priced.options.rows} groups" if priced.query.groups else ""
+        return f"the total of each respondent{groups} counts within low and high"
+    return f"at most {priced.options.rows} rows of each respondent count, each value within low and high"
+
+
+def _type(decimals: int) -> str:
+    return f"DECIMAL(38,{decimals})" if decimals else "HUGEINT"
+
+
+def _number(units: int, decimals: int) -> Any:
+    return f"{Decimal(units).scaleb(-decimals):f}" if decimals else units
+
+
+def _averages(priced: Priced) -> Planned:
+    """Averages: the middle of low and high, and a sum around it by a count, each with half of epsilon."""
+    units = priced.units
+    assert units is not None
+    half = not_above(priced.options.epsilon) / 2
+    of_sum = laplace(priced.sensitivity * (units.high - units.low), half)
+    of_count = laplace(priced.sensitivity, half)
+    # Each is in its interval with 97.5 %, so that both are with 95 %.
+    sum_width, count_width = (width_of(noise.scale, 0.975) for noise in (of_sum, of_count))
+
+    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+        counts, sums = _of_bins(engine, priced, centered=True)
+        pairs = zip(of_count.drawn(counts), of_sum.drawn(sums), strict=True)
+        return [_average(units, n, s, count_width, sum_width) for n, s in pairs], []
+
+    about_small = (
+        f"where the count with noise is {count_width} or less the average is NULL: a group of {2 * count_width} rows "
+        "has one in 98 of 100 answers"
+    )
+    # An average of n rows is off by at most half of (sum width + count width (high - low)) / (n - count width).
+    of_range = Fraction(sum_width, units.high - units.low) + count_width
+    return Planned(
+        _ends(priced.query.figure.name, "DOUBLE"),
+        draw,
+        (about_small,),
+        f"a centered sum by a count, {_called(of_sum, 2 * 10**units.decimals)} and {of_count.scale:.6g}",
+        None,
+        None,
+        count_width + ceil(of_range * _TENTHS / 2),
+    )
+
+
+def _average(units: Units, count: int, total: int, count_width: int, total_width: int) -> tuple[float | None, ...]:
+    """The average and its ends, from a count and a sum of doubled, centered values, both with noise."""
+    if count <= count_width:
+        return None, None, None
+    ratios = [
+        Fraction(t, n)
+        for t in (total - total_width, total + total_width)
+        for n in (count - count_width, count + count_width)
+    ]
+    parts = Fraction(total, count), min(ratios), max(ratios)
+    middle = units.low + units.high
+    least, most = Fraction(2 * units.low), Fraction(2 * units.high)
+    return tuple(float(max(least, min(most, middle + part)) / (2 * 10**units.decimals)) for part in parts)
+
+
+def _quantiles(priced: Priced) -> Planned:
+    """Quantiles: one of the candidates for each group."""
+    units = priced.units
+    assert units is not None
+    candidates = [in_units(each, units.decimals, "candidates") for each in priced.options.candidates]
+    share = float(priced.query.figure.share)
+    epsilon = not_above(priced.options.epsilon)
+    noise = quantile(candidates, share, priced.sensitivity, epsilon)
+
+    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+        values: dict[int, list[int]] = {}
+        for group, value in engine.rows(values_of_bins(priced.rows)):
+            values.setdefault(int(group), []).append(int(value))
+        numbers = range(1, priced.groups + 1) if priced.bins else [0]
+        return [(_number(noise.drawn(values.get(number, [])), units.decimals),) for number in numbers], []
+
+    # McKenna and Sheldon, Permute-and-flip (2020): of m candidates, one whose rank is off by d more than the best one's
+    # is chosen with a probability of at most m e^(-d epsilon / (2 rows max(share, 1 - share))).
+    ranks = ceil(2 * priced.sensitivity * max(share, 1 - share) * log(len(candidates) / 0.05) / epsilon)
+    return Planned(
+        ((priced.query.figure.name, _type(units.decimals)),),
+        draw,
+        (),
+        f"permute-and-flip among {len(candidates)} candidates",
+        None,
+        ranks,
+        _TENTHS * ranks,
+    )
+
+
+def _found_groups(priced: Priced) -> Planned:
+    """Counts of the groups that occur, of those whose count with noise is a threshold or more."""
+    options = priced.options
+    in_one_key = 1 if priced.query.figure.kind == "respondents" else options.rows
+    noise = threshold(options.rows, in_one_key, not_above(options.epsilon), not_above(options.delta))
+    width = noise.width
+
+    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+        groups = scratch.table("group", found_groups(priced.rows, len(priced.types)))
+        counted = engine.rows(exp.select(column(GROUP), column("n")).from_(relation(groups)))
+        counts = noise.drawn({str(number): int(n) for number, n in counted})
+        keys = shown_keys(engine, groups, priced.types)
+        figures = sorted((int(number), n) for number, n in counts.items())
+        rows: list[tuple[Any, ...]] = [(n, n - width, n + width) for _, n in figures]
+        return rows, [keys[number - 1] for number, _ in figures]
+
+    about_small = (
+        f"a group is told where its count with noise is {noise.threshold} or more: "
+        f"a group of {noise.threshold + width} is told in 97 of 100 answers"
+    )
+    return Planned(
+        _ends(priced.query.figure.name, "HUGEINT"),
+        draw,
+        (_of_noise(width), about_small),
+        f"discrete Laplace, scale {noise.scale:.6g}, told from {noise.threshold} on",
+        noise.expected_error,
+        width,
+        max(_TENTHS * width, noise.threshold + width),
+    )
+
+
+_FIGURES: dict[str, Callable[[Priced], Planned]] = {
+    "rows": _counts,
+    "respondents": _counts,
+    "sum": _sums,
+    "average": _averages,
+    "quantile": _quantiles,
+}
