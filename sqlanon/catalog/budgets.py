@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from time import sleep
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import write_source
+from sqlanon.catalog.accounting import BASIC, DIGITS, ZCDP, Left, epsilon_of, most_rho, rho_of
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -30,8 +31,6 @@ _ATTEMPTS = 200
 _LEAST_PAUSE, _MOST_PAUSE = 1, 20
 # DuckDB's message where two transactions write one row.
 _CONFLICT = "Conflict on"
-# Digits behind the point that the ledger keeps.
-DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,8 @@ class Budget:
     """The privacy that answers about one source may cost together.
 
     `source` and `entity` are those of the policy when the budget was made: whose rows are protected. Without an entity
-    each row is somebody's. `salt` chooses the rows of a respondent who has more than count.
+    each row is somebody's. `salt` chooses the rows of a respondent who has more than count. `accounting` is how costs
+    are added up, BASIC or ZCDP.
     """
 
     budget_id: str
@@ -48,13 +48,22 @@ class Budget:
     source: str
     entity: str | None
     salt: str
+    accounting: str
 
 
 def create(
-    engine: Engine, name: str, policy: str, source: QualifiedName, entity: str | None, epsilon: Decimal, delta: Decimal
+    engine: Engine,
+    name: str,
+    policy: str,
+    source: QualifiedName,
+    entity: str | None,
+    epsilon: Decimal,
+    delta: Decimal,
+    accounting: str = BASIC,
 ) -> None:
     """Writes a budget of which nothing is spent."""
-    budget = Budget(secrets.token_hex(16), name, policy, write_source(source), entity, secrets.token_hex(16))
+    ids = [secrets.token_hex(16) for _ in range(2)]
+    budget = Budget(ids[0], name, policy, write_source(source), entity, ids[1], accounting)
     _rows.insert(engine, "budget", [{**asdict(budget), "epsilon": epsilon, "delta": delta}])
 
 
@@ -99,12 +108,13 @@ def delete(engine: Engine, name: str) -> None:
 
 
 def counts(engine: Engine) -> Iterator[tuple[Any, ...]]:
-    """A row for each budget: its policy, what it has, what is spent and remains, its entries and its state."""
-    for name, policy, epsilon, spent, delta, spent_delta, entries, is_dropped in engine.rows(
+    """A row for each budget: its policy, what it has, what is spent and remains, its entries, state and accounting."""
+    for name, policy, epsilon, spent, delta, spent_delta, entries, is_dropped, accounting, rho in engine.rows(
         sql_file("catalog", "queries", "budgets")
     ):
-        state = "dropped" if is_dropped else "open"
-        yield name, policy, *map(float, (epsilon, spent, epsilon - spent, delta, spent_delta)), entries, state
+        spent_epsilon = epsilon_of(rho, delta - spent_delta) if accounting == ZCDP else spent
+        numbers = map(float, (epsilon, spent_epsilon, epsilon - spent_epsilon, delta, spent_delta))
+        yield name, policy, *numbers, entries, "dropped" if is_dropped else "open", accounting
 
 
 def entries(engine: Engine, budget: Budget) -> list[tuple[datetime, Decimal, Decimal, str]]:
@@ -134,9 +144,11 @@ class _State:
     delta: Decimal
     spent_epsilon: Decimal
     spent_delta: Decimal
+    spent_rho: Decimal
     is_dropped: bool
     entries_epsilon: Decimal
     entries_delta: Decimal
+    entries_rho: Decimal
 
 
 def _state(engine: Engine, budget: Budget) -> _State:
@@ -149,28 +161,21 @@ def _state(engine: Engine, budget: Budget) -> _State:
     return _State(*rows[0])
 
 
-@dataclass(frozen=True)
-class Left:
-    """The epsilon and the delta of a budget that are not spent."""
-
-    epsilon: Decimal
-    delta: Decimal
-
-    def answers(self, epsilon: Decimal, delta: Decimal) -> int:
-        """How many answers that cost as much the budget has left."""
-        if self.epsilon < epsilon or self.delta < delta:
-            return 0
-        by_epsilon = int(self.epsilon / epsilon)
-        return min(by_epsilon, int(self.delta / delta)) if delta else by_epsilon
-
-
 def left(engine: Engine, budget: Budget) -> Left:
     """What a budget has left, nothing if it was dropped."""
     state = _state(engine, budget)
     _require_consistent(budget, state)
     if state.is_dropped:
-        return Left(Decimal(0), Decimal(0))
-    return Left(state.epsilon - state.spent_epsilon, state.delta - state.spent_delta)
+        return Left(budget.accounting, Decimal(0), Decimal(0), Decimal(0), Decimal(0))
+    delta = state.delta - state.spent_delta
+    return Left(budget.accounting, _remaining(budget, state), delta, state.spent_rho, state.epsilon)
+
+
+def _remaining(budget: Budget, state: _State) -> Decimal:
+    """The epsilon that remains: with ZCDP, by what the sum of rho is known to keep."""
+    if budget.accounting == BASIC:
+        return state.epsilon - state.spent_epsilon
+    return state.epsilon - epsilon_of(state.spent_rho, state.delta - state.spent_delta)
 
 
 def spend(engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal) -> Decimal:
@@ -201,17 +206,24 @@ def _spent(apart: Engine, budget: Budget, query: str, epsilon: Decimal, delta: D
     _require_consistent(budget, state)
     if state.is_dropped:
         raise UserError(f"budget {budget.budget} was dropped; nothing was spent", hint="name another budget")
-    spent = apart.rows(sql_file("catalog", "queries", "spend_budget"), [budget.budget_id, epsilon, delta])
+    rho = rho_of(epsilon) if budget.accounting == ZCDP else Decimal(0)
+    # The row that these were read from is the one that is updated, or the transactions conflict.
+    most = most_rho(state.epsilon, state.delta - state.spent_delta - delta)
+    amounts = [epsilon, delta, rho, most]
+    spent = apart.rows(sql_file("catalog", "queries", "spend_budget"), [budget.budget_id, *amounts])
     if not spent:
         raise _lacking(budget, state, epsilon, delta)
-    entry = {"budget_id": budget.budget_id, "query": query, "epsilon": epsilon, "delta": delta}
+    entry = {"budget_id": budget.budget_id, "query": query, "epsilon": epsilon, "delta": delta, "rho": rho}
     _rows.insert(apart, "budget_entry", [entry])
-    return state.epsilon - Decimal(spent[0][0])
+    spent_epsilon, spent_rho = map(Decimal, spent[0])
+    spent_delta = state.spent_delta + delta
+    return _remaining(budget, replace(state, spent_epsilon=spent_epsilon, spent_rho=spent_rho, spent_delta=spent_delta))
 
 
 def _require_consistent(budget: Budget, state: _State) -> None:
     """Raises CatalogError unless the entries of a budget add up to what its row says was spent."""
-    if (state.spent_epsilon, state.spent_delta) != (state.entries_epsilon, state.entries_delta):
+    spent = (state.spent_epsilon, state.spent_delta, state.spent_rho)
+    if spent != (state.entries_epsilon, state.entries_delta, state.entries_rho):
         raise CatalogError(
             f"budget {budget.budget}: its entries in anon.budget_entry do not add up to what anon.budget says was "
             "spent; nothing was done",
@@ -221,6 +233,8 @@ def _require_consistent(budget: Budget, state: _State) -> None:
 
 def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) -> PrivacyViolation:
     """The error for an answer that costs more than a budget has left."""
+    if budget.accounting == ZCDP:
+        return _lacking_rho(budget, state, epsilon, delta)
     left = state.epsilon - state.spent_epsilon
     if epsilon > left:
         hint = f"ask with epsilon => {number(left)} or less" if left > 0 else "nothing can be asked under it any more"
@@ -234,6 +248,18 @@ def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) ->
         f"budget {budget.budget} has a delta of {number(left)} left, and the answer would cost {number(delta)}; "
         "nothing was spent",
         hint="name the keys, keys => (...), which costs no delta, or ask with a smaller one",
+    )
+
+
+def _lacking_rho(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) -> PrivacyViolation:
+    left = max(Decimal(0), most_rho(state.epsilon, state.delta - state.spent_delta - delta) - state.spent_rho)
+    # Rounded down, so that it is not refused again.
+    price = (2 * left).sqrt().quantize(Decimal("0.000001"), ROUND_FLOOR)
+    return PrivacyViolation(
+        f"budget {budget.budget} has a rho of {left:.3g} left, and the answer would cost {rho_of(epsilon):.3g}"
+        + (f" with its delta of {number(delta)}" if delta else "")
+        + "; nothing was spent",
+        hint=f"ask with epsilon => {number(price)} or less" if price else "nothing can be asked under it any more",
     )
 
 

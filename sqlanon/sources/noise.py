@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from math import ceil, exp, expm1, inf, log, log1p, nextafter, sqrt
+from math import ceil, exp, expm1, inf, isqrt, log, log1p, nextafter, pi, sqrt
+from statistics import NormalDist
 from typing import Any
 
 from sqlanon.errors import PolicyError, UserError
@@ -16,6 +17,8 @@ MOST = 2**62
 # No scale is greater: the noise would be greater than whatever is counted.
 _MOST_SCALE = 2.0**50
 _CONFIDENCE = 0.95
+# Up to it, the weights of normal noise are added up one by one.
+_SMALL_SCALE = 1_000.0
 
 
 @cache
@@ -55,6 +58,13 @@ class Laplace:
         within = [max(-MOST, min(MOST, value)) for value in values]
         return [int(value) for value in _laplace(self.scale)(within)] if within else []
 
+    def within(self, confidence: float) -> int:
+        """The least w such that the noise is from -w to w with at least this probability."""
+        return width_of(self.scale, confidence)
+
+    def __str__(self) -> str:
+        return "discrete Laplace"
+
     @property
     def width(self) -> int:
         """The least w such that the noise is from -w to w with a probability of 95 % or more."""
@@ -70,6 +80,76 @@ def laplace(sensitivity: int, epsilon: float) -> Laplace:
     """The least noise that costs at most epsilon. Raises PolicyError where it would be greater than any figure."""
     scale = _least(sensitivity / epsilon, lambda scale: _laplace(scale).map(sensitivity) <= epsilon)
     return Laplace(sensitivity, epsilon, scale)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Discrete Gaussian noise, which adds z with a probability proportional to exp(-z^2 / (2 scale^2)).
+
+    One respondent changes the numbers to which it is added by a vector of length `sensitivity` at most, and the answers
+    cost `rho` at most, of zero-concentrated differential privacy, as OpenDP computes it.
+    """
+
+    sensitivity: float
+    rho: float
+    scale: float
+
+    def drawn(self, values: Sequence[int]) -> list[int]:
+        """The values with noise, each with noise of its own."""
+        within = [max(-MOST, min(MOST, value)) for value in values]
+        return [int(value) for value in _gaussian(self.scale)(within)] if within else []
+
+    def within(self, confidence: float) -> int:
+        """A w such that the noise is from -w to w with at least this probability; the least one for small scales."""
+        if self.scale > _SMALL_SCALE:
+            # A tail of discrete noise is at most that of continuous noise one whole number before it.
+            return ceil(NormalDist().inv_cdf((1 + confidence) / 2) * self.scale) + 1
+        weights = self._weights()
+        total = 2 * sum(weights) - weights[0]
+        mass, width = weights[0], 0
+        while mass < confidence * total:
+            width += 1
+            mass += 2 * weights[width]
+        return width
+
+    @property
+    def width(self) -> int:
+        """A w such that the noise is from -w to w with a probability of 95 % or more."""
+        return self.within(_CONFIDENCE)
+
+    @property
+    def expected_error(self) -> float:
+        """The expectation of abs(z)."""
+        if self.scale > _SMALL_SCALE:
+            return self.scale * sqrt(2 / pi)
+        weights = self._weights()
+        return 2 * sum(z * weight for z, weight in enumerate(weights)) / (2 * sum(weights) - weights[0])
+
+    def _weights(self) -> list[float]:
+        return [exp(-z * z / (2 * self.scale**2)) for z in range(ceil(10 * self.scale) + 2)]
+
+    def __str__(self) -> str:
+        return "discrete Gaussian"
+
+
+def gaussian(squared: int, rho: float) -> Gaussian:
+    """The least noise that costs at most rho, where the length of what one respondent changes has this square.
+
+    Raises PolicyError where it would be greater than any figure.
+    """
+    length = float(isqrt(squared)) if isqrt(squared) ** 2 == squared < 2**106 else _above(_above(sqrt(squared)))
+    scale = _least(length / sqrt(2 * rho), lambda scale: _gaussian(scale).map(length) <= rho)
+    return Gaussian(length, rho, scale)
+
+
+def _above(value: float) -> float:
+    return nextafter(value, inf)
+
+
+def _gaussian(scale: float) -> Any:
+    opendp = _opendp()
+    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l2_distance(T=float)
+    return opendp.m.make_gaussian(*space, scale)
 
 
 def _laplace(scale: float) -> Any:
@@ -189,41 +269,6 @@ def _quantile(candidates: Sequence[int], share: float, scale: float) -> Any:
 
 
 # Noise of several figures that are published together.
-
-
-@dataclass(frozen=True)
-class Gaussian:
-    """Discrete Gaussian noise of a standard deviation, for several numbers.
-
-    One respondent changes them by at most `sensitivity`: the root of the sum of the squares of all changes. The answers
-    cost `rho` at most of zero-concentrated differential privacy (Bun and Steinke 2016).
-    """
-
-    sensitivity: int
-    rho: float
-    deviation: float
-
-    def drawn(self, values: Sequence[int]) -> list[int]:
-        """The values with noise, each with noise of its own."""
-        within = [max(-MOST, min(MOST, value)) for value in values]
-        return [int(value) for value in _gaussian(self.deviation)(within)] if within else []
-
-    @property
-    def width(self) -> int:
-        """The least w such that the continuous distribution is from -w to w with a probability of 95 % or more."""
-        return ceil(1.959964 * self.deviation)
-
-
-def gaussian(sensitivity: int, rho: float) -> Gaussian:
-    """The least noise that costs at most rho. Raises PolicyError where it would be greater than any figure."""
-    deviation = _least(sensitivity / sqrt(2 * rho), lambda scale: _gaussian(scale).map(float(sensitivity)) <= rho)
-    return Gaussian(sensitivity, rho, deviation)
-
-
-def _gaussian(deviation: float) -> Any:
-    opendp = _opendp()
-    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l2_distance(T=float)
-    return opendp.m.make_gaussian(*space, deviation)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sqlanon.sources import noise
 from tests.oracles.noise import (
     chi_square,
     deviation,
+    discrete_gaussian,
     discrete_laplace,
     most_apart,
     of_average,
@@ -30,6 +31,7 @@ CREATE TABLE wards AS SELECT i AS ward FROM range({wards}) AS t (i);
 CREATE TABLE visits AS SELECT 5 * ward + i AS patient, ward, 1.25 AS bill FROM wards, range(5) AS t (i);
 CREATE POLICY visits ON visits (patient ENTITY, ward QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
 CREATE BUDGET b ON POLICY visits (epsilon => 1000, delta => 0.001);
+CREATE BUDGET z ON POLICY visits (epsilon => 1000, delta => 0.001, accounting => 'zcdp');
 """
 
 
@@ -39,8 +41,8 @@ def con():
         yield connection
 
 
-def answers(con, figure, arguments, keys="keys => wards"):
-    query = f"ESTIMATE SELECT ward, {figure} AS n FROM visits GROUP BY ward UNDER BUDGET b ({arguments}, {keys})"
+def answers(con, figure, arguments, keys="keys => wards", budget="b"):
+    query = f"ESTIMATE SELECT ward, {figure} AS n FROM visits GROUP BY ward UNDER BUDGET {budget} ({arguments}, {keys})"
     return [row[1] for row in con.execute(query).fetchall()]
 
 
@@ -49,6 +51,7 @@ def answers(con, figure, arguments, keys="keys => wards"):
     ("figure", "arguments", "scale", "truth", "unit"),
     [
         ("count(*)", "epsilon => 0.5", 2, ROWS, 1),
+        # Two wards of a patient, whose counts are each 1 more.
         ("count(DISTINCT patient)", "epsilon => 0.5, rows => 2", 4, ROWS, 1),
         # A bill of at most 2.00 is 200 cents.
         ("sum(bill)", "epsilon => 4, low => 0, high => 2", 50, ROWS * BILL, Fraction(1, 100)),
@@ -57,6 +60,24 @@ def answers(con, figure, arguments, keys="keys => wards"):
 def test_counts_and_sums_have_discrete_laplace_noise(con, figure, arguments, scale, truth, unit):
     drawn = [int((Fraction(n) - truth) / unit) for n in answers(con, figure, arguments)]
     distance, most = chi_square(drawn, discrete_laplace(scale))
+    assert distance < most
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize(
+    ("figure", "arguments", "scale", "truth", "unit"),
+    [
+        ("count(*)", "epsilon => 0.5", 2, ROWS, 1),
+        # Two wards of a patient, whose counts are each 1 more: the length of the change is the square root of 2.
+        pytest.param("count(DISTINCT patient)", "epsilon => 1, rows => 2", 2**0.5, ROWS, 1, marks=pytest.mark.long),
+        pytest.param(
+            "sum(bill)", "epsilon => 4, low => 0, high => 2", 50, ROWS * BILL, Fraction(1, 100), marks=pytest.mark.long
+        ),
+    ],
+)
+def test_counts_and_sums_have_discrete_gaussian_noise_by_zcdp(con, figure, arguments, scale, truth, unit):
+    drawn = [int((Fraction(n) - truth) / unit) for n in answers(con, figure, arguments, budget="z")]
+    distance, most = chi_square(drawn, discrete_gaussian(scale))
     assert distance < most
 
 

@@ -130,8 +130,8 @@ def test_a_respondent_changes_counts_and_scores_by_what_the_noise_is_made_for(ro
 def test_the_steps_cost_what_is_paid_at_most(columns, rows, epsilon, delta):
     made = plan(columns, rows, epsilon, delta)
     if delta:
-        counts = columns * noise._gaussian(made.columns.deviation).map(float(rows))
-        counts += (columns - 1) * noise._gaussian(made.pairs.deviation).map(float(rows)) if made.pairs else 0
+        counts = columns * noise._gaussian(made.columns.scale).map(float(rows))
+        counts += (columns - 1) * noise._gaussian(made.pairs.scale).map(float(rows)) if made.pairs else 0
     else:
         counts = columns * noise._laplace(made.columns.scale).map(rows)
         counts += (columns - 1) * noise._laplace(made.pairs.scale).map(rows) if made.pairs else 0
@@ -145,7 +145,7 @@ def test_rho_is_that_of_the_example():
     """E66: epsilon 1 and delta 1e-9 are rho 0.014973; six columns have standard deviations 24.5 and 22.4."""
     made = plan(6, 1, 1.0, 1e-9)
     assert noise.rho_of(1.0, 1e-9) == pytest.approx(0.014973, abs=1e-6)
-    assert (made.columns.deviation, made.pairs.deviation) == (
+    assert (made.columns.scale, made.pairs.scale) == (
         pytest.approx(24.5, abs=0.05),
         pytest.approx(22.4, abs=0.05),
     )

@@ -82,7 +82,7 @@ _FILES = {
         "estimates_exact estimates_sums "
         "estimates_fragments estimates_marginals estimates_sliced estimates_types exact_bounds "
         "budgets estimate_null_labels lookup_keys loose_estimates noise_attacks noise_laws "
-        "explain_estimate noisy_answers noisy_histograms steps synthetic_rows synthetic_tables"
+        "accounting explain_estimate noisy_answers noisy_histograms steps synthetic_rows synthetic_tables"
     ),
     "measure": (
         "add_a_figure answers counted_rows estimate_fragments exact_bounds figures frontier granularity_loss "

@@ -55,6 +55,7 @@ def test_a_new_budget_is_listed(con):
         "spent_delta": 0.0,
         "entries": 0,
         "state": "open",
+        "accounting": "basic",
     }
     assert con.execute("DESCRIBE BUDGET b").fetchall() == []
 
@@ -161,6 +162,9 @@ def test_a_ledger_that_was_changed_by_hand_is_refused(con, change):
         ("epsilon => 1, delta => 0.5", "has to be from 0 to 0.001"),
         ("epsilon => 1, delta => -1e-9", "has to be from 0 to 0.001"),
         ("epsilon => 1, eps => 2", "no argument 'eps'"),
+        ("epsilon => 1, accounting => 'renyi'", "has to be 'basic' or 'zcdp'"),
+        ("epsilon => 1, accounting => 'zcdp'", "needs a delta"),
+        ("epsilon => 1, answers => 0", "answers is 0, and has to be a whole number from 1"),
     ],
 )
 def test_arguments_out_of_bounds_are_refused(con, arguments, message):

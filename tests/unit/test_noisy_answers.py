@@ -46,6 +46,7 @@ def bare(monkeypatch):
         return values
 
     monkeypatch.setattr(noise.Laplace, "drawn", values_of)
+    monkeypatch.setattr(noise.Gaussian, "drawn", values_of)
     monkeypatch.setattr(noise.Threshold, "drawn", values_of)
     return drawn
 

@@ -7,6 +7,8 @@ SELECT
   delta,
   spent_delta,
   (SELECT count(*) FROM anon.budget_entry AS entry WHERE entry.budget_id = budget.budget_id) AS entries,
-  dropped_at IS NOT NULL AS is_dropped
+  dropped_at IS NOT NULL AS is_dropped,
+  accounting,
+  spent_rho
 FROM anon.budget
 ORDER BY created_at ASC NULLS LAST, budget ASC NULLS LAST

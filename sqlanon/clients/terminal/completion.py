@@ -301,7 +301,7 @@ STATEMENTS: dict[str, str] = {
         "    -- rows of a table that grows, published in classes before their delay is over"
     ),
     "CREATE BUDGET": (
-        "CREATE BUDGET [IF NOT EXISTS] name ON POLICY policy (epsilon => 2 [, delta => 1e-9]);\n"
+        "CREATE BUDGET [IF NOT EXISTS] name ON POLICY policy (epsilon => 2 [, delta => 1e-9] [, answers => 50]);\n"
         "    -- the privacy that all answers with noise about the policy's table may cost together"
     ),
     "CHECK": (
@@ -392,7 +392,7 @@ _CLAUSES = """
     guarding absent METHODS SWEEP IN MEASURE LEAST knows
     parquet csv duckdb arrow sqlite DELIMITER QUOTE PARTITION_BY TEXT DICTIONARY
     ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS SERIES
-    BUDGET BUDGETS UNDER epsilon delta STREAM STREAMS BY END INTERVAL delay reuse
+    BUDGET BUDGETS UNDER epsilon delta accounting answers STREAM STREAMS BY END INTERVAL delay reuse
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|(?<!\w)\w++$')

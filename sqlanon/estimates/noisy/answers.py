@@ -10,7 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.catalog import budgets, policies
-from sqlanon.catalog.budgets import Budget
+from sqlanon.catalog.accounting import BASIC, ZCDP, Left, rho_of
+from sqlanon.catalog.budgets import Budget, number
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import Value, variable_of
@@ -38,7 +39,7 @@ class NoisyAnswer:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Question:
     """A query under a budget that can be answered, and how."""
 
     budget: Budget
@@ -58,15 +59,18 @@ def noisy_answer(
     budget has too little left. Nothing is spent then.
     """
     with engine.transaction(), Scratch(engine) as scratch:
-        asked = _asked(engine, budget_name, text, arguments, scratch)
-        priced, plan = asked.priced, asked.plan
-        remaining = budgets.spend(engine, asked.budget, statement, priced.options.epsilon, priced.options.delta)
+        question = _question_of(engine, budget_name, text, arguments, scratch)
+        priced, plan = question.priced, question.plan
+        remaining = budgets.spend(engine, question.budget, statement, priced.options.epsilon, priced.options.delta)
         figures, keys = _drawn(engine, scratch, plan)
         key_rows = keys if priced.options.finds_keys else shown_keys(engine, priced.bins or "", priced.types)
     named = [(name, kind) for (name, _), kind in zip(priced.query.groups, priced.types, strict=True)]
     cost = (float(priced.options.epsilon), float(remaining))
     rows = tuple((*key, *figure, *cost) for key, figure in zip(key_rows, figures, strict=True))
-    return NoisyAnswer((*named, *plan.columns, _EPSILON, _REMAINING), rows, plan.remarks)
+    remarks = plan.remarks
+    if question.budget.accounting == ZCDP:
+        remarks += (f"by accounting '{ZCDP}' the answer cost a rho of {rho_of(priced.options.epsilon):.3g}",)
+    return NoisyAnswer((*named, *plan.columns, _EPSILON, _REMAINING), rows, remarks)
 
 
 def explained_answer(
@@ -79,18 +83,37 @@ def explained_answer(
     the errors of `noisy_answer`, but for a budget that has too little.
     """
     with engine.transaction(), Scratch(engine) as scratch:
-        asked = _asked(engine, budget_name, text, arguments, scratch)
-    options, plan = asked.priced.options, asked.plan
-    left = budgets.left(engine, asked.budget)
-    groups = None if options.finds_keys else asked.priced.groups
+        question = _question_of(engine, budget_name, text, arguments, scratch)
+    options, plan = question.priced.options, question.plan
+    left = budgets.left(engine, question.budget)
+    groups = None if options.finds_keys else question.priced.groups
     error = (plan.expected_error, plan.error_95, plan.enough)
     cost = (float(options.epsilon), float(options.delta), float(left.epsilon))
-    return (groups, plan.mechanism, *error, *cost, left.answers(options.epsilon, options.delta)), plan.remarks
+    row = groups, plan.mechanism, *error, *cost, left.answers(options.epsilon, options.delta)
+    return row, (*plan.remarks, *_of_accounting(question.priced, left))
 
 
-def _asked(
+def _of_accounting(priced: Priced, left: Left) -> tuple[str, ...]:
+    """Says how many answers with as much noise a new budget of this size pays for, by either accounting."""
+    epsilon, delta = priced.options.epsilon, priced.options.delta
+    if left.delta <= delta:
+        return ()
+    # The epsilon of Laplace noise over that of normal noise with the same variance.
+    greater = priced.greater_epsilon
+    by_basic, by_zcdp = (epsilon, epsilon / greater) if left.accounting == BASIC else (epsilon * greater, epsilon)
+    numbers = [
+        Left(accounting, left.total, left.delta, Decimal(0), left.total).answers(price, delta)
+        for accounting, price in ((BASIC, by_basic), (ZCDP, by_zcdp))
+    ]
+    return (
+        f"a budget of epsilon {number(left.total)} pays for {numbers[0]} answers with as much noise by accounting "
+        f"'{BASIC}', for {numbers[1]} by '{ZCDP}'",
+    )
+
+
+def _question_of(
     engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]], scratch: Scratch
-) -> _Asked:
+) -> _Question:
     budget = budgets.load(engine, budget_name)
     with about("budget"):
         policy = policies.load(engine, budget.policy)
@@ -99,11 +122,11 @@ def _asked(
     query = parsed(text, protected.columns, protected.entity)
     _require_source(query, policy, protected)
     options = options_of(arguments, query.figure, len(query.groups), protected.entity)
-    priced = _priced(engine, query, options, policy, protected, budget.salt, scratch)
+    priced = _priced(engine, query, options, policy, protected, budget, scratch)
     plan = planned(priced)
     _require_enough(options, plan)
     _require_bindable(engine, priced.rows)
-    return _Asked(budget, priced, plan)
+    return _Question(budget, priced, plan)
 
 
 def _require_enough(options: NoiseOptions, plan: Planned) -> None:
@@ -139,7 +162,7 @@ def _priced(
     options: NoiseOptions,
     policy: Policy,
     protected: ProtectedRows,
-    salt: str,
+    budget: Budget,
     scratch: Scratch,
 ) -> Priced:
     try:
@@ -153,8 +176,8 @@ def _priced(
     except EngineError as error:
         raise PolicyError(f"the query cannot be answered: {error.message}", part=("query",)) from None
     groups = len(shown_keys(engine, bins, types)) if bins else 1
-    rows = counting_rows(query, protected, units, options, salt, bins)
-    return Priced(query, options, types, rows, units, bins, groups)
+    rows = counting_rows(query, protected, units, options, budget.salt, bins)
+    return Priced(query, options, types, rows, units, bins, groups, budget.accounting)
 
 
 def _require_bindable(engine: Engine, rows: exp.Select) -> None:

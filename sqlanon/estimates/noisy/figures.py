@@ -11,13 +11,14 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.catalog.accounting import BASIC, rho_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.noisy.bins import shown_keys
 from sqlanon.estimates.noisy.options import NoiseOptions, in_units
 from sqlanon.estimates.noisy.query import NoisyQuery
 from sqlanon.estimates.noisy.rows import GROUP, Units, figures_of_bins, found_groups, values_of_bins
-from sqlanon.sources.noise import Laplace, laplace, not_above, quantile, threshold, width_of
+from sqlanon.sources.noise import Gaussian, Laplace, gaussian, laplace, not_above, quantile, threshold
 from sqlanon.sql.build.names import column, relation
 
 # A figure is worth asking for where the noise is a tenth of it in 95 of 100 answers.
@@ -35,6 +36,7 @@ class Priced:
     units: Units | None
     bins: str | None
     groups: int
+    accounting: str = BASIC
 
     @property
     def sensitivity(self) -> int:
@@ -42,6 +44,26 @@ class Priced:
         if self.query.figure.kind != "respondents" and not self.options.bounds_totals:
             return self.options.rows
         return min(self.options.rows, self.groups) if self.query.groups else 1
+
+    @property
+    def squared(self) -> int:
+        """The greatest sum of the squares of a respondent's numbers of rows in the groups."""
+        is_once = self.query.figure.kind == "respondents" or self.options.bounds_totals
+        return self.sensitivity if is_once else self.sensitivity**2
+
+    @property
+    def greater_epsilon(self) -> Decimal:
+        """The epsilon of Laplace noise over the one of normal noise with the same variance; 1 for other mechanisms."""
+        if self.options.finds_keys or self.query.figure.kind == "quantile":
+            return Decimal(1)
+        return (Decimal(2 * self.sensitivity**2) / self.squared).sqrt()
+
+    def noise(self, most: int = 1, *, half: bool = False) -> Laplace | Gaussian:
+        """Noise for numbers of rows, or for sums of values up to `most`, for the whole price or half of it."""
+        shares = 2 if half else 1
+        if self.accounting == BASIC:
+            return laplace(self.sensitivity * most, not_above(self.options.epsilon) / shares)
+        return gaussian(self.squared * most**2, not_above(rho_of(self.options.epsilon)) / shares)
 
 
 # Reads the rows that count and gives them noise: the figures of each group, and the keys of groups that are told.
@@ -82,7 +104,7 @@ def _ends(name: str, kind: str) -> tuple[Column, ...]:
 
 def _counts(priced: Priced) -> Planned:
     """Counts of rows, or of respondents."""
-    noise = laplace(priced.sensitivity, not_above(priced.options.epsilon))
+    noise = priced.noise()
     width = noise.width
 
     def draw(engine: Engine, scratch: Scratch) -> Drawn:
@@ -100,8 +122,8 @@ def _counts(priced: Priced) -> Planned:
     )
 
 
-def _called(noise: Laplace, unit: int = 1) -> str:
-    return f"discrete Laplace, scale {noise.scale / unit:.6g}"
+def _called(noise: Laplace | Gaussian, unit: int = 1) -> str:
+    return f"{noise}, scale {noise.scale / unit:.6g}"
 
 
 def _of_noise(width: int) -> str:
@@ -119,7 +141,7 @@ def _sums(priced: Priced) -> Planned:
     units = priced.units
     assert units is not None
     most = max(abs(units.low), abs(units.high))
-    noise = laplace(priced.sensitivity * most, not_above(priced.options.epsilon))
+    noise = priced.noise(most)
     width, unit = noise.width, 10**units.decimals
 
     def draw(engine: Engine, scratch: Scratch) -> Drawn:
@@ -158,11 +180,9 @@ def _averages(priced: Priced) -> Planned:
     """Averages: the middle of low and high, and a sum around it by a count, each with half of epsilon."""
     units = priced.units
     assert units is not None
-    half = not_above(priced.options.epsilon) / 2
-    of_sum = laplace(priced.sensitivity * (units.high - units.low), half)
-    of_count = laplace(priced.sensitivity, half)
+    of_sum, of_count = priced.noise(units.high - units.low, half=True), priced.noise(half=True)
     # Each is in its interval with 97.5 %, so that both are with 95 %.
-    sum_width, count_width = (width_of(noise.scale, 0.975) for noise in (of_sum, of_count))
+    sum_width, count_width = (noise.within(0.975) for noise in (of_sum, of_count))
 
     def draw(engine: Engine, scratch: Scratch) -> Drawn:
         counts, sums = _of_bins(engine, priced, centered=True)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sqlanon.catalog.budgets import DIGITS, number
+from sqlanon.catalog.accounting import DIGITS
+from sqlanon.catalog.budgets import number
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.values import QualifiedName, Scalar, Value, written
 from sqlanon.errors import PolicyError

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.catalog import budgets
-from sqlanon.catalog.budgets import DIGITS, Budget, number
+from sqlanon.catalog.accounting import DIGITS
+from sqlanon.catalog.budgets import Budget, number
 from sqlanon.domain.explanation import WithNoise
 from sqlanon.domain.release import Measurement
 from sqlanon.domain.requests import BUDGET, MethodCall, ReleaseRequest

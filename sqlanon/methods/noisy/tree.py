@@ -43,7 +43,7 @@ def plan(columns: int, rows: int, epsilon: float, delta: float) -> NoisePlan:
     part = amount / steps * (1 - 1e-12)
 
     def of_counts(number: int) -> Laplace | Gaussian:
-        return gaussian(rows, part / number) if delta else laplace(rows, part / number)
+        return gaussian(rows**2, part / number) if delta else laplace(rows, part / number)
 
     return NoisePlan(
         of_counts(columns),

@@ -6,8 +6,9 @@ from decimal import Decimal
 
 from sqlanon.catalog import budgets as catalog
 from sqlanon.catalog import migrations, policies
-from sqlanon.catalog.budgets import DIGITS, number
-from sqlanon.domain.identifiers import nearest
+from sqlanon.catalog.accounting import BASIC, DIGITS, ZCDP, accounting_of, share_of
+from sqlanon.catalog.budgets import number
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.values import Value, written
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, about
@@ -17,11 +18,13 @@ from sqlanon.statements.budgets.create_budget import CreateBudget
 # The greatest budget, and the greatest delta: beyond them nothing is protected.
 _MOST_EPSILON = 1_000
 _MOST_DELTA = Decimal("0.001")
-_ARGUMENTS = ("epsilon", "delta")
+_MOST_ANSWERS = 1_000_000
+_ARGUMENTS = ("epsilon", "delta", "accounting", "answers")
+_ACCOUNTINGS = (BASIC, ZCDP)
 
 
-def create_budget(engine: Engine, statement: CreateBudget) -> bool:
-    """Makes a budget; False where IF NOT EXISTS found one.
+def create_budget(engine: Engine, statement: CreateBudget) -> tuple[bool, tuple[str, ...]]:
+    """Makes a budget; False where IF NOT EXISTS found one. With remarks on how it adds up costs.
 
     Raises PolicyError for a name that is taken, also by a budget that was dropped, for arguments out of bounds, and for
     a policy whose rows no noise can protect.
@@ -31,18 +34,19 @@ def create_budget(engine: Engine, statement: CreateBudget) -> bool:
         former = catalog.find(engine, statement.name)
         if former is not None:
             if statement.if_not_exists and catalog.exists(engine, statement.name):
-                return False
+                return False, ()
             raise PolicyError(
                 f"there is a budget {former.budget} already, and what was spent of it cannot be taken back",
                 hint="choose another name; SHOW BUDGETS lists those that were dropped, too",
                 part=("name",),
             )
         epsilon, delta = _amounts(statement.arguments)
+        accounting, remarks = _accounting(dict(statement.arguments), epsilon, delta)
         with about("policy"):
             policy = policies.load(engine, statement.policy)
         rows = protected_rows(engine, policy)
-        catalog.create(engine, statement.name, policy.name, rows.source, rows.entity, epsilon, delta)
-    return True
+        catalog.create(engine, statement.name, policy.name, rows.source, rows.entity, epsilon, delta, accounting)
+    return True, remarks
 
 
 def _amounts(arguments: tuple[tuple[str, Value], ...]) -> tuple[Decimal, Decimal]:
@@ -50,7 +54,7 @@ def _amounts(arguments: tuple[tuple[str, Value], ...]) -> tuple[Decimal, Decimal
     amounts = dict(arguments)
     for name in amounts:
         if name not in _ARGUMENTS:
-            hint = nearest(name, _ARGUMENTS) or "a budget has epsilon and delta"
+            hint = nearest(name, _ARGUMENTS) or "a budget has epsilon, delta, accounting and answers"
             raise PolicyError(f"a budget has no argument {name!r}", hint=hint, part=("argument", name))
     if "epsilon" not in amounts:
         raise PolicyError("a budget needs an epsilon", hint="write (epsilon => 1)", part=("name",))
@@ -69,6 +73,36 @@ def _amounts(arguments: tuple[tuple[str, Value], ...]) -> tuple[Decimal, Decimal
             part=("argument", "delta"),
         )
     return epsilon, delta
+
+
+def _accounting(amounts: dict[str, Value], epsilon: Decimal, delta: Decimal) -> tuple[str, tuple[str, ...]]:
+    """The accounting that is named, or the one that leaves a number of equal answers less noise; with a remark."""
+    accounting, answers = amounts.get("accounting"), amounts.get("answers")
+    if accounting is not None and (not isinstance(accounting, str) or fold(accounting) not in _ACCOUNTINGS):
+        raise PolicyError(
+            f"accounting is {written(accounting)}, and has to be 'basic' or 'zcdp'",
+            hint="'basic' adds up epsilons; 'zcdp' allows more answers where there are many, for a delta",
+            part=("argument", "accounting"),
+        )
+    if answers is not None and (
+        isinstance(answers, bool) or not isinstance(answers, int) or not 1 <= answers <= _MOST_ANSWERS
+    ):
+        raise PolicyError(
+            f"answers is {written(answers)}, and has to be a whole number from 1 to {_MOST_ANSWERS}",
+            hint="so many answers that cost the same are expected",
+            part=("argument", "answers"),
+        )
+    named = fold(accounting) if isinstance(accounting, str) else None
+    if named == ZCDP and not delta:
+        raise PolicyError(
+            "accounting => 'zcdp' needs a delta", hint="write delta => 1e-9", part=("argument", "accounting")
+        )
+    if not isinstance(answers, int):
+        return named or BASIC, ()
+    chosen = named or accounting_of(epsilon, delta, answers)
+    share = share_of(epsilon, delta, chosen, answers)
+    remark = f"accounting {chosen}: {answers} equal answers may cost epsilon => {number(share)} each"
+    return chosen, (remark if named else f"{remark}, with less noise than by the other accounting",)
 
 
 def amount(name: str, value: Value) -> Decimal:

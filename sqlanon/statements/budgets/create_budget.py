@@ -62,4 +62,5 @@ create_budget = CREATE BUDGET [IF NOT EXISTS] name ON POLICY name
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.statements.budgets._budget import create_budget
 
-        return done("CREATE BUDGET", self.name, "created" if create_budget(engine, self) else "exists")
+        is_new, remarks = create_budget(engine, self)
+        return done("CREATE BUDGET", self.name, "created" if is_new else "exists", remarks)

@@ -23,7 +23,8 @@ class ExplainEstimate(Statement):
     OPENINGS = ("EXPLAIN ESTIMATE",)
     EXAMPLES = ("EXPLAIN ESTIMATE SELECT count(*) FROM patients UNDER BUDGET hospital_2026 (epsilon => 0.5)",)
     GRAMMAR = """
-explain_estimate = EXPLAIN estimate_under_budget ;
+explain_estimate = EXPLAIN ESTIMATE query UNDER BUDGET name
+  "(" named_argument {"," named_argument} [","] ")" ;
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("EXPLAIN ESTIMATE ... UNDER BUDGET", READS_SOURCE)

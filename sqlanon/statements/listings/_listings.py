@@ -212,6 +212,7 @@ _LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ..
             ("spent_delta", "DOUBLE"),
             ("entries", "BIGINT"),
             ("state", "VARCHAR"),
+            ("accounting", "VARCHAR"),
         ),
         budgets.counts,
     ),

@@ -1,0 +1,116 @@
+"""The two ways in which a budget adds up costs: epsilons, or the rho of zero-concentrated differential privacy.
+
+An answer that costs epsilon costs a rho of epsilon^2 / 2 (Bun and Steinke, Concentrated differential privacy, 2016,
+proposition 3.3; lemma 8.2 with a delta), and noise of the normal distribution can be chosen that costs this rho, but no
+epsilon. The sum of rho bounds an epsilon for a delta. So sums of many small costs are less than by their epsilons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from math import exp, log, log1p, sqrt
+
+BASIC, ZCDP = "basic", "zcdp"
+# Digits behind the point that the ledger keeps.
+DIGITS = 18
+
+_UNIT = Decimal(1).scaleb(-DIGITS)
+# Relative: what floating-point numbers may be wrong by.
+_SLACK = 1e-12
+
+
+def rho_of(epsilon: Decimal) -> Decimal:
+    """The rho of an answer that costs epsilon, rounded up to the digits that are kept."""
+    with localcontext(prec=100):
+        return (epsilon * epsilon / 2).quantize(_UNIT, ROUND_CEILING)
+
+
+def most_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
+    """The greatest sum of rho that an epsilon and a delta allow, rounded down; 0 without a delta.
+
+    The inverse of `epsilon_of`: for each alpha > 1 this sum is allowed:
+
+        (epsilon - ln(1 / (alpha delta)) / (alpha - 1) - ln(1 - 1 / alpha)) / alpha
+    """
+    if delta <= 0:
+        return Decimal(0)
+    most, log_delta = float(epsilon), log(delta)
+    rho = -_least(lambda alpha: (_beyond(alpha, log_delta) - most) / alpha)
+    return max(Decimal(0), Decimal(rho * (1 - _SLACK)).quantize(_UNIT, ROUND_FLOOR))
+
+
+def epsilon_of(rho: Decimal, delta: Decimal) -> Decimal:
+    """The least epsilon that a sum of rho is known to keep with a delta.
+
+    Canonne, Kamath and Steinke, The discrete Gaussian for differential privacy (2020), corollary 13: the minimum over
+    alpha > 1 of
+
+        alpha rho + ln(1 / (alpha delta)) / (alpha - 1) + ln(1 - 1 / alpha)
+    """
+    if not rho:
+        return Decimal(0)
+    sum_of_rho, log_delta = float(rho), log(delta)
+    epsilon = _least(lambda alpha: alpha * sum_of_rho + _beyond(alpha, log_delta))
+    return max(Decimal(0), Decimal(epsilon * (1 + _SLACK)))
+
+
+def _beyond(alpha: float, log_delta: float) -> float:
+    return -(log(alpha) + log_delta) / (alpha - 1) + log1p(-1 / alpha)
+
+
+def _least(value: Callable[[float], float]) -> float:
+    """The least value over alpha > 1, by golden sections. Each alpha is a bound, so that a worse one is one, too."""
+    golden = (sqrt(5) - 1) / 2
+    low, high = -8.0, 25.0
+    for _ in range(120):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        if value(1 + exp(left)) < value(1 + exp(right)):
+            high = right
+        else:
+            low = left
+    return value(1 + exp((low + high) / 2))
+
+
+def accounting_of(epsilon: Decimal, delta: Decimal, answers: int) -> str:
+    """The accounting that leaves so many equal counts less noise: ZCDP from 11 on with a delta of 1e-6 and epsilon 1.
+
+    By the variances 2 (answers / epsilon)^2 of Laplace noise and answers / (2 rho) of normal noise.
+    """
+    rho = most_rho(epsilon, delta)
+    return ZCDP if rho and answers / (2 * rho) < 2 * (answers / epsilon) ** 2 else BASIC
+
+
+def share_of(epsilon: Decimal, delta: Decimal, accounting: str, answers: int) -> Decimal:
+    """The epsilon that each of so many equal answers may cost, rounded down to six digits."""
+    share = (2 * most_rho(epsilon, delta) / answers).sqrt() if accounting == ZCDP else epsilon / answers
+    return share.quantize(Decimal("0.000001"), ROUND_FLOOR)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a budget has left by its accounting. Delta is that of answers; with ZCDP the sum of rho needs one, too."""
+
+    accounting: str
+    epsilon: Decimal
+    delta: Decimal
+    spent_rho: Decimal
+    # The epsilon of the whole budget.
+    total: Decimal
+
+    def answers(self, epsilon: Decimal, delta: Decimal) -> int:
+        """How many answers that cost as much the budget has left."""
+        if self.accounting == BASIC:
+            by_epsilon = int(self.epsilon / epsilon)
+            return min(by_epsilon, int(self.delta / delta)) if delta else by_epsilon
+        low, high = 0, int(self.most_rho(delta) / rho_of(epsilon)) if self.delta > delta else 0
+        while low < high:
+            middle = (low + high + 1) // 2
+            enough = middle * rho_of(epsilon) <= self.most_rho(middle * delta)
+            low, high = (middle, high) if enough else (low, middle - 1)
+        return low
+
+    def most_rho(self, delta: Decimal) -> Decimal:
+        """The rho that is left where answers cost so much more delta."""
+        return max(Decimal(0), most_rho(self.total, self.delta - delta) - self.spent_rho)
