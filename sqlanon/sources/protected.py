@@ -18,8 +18,8 @@ from sqlanon.errors import PolicyError, about
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import bind_source, source_column
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, order_by, window
-from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.expressions import as_text, ascending, order_by, union_all, window
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 
 _IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, and make a policy on that table"
 
@@ -94,15 +94,33 @@ def _no_table(policy: Policy) -> PolicyError:
 
 ENTITY = "e"
 _RANK = "r"
+_ALL, _CROWDED = "all_rows", "crowded"
 
 
-def bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str) -> exp.Select:
+def bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carried: Sequence[str] = ()) -> exp.Select:
     """At most so many rows of each respondent, chosen by a keyed hash of that respondent's rows alone.
 
-    Rows that agree in all that counts may be chosen in any order.
+    The columns of the result are the respondent, the `values`, by which rows are chosen, and those that are `carried`.
+    Rows that agree in all values may be chosen in any order. Only rows of respondents with more than `most` get a hash
+    and a rank, which take longer than to count each respondent's rows.
     """
-    texts = [as_text(column(name)) for name in (ENTITY, *values)]
+    names = [ENTITY, *values, *carried]
+    texts = [as_text(column(name, _ALL)) for name in (ENTITY, *values)]
     hashed = f.call("sha256", f.call("concat_ws", literal("|"), literal(salt), *texts))
-    ranked = window(f.row_number(), [column(ENTITY)], order_by(*map(ascending, (hashed, *map(column, values)))))
-    numbered = exp.select(exp.Star(), alias(ranked, _RANK)).from_(rows.subquery("row"))
-    return exp.select(exp.Star()).from_(numbered.subquery("row")).where(column(_RANK) <= literal(most))
+    order = order_by(*(ascending(tree) for tree in (hashed, *(column(name, _ALL) for name in values))))
+    ranked = window(f.row_number(), [column(ENTITY, _ALL)], order)
+    numbered = _of_crowded(names, "semi").select(alias(ranked, _RANK), copy=False)
+    chosen = exp.select(*map(column, names)).from_(numbered.subquery("row")).where(column(_RANK) <= literal(most))
+    crowded = exp.select(column(ENTITY)).from_(relation(_ALL)).group_by(column(ENTITY))
+    crowded = crowded.having(f.count() > literal(most), copy=False)
+    kept = union_all([_of_crowded(names, "anti"), chosen])
+    kept = kept.with_(identifier(_ALL), as_=rows, materialized=True, copy=False)
+    kept = kept.with_(identifier(_CROWDED), as_=crowded, materialized=True, copy=False)
+    return exp.select(exp.Star()).from_(kept.subquery("row"))
+
+
+def _of_crowded(names: Sequence[str], join: str) -> exp.Select:
+    """The rows of respondents who have more rows than count, by a "semi" join, or of the others, by an "anti" join."""
+    on = column(ENTITY, _ALL).eq(column(ENTITY, _CROWDED))
+    outputs = [column(name, _ALL) for name in names]
+    return exp.select(*outputs).from_(relation(_ALL)).join(relation(_CROWDED), on=on, join_type=join)

@@ -131,7 +131,7 @@ def counting_rows(
     if units and options.bounds_totals:
         grouped = _totals(grouped, units)
         # The same groups of a respondent count, whatever is summed.
-        return bounded(grouped, [GROUP], options.rows, salt) if query.groups else grouped
+        return bounded(grouped, [GROUP], options.rows, salt, [VALUE]) if query.groups else grouped
     if rows.entity is None or (query.figure.kind == "respondents" and not query.groups):
         return grouped
     values = [*of_group, *([VALUE] if units else [])]
