@@ -1,16 +1,22 @@
 -- Look for: the cost is committed on a connection of its own before the rows are counted.
 
 -- Spends from a budget, unless more would be spent than it has: then no row comes back. An UPDATE conflicts with that of
--- another transaction, so that two cannot both pass the comparison. parameters: the budget's id, epsilon, delta
+-- another transaction, so that two cannot both pass the comparison. What is compared depends on the budget's accounting.
+-- parameters: the budget's id, epsilon, delta, rho, and the greatest sum of rho
 UPDATE anon.budget
 SET
   spent_epsilon = spent_epsilon + CAST($2 AS DECIMAL(38, 18)),
-  spent_delta = spent_delta + CAST($3 AS DECIMAL(38, 18))
+  spent_delta = spent_delta + CAST($3 AS DECIMAL(38, 18)),
+  spent_rho = spent_rho + CAST($4 AS DECIMAL(38, 18))
 WHERE
   budget_id = $1
   AND dropped_at IS NULL
-  AND spent_epsilon + CAST($2 AS DECIMAL(38, 18)) <= epsilon
+  AND CASE accounting
+    WHEN 'basic' THEN spent_epsilon + CAST($2 AS DECIMAL(38, 18)) <= epsilon
+    WHEN 'zcdp' THEN spent_rho + CAST($4 AS DECIMAL(38, 18)) <= CAST($5 AS DECIMAL(38, 18))
+    ELSE false
+  END
   AND spent_delta + CAST($3 AS DECIMAL(38, 18)) <= delta
-RETURNING spent_epsilon;
+RETURNING spent_epsilon, spent_rho;
 
-INSERT INTO "anon"."budget_entry" ("budget_id", "query", "epsilon", "delta") VALUES (?, ?, ?, ?);
+INSERT INTO "anon"."budget_entry" ("budget_id", "query", "epsilon", "delta", "rho") VALUES (?, ?, ?, ?, ?);
