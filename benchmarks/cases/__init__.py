@@ -11,6 +11,7 @@ from benchmarks.cases import (
     check_peers,
     default_method,
     distinct,
+    dp_rivals,
     dp_synthetic,
     figures,
     frontier,
@@ -82,4 +83,5 @@ ON_DEMAND: dict[str, Case] = {
     "spark": spark.run,
     "mondrian_peers": mondrian_peers.run,
     "check_peers": check_peers.run,
+    "dp_rivals": dp_rivals.run,
 }
