@@ -113,10 +113,10 @@ def bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carri
     chosen = exp.select(*map(column, names)).from_(numbered.subquery("row")).where(column(_RANK) <= literal(most))
     crowded = exp.select(column(ENTITY)).from_(relation(_ALL)).group_by(column(ENTITY))
     crowded = crowded.having(f.count() > literal(most), copy=False)
-    kept = union_all([_of_crowded(names, "anti"), chosen])
-    kept = kept.with_(identifier(_ALL), as_=rows, materialized=True, copy=False)
-    kept = kept.with_(identifier(_CROWDED), as_=crowded, materialized=True, copy=False)
-    return exp.select(exp.Star()).from_(kept.subquery("row"))
+    bounded_rows = union_all([_of_crowded(names, "anti"), chosen])
+    bounded_rows = bounded_rows.with_(identifier(_ALL), as_=rows, materialized=True, copy=False)
+    bounded_rows = bounded_rows.with_(identifier(_CROWDED), as_=crowded, materialized=True, copy=False)
+    return exp.select(exp.Star()).from_(bounded_rows.subquery("row"))
 
 
 def _of_crowded(names: Sequence[str], join: str) -> exp.Select:
