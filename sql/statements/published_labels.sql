@@ -69,6 +69,8 @@ SELECT
   CAST(max(sized.size) AS DOUBLE) AS widest,
   CAST(any_value(middle.median) AS DOUBLE) AS median,
   coalesce(bool_or(sized.of_days), false) AS of_days,
-  first(sized.label ORDER BY sized.n DESC NULLS LAST, sized.label ASC NULLS LAST) FILTER (WHERE NOT sized.is_star) AS example
+  first(
+    sized.label ORDER BY sized.is_range DESC NULLS LAST, sized.n DESC NULLS LAST, sized.label ASC NULLS LAST
+  ) FILTER (WHERE NOT sized.is_star) AS example
 FROM sized
 CROSS JOIN middle

@@ -240,12 +240,14 @@ def test_paths_that_are_wrong(tmp_path: Path) -> None:
     people().to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "empty.csv").write_text("age,sex\n")
     (tmp_path / "people.dat").write_text("age,sex\n1,F\n")
+    (tmp_path / "latin.csv").write_bytes("age,name\n1,J\u00f6rg\n".encode("latin-1"))
     for name, message, hint in (
         ("poeple.csv", "there is no file", "did you mean people.csv"),
         ("nowhere/people.csv", "there is no file", "looked up from"),
         ("", "is a folder", "*.parquet"),
         ("empty.csv", "has no rows", ""),
         ("people.dat", "cannot be read", "read_csv"),
+        ("latin.csv", "is not UTF-8", 'pandas.read_csv(path, encoding="latin-1")'),
     ):
         with pytest.raises(UserError, match=message) as refused:
             anonymize(tmp_path / name, known="age")

@@ -21,6 +21,7 @@ from typer.testing import Result
 
 from sqlanon.clients.terminal.files import commands
 from sqlanon.clients.terminal.files.data_file import data_of
+from sqlanon.clients.terminal.files.proposal import with_options
 from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT, ROWS_ALIKE, VALUES_OF_A_CLASS
 from tests.support.command_line import SQLANON, environment, invoke
@@ -222,6 +223,7 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("some.sqlite", *_LISTS, "-o", "o"), 2, "is a SQLite file", "sqlanon import"),
         (("book.xlsx", *_LISTS, "-o", "o"), 2, "extension for it is not installed", "INSTALL excel"),
         (("binary.bin", *_LISTS, "-o", "o"), 2, "is no data file", "CSV"),
+        (("survey.dta", *_LISTS, "-o", "o"), 2, "survey.dta is a file of Stata", "pandas.read_stata('survey.dta')"),
         ((".", *_LISTS, "-o", "o"), 2, ". is a folder", "*.csv"),
         (("people.csv", "some.duckdb", *_LISTS, "-o", "o"), 2, "DuckDB file", ""),
         (("-", "people.csv", *_LISTS, "-o", "o"), 2, "read alone", ""),
@@ -238,6 +240,7 @@ def test_requests_that_cannot_be_met(
     Path("some.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
     Path("book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
     Path("binary.bin").write_bytes(bytes(1000))
+    Path("survey.dta").write_bytes(b"<stata_dta><header>" + bytes(100))
     if any("duckdb" in argument for argument in arguments):
         with duckdb.connect("some.duckdb") as connection:
             connection.execute("CREATE TABLE t AS SELECT 1 AS age")
@@ -442,6 +445,27 @@ def test_profile_counts_people_by_the_one_number_that_repeats(folder: Path) -> N
     said = json.loads(invoke("profile", "visits.csv", "--json").stdout)
     assert "--entity id " in said["command"]
     assert '"id" ENTITY,' in said["script"]
+
+
+def test_profile_of_a_csv_file_names_options_for_codes_and_decimal_commas(folder: Path) -> None:
+    people = _PEOPLE.assign(children=[999 if i % 9 == 0 else i % 4 for i in range(120)])
+    people.to_csv("coded.csv", index=False)
+    people.to_parquet("coded.parquet")
+
+    def why(file: str) -> str:
+        columns = json.loads(invoke("profile", file, "--json").stdout)["columns"]
+        return next(each["why"] for each in columns if each["column"] == "children")
+
+    assert why("coded.csv").endswith("999 looks like a code for a missing value: --null 999, for all columns")
+    assert 'nullif("children", 999)' in why("coded.parquet")
+
+
+def test_options_in_place_of_sql() -> None:
+    codes = """codes: nullif(nullif("a, b", '-9'), 'it''s'), or read_csv(..., nullstr => ['', '-9', 'it''s'])"""
+    commas = """commas: CAST(replace("x", ',', '.') AS DOUBLE), or read_csv(..., decimal_separator => ',')"""
+    options = """codes: --null -9 --null 'it'"'"'s', for all columns; commas: --decimal ,"""
+    assert with_options(f"known; {codes}; {commas}") == f"known; {options}"
+    assert with_options("its name says an age: nullif(a, 1)") == "its name says an age: nullif(a, 1)"
 
 
 def test_help_says_how(folder: Path) -> None:

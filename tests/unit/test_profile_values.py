@@ -77,6 +77,28 @@ def test_forms_and_check_digits(values: list[str], reason: str, times: int) -> N
     assert role == ("QUASI IDENTIFIER" if "a place" in reason else "IDENTIFIER")
 
 
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%d-%m-%Y"])
+def test_dates_with_codes_among_them_are_no_telephone_numbers(form: str) -> None:
+    days = [(date(1950, 1, 1) + timedelta(days=97 * i)).strftime(form) for i in range(200)]
+    assert profiled([*days, "unknown", "99.99.9999"])[1].startswith("its values say a date")
+
+
+def test_an_e_mail_address_within_a_text_identifies() -> None:
+    notes = ["", "moved", "calls back in the evening"] * 30
+    assert profiled(notes)[0] == "QUASI IDENTIFIER"
+    assert profiled([*notes, "2 dogs @ home", "at me@home"])[0] == "QUASI IDENTIFIER"
+    found = "some of its values have an e-mail address in them"
+    assert profiled([*notes, "please write to anna.b@mail.example.org, thanks"]) == ("IDENTIFIER", found)
+
+
+def test_a_number_with_few_values_is_not_of_people() -> None:
+    role, why = profiled([i % 7 for i in range(944)], "INTEGER", "PID")
+    assert role == "IDENTIFIER"
+    assert why == "its name says a unique number; 7 values in 944 rows do not tell people apart"
+    assert "make it ENTITY" in profiled([i % 30 for i in range(944)], "INTEGER", "PID")[1]
+    assert "make it ENTITY" in profiled([i % 7 for i in range(14)], "INTEGER", "PID")[1]
+
+
 def test_whole_numbers_have_check_digits_too() -> None:
     cards = drawn(lambda r: luhn("5" + digits(r, 14)))
     assert profiled([int(card) for card in cards], "BIGINT") == (

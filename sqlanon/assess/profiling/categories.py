@@ -35,13 +35,14 @@ class Recognized:
     """A `category` of identifiers, or a sensitive subject, that a column's name or values tell, and why.
 
     `direct` says that it identifies a person by itself, `sensitive` that people keep it to themselves; a place or a
-    date is neither.
+    date is neither. `within` says that the identifier is a part of a longer text.
     """
 
     why: str
     direct: bool = False
     sensitive: bool = False
     category: str | None = None
+    within: bool = False
 
 
 # Of two that fit, the first counts, so a more particular one stands before others.
@@ -51,7 +52,9 @@ _CATEGORIES = (
     Category(
         "date",
         r"dob|birth_?(date|day)|date_of_(birth|death)|(admission|discharge|death|visit|event)_?date|date",
-        r"\d{4}-\d{2}-\d{2}([ T].*)?",
+        # Day and month, or month and day; a code such as 99.99.9999 among them is none.
+        r"\d{4}-\d{2}-\d{2}([ T].*)?"
+        r"|(0?[1-9]|[12]\d|3[01])([./-])(0?[1-9]|[12]\d|3[01])\3(19|20)\d{2}",
         identifies=False,
     ),
     Category(
@@ -110,6 +113,8 @@ _OTHERS = (Category("household number"),)
 _BY_NAME = {category.name: category for category in (*_CATEGORIES, *_OTHERS)}
 # How a column is called that numbers the people who live together.
 _HOUSEHOLDS = {"household", "hh", "haushalt", "menage", "hogar", "huishouden", "dwelling"}
+# An e-mail address within a longer text.
+_HAS_E_MAIL = re.compile(r"[\w.+-]+@\w[\w-]*(\.[\w-]+)*\.[A-Za-z]{2,}")
 # Values that are each in a category by their form alone.
 _IP_ADDRESS = "IP address"
 # A text whose values tell a subject has at least so many of them, half of which or more do.
@@ -139,6 +144,10 @@ def _recognized(column: SampledColumn, comment: str) -> Recognized | None:
     form, named = _by_form(column, texts), by_name(column.name)
     if form and form.direct:
         return form
+    if is_text(column.type) and any("@" in text and _HAS_E_MAIL.search(text) for text in column.texts):
+        return Recognized(
+            "some of its values have an e-mail address in them", direct=True, category="e-mail address", within=True
+        )
     commented = by_name(comment[:_LONGEST_COMMENT], "comment") if comment else None
     for told_role in (named, commented):
         if told_role and (told_role.direct or told_role.sensitive):

@@ -115,12 +115,14 @@ def proposed_role(values: Values, recognized: Recognized | None) -> ProposedRole
     respondent, ENTITY; which of several is, is the user's to say.
     """
     role, why = _role(values, recognized)
-    is_identifier = recognized is not None and recognized.direct
+    is_identifier = recognized is not None and recognized.direct and not recognized.within
     if values.is_panel:
         seen = f"each of its {values.distinct} values stands in {values.rows_of_each} rows"
         return ProposedRole(role, f"{why}; {seen}: {_MAKE_IT_ENTITY}", True)
     if is_identifier and values.repeats and values.distinct:
         seen = f"{values.distinct} values in {values.present} rows"
+        if values.distinct < sizes().respondents and values.present >= sizes().respondents * values.distinct:
+            return ProposedRole(role, f"{why}; {seen} do not tell people apart")
         return ProposedRole(role, f"{why}; {seen}: {_MAKE_IT_ENTITY}", True)
     return ProposedRole(role, why)
 

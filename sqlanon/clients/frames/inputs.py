@@ -159,6 +159,8 @@ class FileInput(Input):
             has_rows = bool(engine.rows(f"{query} LIMIT 1"))
         except EngineError as error:
             hint = "read it with the function for it, as in sqlanon.connect().read_csv(path).df()"
+            if "UTF-8" in error.message:
+                hint = 'name its encoding, and give the frame: pandas.read_csv(path, encoding="latin-1")'
             raise UserError(f"{self._path} cannot be read: {error.message}", hint=hint) from None
         if not has_rows:
             raise UserError(f"{self._path} has no rows")

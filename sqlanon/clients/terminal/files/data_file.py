@@ -34,6 +34,9 @@ _SUFFIXES = {
     **dict.fromkeys((".xlsx",), "excel"),
 }
 _COMPRESSED = (".gz", ".zst")
+# Files of statistics packages, by suffix: the function of pandas that reads them.
+_STATISTICAL = {".dta": "read_stata", ".sav": "read_spss", ".sas7bdat": "read_sas", ".xpt": "read_sas"}
+_PACKAGES = {"read_stata": "Stata", "read_spss": "SPSS", "read_sas": "SAS"}
 # The endings of paths that DuckDB reads without the name of a reader.
 _PLAIN = re.compile(r"\.(?:csv|tsv|parquet|json|jsonl|ndjson|xlsx)(?:\.(?:gz|zst))?$")
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
@@ -282,6 +285,9 @@ def _kind(path: str, called: str) -> str:
         return "excel"
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         raise UserError(f"{called} is an old Excel file", hint="save it as .xlsx, or as CSV")
+    if reader := _STATISTICAL.get(Path(path).suffix.lower()):
+        hint = f"save it as CSV or Parquet, or in Python: sqlanon.anonymize(pandas.{reader}({Path(path).name!r}), ...)"
+        raise UserError(f"{called} is a file of {_PACKAGES[reader]}", hint=hint)
     by_name = _kind_by_name(path)
     if by_name in ("parquet", "excel"):
         raise UserError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +33,10 @@ _LETTERS = {KNOWN: "k", SECRET: "s", DROPPED: "d", ENTITY: "p"}
 _NUMBERS = ("its name says a unique number", "it repeats as the number of a person does")
 _ADVICE = "if it says whom a row is about, make it ENTITY"
 _ADVISED = "if it says whom a row is about, name it with --entity"
+# How PROFILE writes codes for missing values and decimal commas in SQL; a command has options for those of CSV files.
+_CODES = re.compile(r": nullif\([^;]*, or read_csv\(\.\.\., nullstr => \['', ((?:'(?:[^']|'')*'(?:, )?)+)\]\)")
+_COMMAS = re.compile(r": CAST\(replace\([^;]*, or read_csv\(\.\.\., decimal_separator => ','\)")
+_CODE = re.compile(r"'((?:[^']|'')*)'")
 _SETS = 3
 
 
@@ -100,10 +106,11 @@ class Proposal:
         return replace(wanted, known=self.known, secret=self.secret, entity=self.entity)
 
 
-def proposal_of(answer: Sequence[Mapping[str, Any]], called: str) -> Proposal:
-    """The proposal in an answer of PROFILE."""
-    uses = [_use(row) for row in answer if row["part"] == "column"]
-    uses = _with_entity(uses)
+def proposal_of(answer: Sequence[Mapping[str, Any]], called: str, *, is_csv: bool = False) -> Proposal:
+    """The proposal in an answer of PROFILE; of CSV files with the options that read codes and decimal commas."""
+    uses = _with_entity([_use(row) for row in answer if row["part"] == "column"])
+    if is_csv:
+        uses = [replace(each, why=with_options(each.why)) for each in uses]
     sets = [row for row in answer if row["part"] in ("columns", "key") and row["unique_rows"] and row["subject"]]
     risks = {str(row["subject"]): float(row["unique_rows"]) for row in sets}
     made = [row for row in answer if row["part"] in ("statement", "release") and row["proposal"]]
@@ -122,6 +129,16 @@ def _use(row: Mapping[str, Any]) -> ProposedUse:
     words = str(row["proposal"])
     role = next(role for role in Role if words.startswith(role.value.replace("_", " ").upper()))
     return ProposedUse(str(row["subject"]), _USES[role], str(row["why"]))
+
+
+def with_options(why: str) -> str:
+    """A reason with the options of the command in place of SQL."""
+
+    def options(match: re.Match[str]) -> str:
+        codes = (code.replace("''", "'") for code in _CODE.findall(match[1]))
+        return f": {' '.join(f'--null {shlex.quote(code)}' for code in codes)}, for all columns"
+
+    return _COMMAS.sub(": --decimal ,", _CODES.sub(options, why))
 
 
 def _with_entity(uses: Sequence[ProposedUse]) -> list[ProposedUse]:

@@ -132,7 +132,7 @@ def profile(
             names = [name for name, _ in DuckDBEngine(connection.duckdb).columns(f"FROM {table}")]
             for name, label in labels_of(labels, names).items():
                 connection.duckdb.execute(f"COMMENT ON COLUMN {table}.{name_text(name)} IS {string_text(label)}")
-        proposal = proposal_of(running.rows(f"PROFILE {table}"), data.called)
+        proposal = proposal_of(running.rows(f"PROFILE {table}"), data.called, is_csv=data.kind == "csv")
         columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
         command = proposed_command([*texts, *data.typed], columns, proposal.dropped, Wanted())
         statements = [*data.statements(data.name), *proposal.statements]
@@ -266,7 +266,7 @@ def _completed(
     """
     typed = resolved(data.called, names, wanted)
     rows = running.rows(f"PROFILE {typed_name(SOURCE)}")
-    proposal = proposal_of(rows, data.called).as_typed(typed, wanted)
+    proposal = proposal_of(rows, data.called, is_csv=data.kind == "csv").as_typed(typed, wanted)
     if wanted.known is not None and not proposal.secret:
         return replace(wanted, secret=())
     return confirmed(texts, proposal, wanted, output)
