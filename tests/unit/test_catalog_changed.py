@@ -38,6 +38,7 @@ CREATE ANONYMIZED VIEW live AS POLICY close METHOD generalization(recoding => 'l
 CREATE ANONYMIZED VIEW labelled AS POLICY close METHOD generalization(suppression => 0.5);
 CREATE ANONYMIZED VIEW regions AS POLICY cut METHOD mondrian;
 CREATE ANONYMIZED TABLE buckets AS POLICY cut METHOD anatomy(l => 2);
+CREATE ANONYMIZED TABLE compared AS POLICY counted;
 """
 KINDS = {"snapshot": "TABLE", "live": "VIEW", "labelled": "VIEW", "regions": "VIEW", "buckets": "TABLE"}
 # What MEASURE found is no description of a release, and exports are the user's to keep in order.
@@ -127,7 +128,7 @@ def test_every_column_counts(house: Any) -> None:
         (table, column, kind) for table, column, kind in described(house) if (table, column) != ("release", "digest")
     ]
     left = {(table, column) for table, column, _ in every}
-    for name in ("live", "labelled", "buckets"):
+    for name in ("live", "labelled", "buckets", "compared"):
         own = id_of(house, name)
         before = digests(engine, [own])
         for table, column, kind in every:

@@ -207,6 +207,12 @@ def test_without_arrow(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch, na
             draw = exp.Anonymous(this=function, expressions=[exp.Literal.number(0)])
             draws = engine.rows(exp.select(draw).from_("range(100)"))
         assert len({number for (number,) in draws}) == 100
+    elif name == "mask":
+        with udfs.registered(engine, name, masked=lambda text: f"<{text}>") as function:
+            masked = exp.Anonymous(this=function, expressions=[column("value")])
+            masks = dict(engine.rows(exp.select(column("value"), masked).from_(PEOPLE.subquery("people"))))
+        assert masks == {value: None if value is None else f"<{value}>" for value in masks}
+        assert len(masks) > 1
     else:
         with pytest.raises(UserError, match="pyarrow is missing") as refused, udfs.registered(engine, name):
             pass
