@@ -155,12 +155,25 @@ def test_the_cost_is_committed_before_a_row_is_read_and_stays_where_the_release_
     assert rows(con, "SELECT * FROM anon.release") == []
 
 
+def test_explain_says_what_a_budget_that_adds_up_rho_pays_for(con):
+    con.execute("CREATE BUDGET z ON POLICY visits (epsilon => 2, delta => 1e-9, accounting => 'zcdp')")
+    asked = {}
+    for epsilon in (0.5, 0.3):
+        statement = f"{RELEASE}(by => (disease), epsilon => {epsilon}) UNDER BUDGET z"
+        asked[epsilon] = [row[2] for row in con.execute("EXPLAIN " + statement.removeprefix("CREATE ")).fetchall()]
+    assert "epsilon 0.5 of budget z, which has 2 left, too little for it by accounting 'zcdp'" in asked[0.5]
+    assert "epsilon 0.3 of budget z, which has 2 left, enough for 1 such release by accounting 'zcdp'" in asked[0.3]
+    with pytest.raises(PrivacyViolation, match=r"has a rho of 0\.0561 left"):
+        con.execute(f"{RELEASE}(by => (disease), epsilon => 0.5) UNDER BUDGET z")
+    con.execute(f"{RELEASE}(by => (disease), epsilon => 0.3) UNDER BUDGET z")
+
+
 def test_more_than_there_is_left_is_refused_and_explain_costs_nothing(con):
     plan = con.execute(
         f"EXPLAIN {RELEASE.removeprefix('CREATE ')}(by => (disease), epsilon => 9) UNDER BUDGET b"
     ).fetchall()
     texts = [detail for _, _, detail in plan]
-    assert "epsilon 9 of budget b, which has 10 left" in texts
+    assert "epsilon 9 of budget b, which has 10 left, enough for 1 such release" in texts
     assert "visits" in texts
     assert any("noise within 0 in 95 of 100 counts" in text for text in texts)
     assert spent(con) == [0.0]

@@ -199,7 +199,7 @@ def test_a_report_says_what_it_is(con, tmp_path):
 
 def test_explain_says_the_price_and_draws_nothing(con):
     plan_rows = con.execute(f"EXPLAIN {RELEASE.removeprefix('CREATE ')}(epsilon => 3) UNDER BUDGET b").fetchall()
-    assert "epsilon 3 of budget b, which has 100 left" in [row[2] for row in plan_rows]
+    assert "epsilon 3 of budget b, which has 100 left, enough for 33 such releases" in [row[2] for row in plan_rows]
     assert any("counts of two columns' values" in row[2] for row in plan_rows)
     assert con.execute("SHOW BUDGETS").fetchall()[0][3] == 0
 

@@ -9,9 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.catalog import budgets
-from sqlanon.catalog.accounting import DIGITS
+from sqlanon.catalog.accounting import DIGITS, ZCDP, Left
 from sqlanon.catalog.budgets import Budget, number
 from sqlanon.domain.explanation import WithNoise
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.release import Measurement
 from sqlanon.domain.requests import BUDGET, MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName
@@ -104,7 +105,7 @@ class Account:
 
     budget: Budget
     rows: ProtectedRows
-    remaining: float
+    left: Left
 
 
 def opened(task: Task, method: str, options: OfBudget) -> Account:
@@ -120,8 +121,7 @@ def opened(task: Task, method: str, options: OfBudget) -> Account:
                 "rows is of one respondent, and the policy does not say whose a row is: each counts by itself",
                 hint="leave rows out, or name the column of the respondents: ALTER POLICY ... ALTER COLUMN c ENTITY",
             )
-    remaining = next(left for name, _, _, _, left, *_ in budgets.counts(task.engine) if name == budget.budget)
-    return Account(budget, rows, remaining)
+    return Account(budget, rows, budgets.left(task.engine, budget))
 
 
 def pay(task: Task, method: str, options: OfBudget, account: Account) -> None:
@@ -161,11 +161,11 @@ def reasons(spent: tuple[Decimal, Decimal], account: Account) -> Iterator[tuple[
     """Rows of (stage, item, detail) for EXPLAIN: the price, which EXPLAIN does not pay, and what is left out."""
     epsilon, delta = spent
     price = f"epsilon {number(epsilon)}" + (f" and delta {number(delta)}" if delta else "")
-    yield (
-        "solve",
-        "binding requirement",
-        f"{price} of budget {account.budget.budget}, which has {account.remaining:g} left",
-    )
+    has = f"{price} of budget {account.budget.budget}, which has {float(account.left.epsilon):g} left"
+    number_of_releases = account.left.answers(epsilon, delta)
+    enough = f"enough for {counted(number_of_releases, 'such release')}" if number_of_releases else "too little for it"
+    by = f" by accounting '{ZCDP}'" if account.left.accounting == ZCDP else ""
+    yield "solve", "binding requirement", f"{has}, {enough}{by}"
     yield "solve", "suppressed rows", "none: no row of the source is published"
 
 
