@@ -127,6 +127,7 @@ def test_scripts_of_two_tables_run_in_one_database(con: Connection) -> None:
 @pytest.mark.parametrize(
     ("name", "role"),
     [
+        *((name, "SENSITIVE") for name in ("Netto (EUR)", "brutto_2024", "homo")),
         *((name, "SENSITIVE") for name in ("bonus", "yearly_bonus", "bonus 2023", "annualBonus", "yearlybonus")),
         *((name, "SENSITIVE") for name in ("income", "grossIncome", "MonthlyIncome", "totalincome", "income_group")),
         *(
