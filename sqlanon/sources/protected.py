@@ -124,3 +124,17 @@ def _of_crowded(names: Sequence[str], join: str) -> exp.Select:
     on = column(ENTITY, _ALL).eq(column(ENTITY, _CROWDED))
     outputs = [column(name, _ALL) for name in names]
     return exp.select(*outputs).from_(relation(_ALL)).join(relation(_CROWDED), on=on, join_type=join)
+
+
+def found_groups(rows: exp.Select, keys: Sequence[str], number: str) -> exp.Select:
+    """The groups that occur by these columns of the rows that count: a number from 1 on, the keys, and n.
+
+    Values that are equal and read differently, such as 0.0 and -0.0 or 30 days and a month, are in groups of their own:
+    which of them a common group had would be known from a single row.
+    """
+    texts = [as_text(column(key)) for key in keys]
+    counted = exp.select(*map(column, keys), alias(f.count(), "n")).from_(rows.subquery("counted"))
+    counted = counted.group_by(*map(column, keys), *texts)
+    ordered = [ascending(value) for value in (*map(column, keys), *(as_text(column(key)) for key in keys))]
+    numbered = window(f.row_number(), [], order_by(*ordered))
+    return exp.select(alias(numbered, number), exp.Star()).from_(counted.subquery("found"))

@@ -233,6 +233,52 @@ def test_values_that_are_known_from_the_rows_are_refused(con, hierarchy, message
     assert spent(con) == [0.0]
 
 
+@pytest.mark.parametrize("hierarchy", ["told", "large"])
+def test_labels_of_found_combinations_are_not_made_of_the_rows(con, hierarchy):
+    """A label such as the greatest patient of a ward would be published as it is."""
+    con.execute("UPDATE visits SET ward = 'ward ' || ward")
+    con.execute(
+        "CREATE HIERARCHY told AS LEVELS (SELECT ward, max(patient)::VARCHAR AS level_1 FROM visits "
+        "WHERE ward IS NOT NULL GROUP BY ward)"
+    )
+    con.execute("CREATE VIEW people AS SELECT left(ward, 6) AS prefix, count(*) AS people FROM visits GROUP BY prefix")
+    con.execute("DELETE FROM visits WHERE ward IS NULL")
+    con.execute("CREATE HIERARCHY large AS PREFIXES (6, people => people, more_than => 2, small => 'small')")
+    con.execute(
+        f"CREATE POLICY w ON visits (patient ENTITY, ward QUASI IDENTIFIER USING {hierarchy} MIN LEVEL 1) "
+        "REQUIRE k_anonymity(k => 2)"
+    )
+    with pytest.raises(PolicyError, match="reads the rows that the budget protects") as refused:
+        con.execute(
+            "CREATE ANONYMIZED TABLE h AS POLICY w "
+            "METHOD dp_histogram(by => (ward), epsilon => 1, keys => 'found', delta => 1e-9) UNDER BUDGET b"
+        )
+    assert refused.value.hint
+    assert spent(con) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "usual", "other"),
+    [("DOUBLE", "0.0", "-0.0"), ("INTERVAL", "1 month", "30 days"), ("DOUBLE[]", "[0.0]", "[-0.0]")],
+)
+def test_a_found_key_reads_alike_whoever_else_has_an_equal_value(con, bare, kind, usual, other):
+    """One row of an equal value that reads differently, before or behind all others, does not rename their key."""
+    con.execute(f"CREATE TABLE doses (dose {kind}, x INTEGER)")
+    con.execute(f"INSERT INTO doses SELECT if(i = 0, '{other}', '{usual}')::{kind}, 1 FROM range(100) AS t(i)")
+    con.execute("CREATE POLICY d ON doses (x QUASI IDENTIFIER, dose INSENSITIVE) REQUIRE k_anonymity(k => 1)")
+    con.execute("CREATE BUDGET of_doses ON POLICY d (epsilon => 5, delta => 1e-6)")
+    con.execute(
+        "CREATE ANONYMIZED TABLE h AS POLICY d "
+        "METHOD dp_histogram(by => (dose), epsilon => 1, keys => 'found', delta => 1e-9) UNDER BUDGET of_doses"
+    )
+    assert sorted(rows(con, "SELECT dose::VARCHAR, n FROM h")) == sorted([(usual, 99), (other, 1)])
+    answer = con.execute(
+        "ESTIMATE SELECT dose, count(*) AS n FROM doses GROUP BY dose "
+        "UNDER BUDGET of_doses (epsilon => 1, keys => found, delta => 1e-9)"
+    ).fetchall()
+    assert sorted(row[1] for row in answer) == [1, 99]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

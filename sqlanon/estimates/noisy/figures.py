@@ -17,8 +17,9 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.noisy.bins import shown_keys
 from sqlanon.estimates.noisy.options import NoiseOptions, in_units
 from sqlanon.estimates.noisy.query import NoisyQuery
-from sqlanon.estimates.noisy.rows import GROUP, Units, figures_of_bins, found_groups, values_of_bins
+from sqlanon.estimates.noisy.rows import GROUP, Units, figures_of_bins, key, values_of_bins
 from sqlanon.sources.noise import Gaussian, Laplace, gaussian, laplace, not_above, quantile, threshold
+from sqlanon.sources.protected import found_groups
 from sqlanon.sql.build.names import column, relation
 
 # A figure is worth asking for where the noise is a tenth of it in 95 of 100 answers.
@@ -259,7 +260,9 @@ def _found_groups(priced: Priced) -> Planned:
     width = noise.width
 
     def draw(engine: Engine, scratch: Scratch) -> Drawn:
-        groups = scratch.table("group", found_groups(priced.rows, len(priced.types)))
+        groups = scratch.table(
+            "group", found_groups(priced.rows, [key(index) for index in range(len(priced.types))], GROUP)
+        )
         counted = engine.rows(exp.select(column(GROUP), column("n")).from_(relation(groups)))
         counts = noise.drawn({str(number): int(n) for number, n in counted})
         keys = shown_keys(engine, groups, priced.types)

@@ -28,9 +28,7 @@ from sqlanon.sql.build.expressions import (
     if_,
     infix,
     is_not_null,
-    order_by,
     try_cast,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 
@@ -200,12 +198,3 @@ def figures_of_bins(rows: exp.Select, units: Units | None, bins: str | None, *, 
 def values_of_bins(rows: exp.Select) -> exp.Select:
     """The group and the value of each row."""
     return exp.select(column(GROUP), column(VALUE)).from_(rows.subquery("counted"))
-
-
-def found_groups(rows: exp.Select, keys: int) -> exp.Select:
-    """The groups that occur, each with a number, its keys, and the number of its rows."""
-    names = [column(key(index)) for index in range(keys)]
-    counted = exp.select(*names, alias(f.count(), "n")).from_(rows.subquery("counted"))
-    counted = counted.group_by(*(name.copy() for name in names))
-    number = window(f.row_number(), [], order_by(*(ascending(name.copy()) for name in names)))
-    return exp.select(alias(number, GROUP), exp.Star()).from_(counted.subquery("found"))

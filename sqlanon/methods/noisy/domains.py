@@ -110,6 +110,14 @@ def domain_of(task: Task, bound: BoundAttribute) -> Domain:
         return _of_type(task, bound)
 
 
+def require_public_labels(task: Task, columns: Sequence[BoundAttribute]) -> None:
+    """Raises PolicyError for a column that is published by labels that were made from the rows of the source."""
+    for bound in columns:
+        if bound.hierarchy is not None and bound.min_level:
+            with about("column", bound.attribute.name):
+                _require_public(task.engine, task.policy.policy, bound)
+
+
 def _level(bound: BoundAttribute) -> int:
     """The level whose labels are published: the least that the policy allows and whose labels can be listed."""
     hierarchy = bound.hierarchy
@@ -129,11 +137,17 @@ def _require_public(engine: Engine, policy: Policy, bound: BoundAttribute) -> No
     assert hierarchy is not None
     if is_automatic(engine, hierarchy.name):
         raise PolicyError(f"{bound.column}: USING AUTO made its hierarchy from the rows", hint=_HINT)
-    if hierarchy.query is None:
+    people = dict(hierarchy.options).get("people")
+    query = (
+        exp.select(exp.Star()).from_(relation(people)).sql("duckdb")
+        if isinstance(people, QualifiedName)
+        else hierarchy.query
+    )
+    if query is None:
         return
     source = source_entry(engine, policy.source)
     called = f"{bound.column}: its hierarchy {hierarchy.name}"
-    for name in _tables_read(engine, hierarchy.query, called):
+    for name in _tables_read(engine, query, called):
         entry = find_relation(engine, name)
         if entry is None and _FILE.search(name.name) is None:
             raise PolicyError(

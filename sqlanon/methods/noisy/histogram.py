@@ -24,13 +24,22 @@ from sqlanon.errors import PolicyError, about
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.noisy import payment
-from sqlanon.methods.noisy.domains import Domain, code_name, coded_rows, domain_of, labelled_rows, published_columns
+from sqlanon.methods.noisy.domains import (
+    Domain,
+    code_name,
+    coded_rows,
+    domain_of,
+    labelled_rows,
+    published_columns,
+    require_public_labels,
+)
 from sqlanon.methods.noisy.payment import Account, OfBudget
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.noise import Laplace, Threshold, laplace, not_above, threshold
+from sqlanon.sources.protected import found_groups
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, big, cast, infix, order_by, window
+from sqlanon.sql.build.expressions import ascending, big, cast, infix
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
@@ -140,6 +149,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
         remarks: tuple[str, ...],
     ) -> Histogram:
         """The combinations that occur, of those whose count with noise is a threshold or more."""
+        require_public_labels(task, columns)
         noise = threshold(options.rows, options.rows, not_above(options.cost[0]), not_above(options.cost[1]))
         names = [code_name(index) for index in range(len(columns))]
         rows = labelled_rows(account.rows, columns, options.rows, account.budget.salt)
@@ -148,7 +158,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
         else:
             payment.pay(task, self.name, options, account)
         with payment.reading():
-            groups = task.scratch.table("group", _groups(rows, names))
+            groups = task.scratch.table("group", found_groups(rows, names, _BIN))
             counted = task.engine.rows(exp.select(column(_BIN), column(_N)).from_(relation(groups)))
         drawn = noise.drawn({str(number): int(n) for number, n in counted}) if counted else {}
         noisy = _numbers(task, [int(number) for number in drawn], list(drawn.values()))
@@ -239,11 +249,3 @@ def _labelled(task: Task, domains: Sequence[Domain], counts: Sequence[int]) -> s
         query = query.join(relation(domains[index].labels, as_=f"d{index}"), on=column("code", f"d{index}").eq(number))
         stride *= domains[index].size
     return task.scratch.table("histogram", query)
-
-
-def _groups(rows: exp.Select, names: Sequence[str]) -> exp.Select:
-    """bin, the keys, n: the combinations that occur, each with a number."""
-    counted = exp.select(*map(column, names), alias(f.count(), _N)).from_(rows.subquery("counted"))
-    counted = counted.group_by(*map(column, names))
-    number = window(f.row_number(), [], order_by(*(ascending(column(name)) for name in names)))
-    return exp.select(alias(number, _BIN), exp.Star()).from_(counted.subquery("found"))
