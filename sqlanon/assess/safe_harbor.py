@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import recognized
-from sqlanon.assess.profiling.sample import Sample, sampled
+from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_nested, sampled
 from sqlanon.assess.profiling.words import words_of
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold, nearest
@@ -53,7 +54,8 @@ _ITEMS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("R", "any other unique number or code", ("unique number", "household number")),
 )
 _IMAGES = ("P", "Q")
-_BIRTH = re.compile(r"dob|b(irth|orn)|geburt|geboren|naiss|nacim|nascita|geboorte")
+_BIRTH = re.compile(r"dob|b(irth|orn)|geburt|geboren|naiss|nacim|\bnac\b|nasc|geboorte|urodz")
+_YEAR = re.compile(r"(\d+)-\d\d-\d\d")
 _ZIP = re.compile(r"zip|plz|post")
 _YEARS = ("YEAR", "DECADE", "CENTURY")
 _OLDEST = 90
@@ -84,11 +86,17 @@ class _Treated(NamedTuple):
 
 @dataclass(frozen=True)
 class _Kind:
-    """A column's category, its type, and whether its values tell nearly all rows apart."""
+    """A column's category, its type, whether its values tell nearly all rows apart, and the years of its dates."""
 
     category: str | None
     type: str
     unique: bool
+    years: tuple[int, ...] = ()
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the type is that of dates or timestamps."""
+        return self.type.startswith(("DATE", "TIMESTAMP"))
 
 
 def safe_harbor(engine: Engine, policy: Policy, named: Mapping[str, Sequence[str]]) -> list[Finding]:
@@ -121,8 +129,15 @@ def _kinds(sample: Sample, types: Mapping[str, str]) -> dict[str, _Kind]:
         values = [value for value in column.values if value is not None]
         is_unique = len(values) >= _FEW and len(column.distinct) >= _ALONE * len(values)
         category = known[column.name].category if column.name in known else None
-        listed[fold(column.name)] = _Kind(category, column.type, unique=is_unique)
+        listed[fold(column.name)] = _Kind(category, column.type, is_unique, tuple(_years(column)))
     return listed
+
+
+def _years(column: SampledColumn) -> Iterator[int]:
+    """The years of the dates of a column; year 0 of those before Christ."""
+    for text in column.texts if column.type.startswith(("DATE", "TIMESTAMP")) else ():
+        if match := _YEAR.match(text):
+            yield 0 if text.endswith("(BC)") else int(match[1])
 
 
 @dataclass(frozen=True)
@@ -154,13 +169,15 @@ class _Harbor:
         kind = self.kinds[fold(name)]
         if item == "Q" and kind.type == "BLOB":
             return True
-        if item == "C" and kind.type.startswith(("DATE", "TIMESTAMP")):
+        if item == "C" and kind.is_date:
             return True
         attribute = self._attribute(name)
         if item == "R":
             is_code = attribute is not None and attribute.role in (Role.IDENTIFIER, Role.ENTITY)
-            is_shown = attribute is not None and attribute.role is not Role.QUASI_IDENTIFIER
-            return is_code or kind.category in categories or (is_shown and kind.unique and not self._has_item(name))
+            is_shown = attribute is not None and not attribute.min_level
+            is_unread = is_nested(kind.type) and kind.type != "BLOB"
+            is_other = is_shown and (kind.unique or is_unread) and not self._has_item(name)
+            return is_code or kind.category in categories or is_other
         return kind.category in categories
 
     def _has_item(self, name: str) -> bool:
@@ -194,8 +211,13 @@ class _Harbor:
             return "* in all rows", MET
         if attribute.role is Role.QUASI_IDENTIFIER and least and hierarchy is not None and item in ("B", "C"):
             return self._coarser(attribute.name, item, hierarchy, least)
-        shown_at = "published" if attribute.role is not Role.QUASI_IDENTIFIER else f"published from level {least} on"
-        return shown_at, YOURS if item in _IMAGES else NOT_MET
+        is_quasi, kind = attribute.role is Role.QUASI_IDENTIFIER, self.kinds[fold(attribute.name)]
+        shown_at = f"published from level {least} on" if is_quasi else "published"
+        if item == "R" and is_nested(kind.type):
+            return f"{shown_at}, and what is in it was not read", YOURS
+        # Requirements of classes may leave no row alone; that is not what the rule asks.
+        is_open = item in _IMAGES or (item == "R" and is_quasi and kind.category is None)
+        return shown_at, YOURS if is_open else NOT_MET
 
     def _coarser(self, name: str, item: str, hierarchy: StoredHierarchy, least: int) -> tuple[str, str]:
         definition = hierarchy.definition
@@ -205,10 +227,7 @@ class _Harbor:
         if item == "C" and kind == "calendar":
             if unit not in _YEARS:
                 return f"by {unit}", NOT_MET
-            is_birth = self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))
-            if is_birth and "low" not in options:
-                return f"by {unit}, without an open end for births", NOT_MET
-            return f"by {unit}" + (f", with one label before {options['low']}" if is_birth else ""), MET
+            return self._of_calendar(name, unit, options.get("low"))
         if item == "C" and kind == "intervals":
             high = options.get("high")
             is_open = isinstance(high, int) and high <= _OLDEST
@@ -222,6 +241,29 @@ class _Harbor:
             areas = counted(len(large), "area")
             return f"{finest} digits of {areas} of more than {more_than:,} people in {options['people']}", MET
         return f"from level {least} of {definition.name} on", YOURS
+
+    def _of_calendar(self, name: str, unit: str, low: object) -> tuple[str, str]:
+        """How dates by year or coarser are published, and the finding: births need one label for ages over 89."""
+        is_birth, is_date = self._is_birth(name), self._is_named(name, "dates")
+        oldest = datetime.now(UTC).year - _OLDEST + 1
+        if not is_birth and (is_date or low is not None or min(self.kinds[fold(name)].years, default=oldest) >= oldest):
+            return f"by {unit}", MET
+        if low is None:
+            years = "" if is_birth else f": years before {oldest} tell an age over 89 if they are births, dates if not"
+            return f"by {unit}, without an open end for births{years}", NOT_MET
+        if is_birth and int(str(low)[:4]) < (needed := self._now() - _OLDEST + 1):
+            return f"by {unit}, with one label before {low}, and births before {needed} tell an age over 89", NOT_MET
+        return f"by {unit}, with one label before {low}", MET
+
+    def _is_birth(self, name: str) -> bool:
+        return self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))
+
+    def _now(self) -> int:
+        """The year in which ages are told: the latest of the other dates, or this year."""
+        dated = [name for name in self.kinds if not self._is_birth(name)]
+        latest = max((year for name in dated for year in self.kinds[name].years), default=None)
+        this_year = datetime.now(UTC).year
+        return this_year if latest is None else min(latest, this_year)
 
     def _is_named(self, name: str, what: str) -> bool:
         return fold(name) in map(fold, self.named.get(what, ()))

@@ -107,6 +107,32 @@ def test_the_user_says_what_columns_are(con: Connection) -> None:
             con.sql(f"CHECK POLICY clinic FOR SAFE HARBOR ({argument})")
 
 
+def test_an_open_end_has_to_reach_ages_of_90(con: Connection) -> None:
+    con.execute("CREATE HIERARCHY early AS CALENDAR (YEAR, low => DATE '1900-01-01')")
+    _, said, finding = findings(con, **BETTER, dob="QUASI IDENTIFIER USING early MIN LEVEL 1")["C"]
+    assert finding == "not met"
+    assert "births before 1937 tell an age over 89" in said
+
+
+def test_years_that_may_be_of_births_are_not_met_whatever_the_column_is_called(con: Connection) -> None:
+    con.execute("ALTER TABLE patients ADD COLUMN since DATE DEFAULT DATE '1921-05-06'")
+    changed = {**BETTER, "since": "QUASI IDENTIFIER USING years MIN LEVEL 2"}
+    columns, said, finding = findings(con, **changed)["C"]
+    assert (columns, finding) == ("since", "not met")
+    assert "if they are births" in said
+    assert findings(con, "(dates => (since))", **changed)["C"][2] == "met"
+
+
+@pytest.mark.parametrize("role", ["INSENSITIVE", "QUASI IDENTIFIER"])
+@pytest.mark.parametrize("column", ["sample", "contact", "notes"])
+def test_codes_and_columns_that_are_not_read_are_listed_in_any_role(con: Connection, column: str, role: str) -> None:
+    con.execute("ALTER TABLE patients ADD COLUMN contact STRUCT(ssn VARCHAR)")
+    con.execute("ALTER TABLE patients ADD COLUMN notes VARCHAR[]")
+    columns, said, finding = findings(con, **BETTER, **{column: role})["R"]
+    assert column in columns
+    assert finding == ("not met" if (column, role) == ("sample", "INSENSITIVE") else "yours to say"), said
+
+
 def test_an_empty_source_has_findings_by_names(con: Connection) -> None:
     con.execute("DELETE FROM patients")
     assert findings(con)["A"][2] == "met"
