@@ -30,6 +30,13 @@ WITH "__sqlanon_both" AS (
   SELECT "__sqlanon_source".value, "__sqlanon_source".low, "__sqlanon_source".high FROM $ranges AS "__sqlanon_source"
 )
 
+-- part: weights
+-- A weight is a range whose ends are the same.
+, "__sqlanon_range" AS (
+  SELECT "__sqlanon_source".value, "__sqlanon_source".weight AS low, "__sqlanon_source".weight AS high
+  FROM $ranges AS "__sqlanon_source"
+)
+
 -- part: hierarchy
 , "__sqlanon_hierarchy" AS (
   SELECT hierarchy, kind, height FROM $database"anon".hierarchy
@@ -268,3 +275,31 @@ SELECT 5 AS place, 'the ranges list a value more than once: ' || coalesce(min(te
 FROM "__sqlanon_typed_range"
 GROUP BY value
 HAVING count(*) > 1
+
+-- part: problem_of_weights
+SELECT 1 AS place, 'the weights list no value' AS problem
+WHERE NOT EXISTS (SELECT 1 FROM "__sqlanon_typed_range")
+UNION ALL
+SELECT 2 AS place, 'the weights list a value that is none of the column''s: ' || text AS problem
+FROM "__sqlanon_typed_range"
+WHERE text IS NOT NULL AND (value IS NULL
+  OR coalesce(TRY_CAST(text AS DOUBLE) <> TRY_CAST(CAST(value AS VARCHAR) AS DOUBLE), false))
+UNION ALL
+SELECT 3 AS place, 'the weights have one that is no number from 0 to 1, for ' || coalesce(text, 'NULL') AS problem
+FROM "__sqlanon_typed_range"
+WHERE NOT bounded OR low IS NULL
+UNION ALL
+SELECT 4 AS place, 'the weights list a value more than once: ' || coalesce(min(text), 'NULL') AS problem
+FROM "__sqlanon_typed_range"
+GROUP BY value
+HAVING count(*) > 1
+UNION ALL
+SELECT 5 AS place, 'the weights add up to ' || CAST(sum(low) AS VARCHAR) || ', not to 1' AS problem
+FROM "__sqlanon_typed_range"
+HAVING abs(sum(low) - 1) > 1e-9
+UNION ALL
+SELECT 6 AS place, 'values of the column that have no weight above 0: ' || CAST(count(*) AS VARCHAR) AS problem
+FROM "__sqlanon_code" AS coded
+LEFT JOIN value_range AS listed ON listed.value = coded.code
+WHERE coalesce(listed.low, 0) <= 1e-12
+HAVING count(*) > 0

@@ -1,4 +1,5 @@
 -- model: epsilon_privacy
+-- when: prior = release (default)
 -- title: No sensitive value of an equivalence class is more than epsilon times as likely, or as unlikely, with a respondent's row in the release as without it.
 -- paper: Machanavajjhala, Gehrke and Goetz, Data publishing against realistic adversaries (2009)
 -- parameter: epsilon DECIMAL 1 1000000 -- the greatest ratio of what an adversary believes with and without the row

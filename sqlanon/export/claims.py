@@ -29,6 +29,7 @@ from sqlanon.release.existing.estimable import Recorded, RecordedColumn, Recorde
 from sqlanon.sources.joins import JoinedRequirement
 from sqlanon.sql.classes.buckets import VALUE
 from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.questions.load import INFINITE
 from sqlanon.sql.release.recode import ENDS
 
 # Requirements and arguments as a certificate has them, from the policy and back.
@@ -114,6 +115,8 @@ def stated_arguments(arguments: Sequence[tuple[str, Value]]) -> Arguments:
 
 def _plain(value: Scalar) -> bool | int | float | str:
     if isinstance(value, Decimal):
+        if value.is_infinite():
+            return INFINITE
         # A reader of JSON holds a number in a DOUBLE: one that does not fit there is text.
         return float(value) if Decimal(repr(float(value))) == value else f"{value:f}"
     return str(value) if isinstance(value, QualifiedName) else value

@@ -196,6 +196,9 @@ def test_a_threshold_is_kept_to_its_last_digit(connection: Any, places: int) -> 
         ("k_map('t', ['age'], against => '')", "needs against"),
         ("k_map('t', ['age'], against => '(SELECT 1 AS ega)')", 'does not have a column named "age"'),
         ("value_ranges('t', ['age'], 'disease')", "needs ranges"),
+        ("epsilon_privacy('t', ['age'], 'disease', stubbornness => 1, prior => 'table')", "needs weights"),
+        ("epsilon_privacy('t', ['age'], 'disease', stubbornness => 1, weights => 't')", "has no argument weights"),
+        ("epsilon_privacy('t', ['age'], 'disease', stubbornness => 1, prior => 'w')", "write prior => 'release' or"),
         ("value_ranges('t', ['age'], 'disease', ranges => 't')", 'does not have a column named "value"'),
         ("personalized('t', ['age'], 'disease', hierarchy => 'Diseases')", "needs guarding: the name of a column"),
         ("personalized('t', ['age'], 'disease', guarding => 'colour')", "needs hierarchy"),
@@ -315,6 +318,24 @@ def test_no_ranges_are_refused_whatever_the_rows(connection: Any, relation: str)
     nothing = "(SELECT ''flu'' AS value, 0 AS low, 1 AS high WHERE false)"
     with pytest.raises(duckdb.Error, match="nothing would be required"):
         ask(connection, f"value_ranges('{relation}', ['age'], 'disease', ranges => '{nothing}')")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("('flu', 1.5)", "one that is no number from 0 to 1, for flu"),
+        ("('flu', NULL)", "one that is no number from 0 to 1, for flu"),
+        ("('flu', 0.5), ('flu', 0.5)", "a value more than once: flu"),
+        ("('flu', 0.5), ('gout', 0.25)", "add up to 0.75, not to 1"),
+        ("('gout', 1)", "values of the column that have no weight above 0"),
+    ],
+)
+def test_what_is_no_prior_is_refused(connection: Any, rows: str, message: str) -> None:
+    given = rows.replace("'", "''")
+    asked = f"prior => 'table', weights => '(FROM (VALUES {given}) AS w(value, weight))'"
+    with pytest.raises(duckdb.Error) as refused:
+        ask(connection, f"epsilon_privacy('t', ['age'], 'disease', epsilon => 2, stubbornness => 1, {asked})")
+    assert message in str(refused.value)
 
 
 def test_ranges_of_numbers_may_be_written_as_text_or_as_numbers(connection: Any) -> None:

@@ -24,7 +24,7 @@ from tests.support.draws import draws
 from tests.support.models import macros as support
 from tests.support.models.drawn import Drawn, drawn_models
 from tests.support.models.macros import call, check, expected, fitting, some_arguments, stored_hierarchy
-from tests.support.models.relations import of_numbers
+from tests.support.models.relations import of_numbers, ranges_for
 
 pytestmark = pytest.mark.drawn
 
@@ -44,6 +44,11 @@ def oracle_of(name: str) -> Any:
     return import_module(f"tests.oracles.models.{name}")
 
 
+def with_weights(table: Table, name: str) -> Table:
+    """The table with weights that are a prior, for a model that reads weights."""
+    return replace(table, ranges=ranges_for(name, table.ranges)) if table.ranges is not None else table
+
+
 def ask(connection: Any, question: Question, drawn: Drawn, *left_out: str) -> tuple[Any, ...]:
     if drawn.table.taxonomy is not None:
         for statement in stored_hierarchy(drawn.table):
@@ -61,7 +66,7 @@ def test_a_macro_agrees_with_the_oracle(connection: Any, name: str, data: st.Dat
     question, oracle = load_question(name), oracle_of(name)
     drawn = data.draw(drawn_models(question, oracle))
     # A macro counts rows, not respondents.
-    drawn = replace(drawn, table=support.shown(replace(drawn.table, entities=None)))
+    drawn = replace(drawn, table=support.shown(replace(with_weights(drawn.table, name), entities=None)))
     assume(drawn.table.ranges != {})
     found = ask(connection, question, drawn)
     assert found == pytest.approx(expected(question, oracle, drawn.table, drawn.arguments), rel=1e-9, abs=1e-11)
@@ -74,6 +79,7 @@ def test_a_macro_agrees_with_the_oracle(connection: Any, name: str, data: st.Dat
 def test_without_what_decides_it_a_macro_says_what_is_achieved(connection: Any, name: str, data: st.DataObject) -> None:
     question = load_question(name)
     drawn = data.draw(drawn_models(question, oracle_of(name)))
+    drawn = replace(drawn, table=with_weights(drawn.table, name))
     assume(drawn.table.ranges != {})
     parameters = [p for p in question.parameters if p.type in ("BIGINT", "DECIMAL") and p.default is None]
     numbers = [p.name for p in parameters]
@@ -92,7 +98,7 @@ def test_without_what_decides_it_a_macro_says_what_is_achieved(connection: Any, 
 @every_model
 def test_a_table_without_rows_achieves_nothing_and_violates_nothing(connection: Any, name: str) -> None:
     question, oracle = load_question(name), oracle_of(name)
-    table = Table({}, taxonomy={"a": ("low",)}, ranges={"a": (None, None)}, guards=(), public={})
+    table = with_weights(Table({}, taxonomy={"a": ("low",)}, ranges={"a": (None, None)}, guards=(), public={}), name)
     low = {p.name: p.default or p.low for p in question.parameters}
     for statement in stored_hierarchy(table):
         connection.execute(statement)
@@ -122,7 +128,7 @@ def test_check_and_the_macro_answer_alike(connection: Any, name: str, table: Tab
     made = {
         "patients": support.source(table, of_numbers(name)),
         "voters": support.public(table),
-        "ranges": support.ranges(table),
+        "ranges": support.ranges(table, name),
     }
     for relation, rows in made.items():
         connection.execute(f"CREATE OR REPLACE TABLE {relation} AS {rows}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise, product
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +19,11 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.domain.policy import Requirement
-from sqlanon.domain.values import Value
+from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from tests.oracles.background_knowledge import beliefs_of_row, surest, surest_of_skyline
-from tests.oracles.models import ck_safety, epsilon_privacy, privacy_skyline
+from tests.oracles.models import ck_safety, epsilon_privacy, epsilon_privacy_of_table, privacy_skyline
 from tests.oracles.models.support import Table, in_order
 from tests.support.database import one_thread
 from tests.support.draws import draws
@@ -72,9 +75,17 @@ def relations(classes: Classes) -> dict[str, str]:
     }
 
 
-def asked(connection: Any, classes: Classes, model: str, **arguments: Value) -> tuple[float, set[int]]:
-    """The figure of a model, and the classes that violate it."""
+def asked(
+    connection: Any, classes: Classes, model: str, prior: Mapping[Hashable, Fraction] | None = None, **arguments: Value
+) -> tuple[float, set[int]]:
+    """The figure of a model, and the classes that violate it; a `prior` is what it reads as a table."""
+    if prior is not None:
+        arguments |= {"prior": "table", "weights": QualifiedName(("w",))}
     bound, tables = requirement(model, **arguments), relations(classes)
+    if prior is not None:
+        values = in_order({*chain.from_iterable(classes)})
+        rows = ", ".join(f"({values.index(value)}, {float(share)!r}::DOUBLE)" for value, share in prior.items())
+        tables["value_range"] = f"SELECT value, low, low AS high FROM (VALUES {rows}) AS t(value, low)"
     steps = ", ".join(f"{name} AS ({query})" for name, query in tables.items())
     achieved, violations = (to_sql(bound.statement(name)) for name in ("achieved", "violations"))
     ((reached,),) = connection.execute(f"WITH {steps} FROM ({achieved})").fetchall()
@@ -100,6 +111,63 @@ def test_the_hospital_s_epsilon(connection: Any, stubbornness: Value, worst: Any
     assert reached == pytest.approx(float(worst), rel=1e-14)
     # A ratio of epsilon itself is within it.
     assert bool(violating) is (worst > 4)
+    # A table with the shares of the release is the same prior.
+    shares = {value: Fraction(n, 16) for value, n in Counter(chain.from_iterable(HOSPITAL)).items()}
+    of_table = asked(connection, HOSPITAL, "epsilon_privacy", shares, epsilon=4, stubbornness=stubbornness)
+    assert of_table == (pytest.approx(reached, rel=1e-14), violating)
+
+
+def test_a_prior_of_a_table_by_hand(connection: Any) -> None:
+    """H1N1 had a chance of 1/4, and 2 of 4 rows have it: p_in is 1/2, p_out (1 + 10/4) / 13 = 7/26."""
+    prior = {"H1N1": Fraction(1, 4), "Flu": Fraction(1, 4), "Pneumonia": Fraction(1, 2)}
+    assert beliefs_of_row(HOSPITAL[0], "H1N1", prior, Fraction(10), 0) == (Fraction(1, 2), Fraction(7, 26))
+    # The doubts of it: 19/13. Pneumonia: 13/20, and 32/39. Flu: 13/10, and 14/13.
+    worst = Fraction(13, 7)
+    reached, violating = asked(
+        connection, HOSPITAL[:1], "epsilon_privacy", prior, epsilon=Decimal("1.86"), stubbornness=Decimal(10)
+    )
+    assert (reached, violating) == (pytest.approx(float(worst), rel=1e-14), set())
+    # Where nothing moves the adversary, the ratio is that of the shares: 1/2 over 1/4.
+    reached, violating = asked(connection, HOSPITAL[:1], "epsilon_privacy", prior, epsilon=2, stubbornness="infinite")
+    assert (reached, violating) == (2, set())
+
+
+def test_a_value_that_was_impossible_is_beyond_every_epsilon(connection: Any) -> None:
+    for prior in ({"a": Fraction(1)}, {"a": Fraction(1), "b": Fraction(0)}):
+        for stubbornness in (Decimal(0), Decimal(10), "infinite"):
+            reached, violating = asked(
+                *(connection, (("a", "b", "b"), ("a",) * 3), "epsilon_privacy", prior),
+                epsilon=1_000_000,
+                stubbornness=stubbornness,
+                ratios="belief",
+            )
+            assert reached == inf
+            assert violating == {0}
+
+
+@few
+@given(
+    classes=st.lists(st.lists(st.sampled_from(["a", "b", None]), min_size=1, max_size=5), min_size=1, max_size=3),
+    parts=st.lists(st.integers(1, 5), min_size=3, max_size=3),
+    stubbornness=st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(5, 2), Fraction(10)]),
+    known=st.integers(0, 3),
+)
+def test_epsilon_of_a_table_is_that_of_every_world(
+    connection: Any, classes: list[list[Hashable]], parts: list[int], stubbornness: Fraction, known: int
+) -> None:
+    every = {*chain.from_iterable(classes)}
+    some = {value: part for value, part in zip(("a", "b", None), parts, strict=True) if value in every}
+    prior: dict[Hashable, Fraction] = {value: Fraction(part, sum(some.values())) for value, part in some.items()}
+    ratios: list[Any] = []
+    for values in classes:
+        for value in values:
+            inside, outside = beliefs_of_row(values, value, prior, stubbornness, known)
+            ratios += [inside / outside, (1 - outside) / (1 - inside) if inside < 1 else inf]
+    written = Decimal(stubbornness.numerator) / stubbornness.denominator
+    reached, _ = asked(connection, classes, "epsilon_privacy", prior, epsilon=2, stubbornness=written, known=known)
+    assert reached == pytest.approx(float(max(ratios)), rel=1e-12)
+    release = replace(table(classes), ranges={value: (share, share) for value, share in prior.items()})
+    assert epsilon_privacy_of_table.achieved(release, stubbornness, known, "both") == max(ratios)
 
 
 @pytest.mark.parametrize(
@@ -311,3 +379,52 @@ def test_a_person_with_two_rows_is_refused(model: str) -> None:
         con.execute(f"CREATE POLICY q ON (SELECT DISTINCT ON (person) * FROM visits ORDER BY person, age) {policy}")
         con.execute("CREATE ANONYMIZED TABLE t AS POLICY q")
         assert con.execute("CHECK t").fetchall()[0][5] is True
+
+
+# A prior from a table, in releases.
+
+PRIOR = """
+CREATE TABLE seen AS
+SELECT i AS person, i % 2 AS age, ['flu', 'cold', 'gout'][1 + i % 3] AS disease FROM range(24) AS t(i);
+CREATE TABLE region AS FROM (VALUES ('flu', 0.25), ('cold', 0.25), ('gout', 0.5)) AS w(value, weight);
+CREATE POLICY p ON seen (age QUASI IDENTIFIER, disease SENSITIVE)
+REQUIRE epsilon_privacy(epsilon => 2, stubbornness => 'infinite', prior => 'table', weights => region);
+"""
+
+
+@pytest.mark.long
+def test_releases_keep_their_prior_and_hide_what_it_does_not_know(tmp_path: Path) -> None:
+    with sqlanon.connect() as con:
+        con.execute(PRIOR)
+        con.execute("CREATE ANONYMIZED TABLE t AS POLICY p METHOD generalization")
+        con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
+        con.execute("DROP POLICY p; DROP TABLE region")
+        # A third of each class over a quarter.
+        for release in ("t", "v"):
+            ((*_, required, reached, satisfied),) = con.execute(f"CHECK {release}").fetchall()
+            assert (required, reached, satisfied) == (2, pytest.approx(4 / 3, rel=1e-14), True)
+        con.execute("INSERT INTO seen VALUES (24, 0, 'plague')")
+        assert con.execute("SELECT age, count(*) FROM v GROUP BY age").fetchall() == [(1, 12)]
+        con.execute(f"EXPORT t TO '{tmp_path}/out/'")
+        certificate = json.loads((tmp_path / "out" / "certificate.json").read_text())
+        (entry,) = certificate["requirements"]
+        named = {"weights": "main.region", "prior": "table", "stubbornness": "infinite"}
+        assert named.items() <= entry["arguments"].items()
+        assert "stubbornness => 'infinite'" in entry["requirement"]
+        assert entry["meaning"].endswith("to an adversary whose prior distribution is a table.")
+
+
+def test_a_frontier_sweeps_epsilon_under_a_prior() -> None:
+    with sqlanon.connect() as con:
+        con.execute(PRIOR)
+        con.execute("FRONTIER f ON POLICY p METHODS (generalization) SWEEP epsilon IN (1, 2) MEASURE granularity_loss")
+        rows = con.execute("SELECT value FROM anon.candidate WHERE requirement <> '' ORDER BY number").fetchall()
+        # Nothing satisfies 1: every third row has the flu, and every fourth was expected to.
+        assert rows == [(None,), (0.0,)]
+
+
+def test_an_object_names_the_weights() -> None:
+    asked = sqlanon.EpsilonPrivacy(epsilon=2, stubbornness="infinite", prior="table", weights=("main", "a b"))
+    assert asked.sql() == (
+        "epsilon_privacy(epsilon => 2, stubbornness => 'infinite', weights => \"main\".\"a b\", prior => 'table')"
+    )

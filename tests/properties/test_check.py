@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
-from math import isclose, isinf
+from math import inf, isclose, isinf
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from tests.oracles.k_anonymity import achieved
 from tests.oracles.models.support import Table
 from tests.support.draws import draws
 from tests.support.models.drawn import Drawn, drawn_models
-from tests.support.models.relations import NUMBERS_TYPE, of_numbers
+from tests.support.models.relations import NUMBERS_TYPE, listed, of_numbers, ranges_for
 from tests.support.policies import BUDGET, insert
 
 pytestmark = pytest.mark.drawn
@@ -96,7 +96,7 @@ def shared() -> Connection:
     return connect(config={"threads": "1"})
 
 
-def _install(con: Connection, table: Table, kind: str = "VARCHAR") -> None:
+def _install(con: Connection, table: Table, question: str, kind: str = "VARCHAR") -> None:
     """A drawn table as tables of a database: `c` is the class, `d` the disease, `g` whom a row guards."""
     by_place = {place: of for of, places in table.classes.items() for place in places}
     guards = table.guards or [None] * len(table.values)
@@ -104,28 +104,26 @@ def _install(con: Connection, table: Table, kind: str = "VARCHAR") -> None:
     con.execute(
         f"CREATE OR REPLACE TABLE t (c INTEGER, d {kind}, g VARCHAR); CREATE OR REPLACE TABLE public (c INTEGER)"
     )
-    con.execute("CREATE OR REPLACE TABLE given (value VARCHAR, low DOUBLE, high DOUBLE)")
+    columns, shares = listed(question, table.ranges or {})
+    kinds = ", ".join(f"{column} {'VARCHAR' if column == 'value' else 'DOUBLE'}" for column in columns)
+    con.execute(f"CREATE OR REPLACE TABLE given ({kinds})")
     for name, found in (
         ("t", rows),
         ("public", [(of,) for of, n in (table.public or {}).items() for _ in range(n)]),
-        ("given", [(value, *_ends(bounds)) for value, bounds in (table.ranges or {}).items()]),
+        ("given", shares),
     ):
         if found:
             con.duckdb.executemany(
                 f"INSERT INTO {name} VALUES ({', '.join('?' * len(found[0]))})", list(map(list, found))
             )
     if table.taxonomy is not None:
-        listed = [", ".join(_text(part) for part in (value, *path)) for value, path in table.taxonomy.items()]
-        values = ", ".join(f"({row})" for row in listed)
+        paths = [", ".join(_text(part) for part in (value, *path)) for value, path in table.taxonomy.items()]
+        values = ", ".join(f"({row})" for row in paths)
         con.execute(f"CREATE OR REPLACE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES {values}) AS t)")
 
 
 def _node(guard: Any) -> str | None:
     return None if guard is None else str(guard)
-
-
-def _ends(bounds: Any) -> list[float | None]:
-    return [None if bound is None else float(bound) for bound in bounds]
 
 
 def _text(label: Any) -> str:
@@ -136,7 +134,7 @@ def _asked(drawn: Drawn) -> str:
     """The requirement as a user writes it."""
     question = drawn.requirement.question
     given = [
-        f"{name} => {value if not isinstance(value, str) else repr(value)}"
+        f"{name} => {repr(value) if isinstance(value, str) else repr('infinite') if value == inf else value}"
         for name, value in drawn.requirement.arguments
     ]
     given = [part.replace("guarding => given", "guarding => g") for part in given]
@@ -155,11 +153,12 @@ def test_check_of_every_model_agrees_with_its_oracle(shared: Connection, name: s
     table = replace(drawn.table, entities=None)
     if not table.ranges and "value_range" in drawn.requirement.reads:
         table = replace(table, ranges={"a": (None, None)})
+    table = replace(table, ranges=ranges_for(name, table.ranges or {}))
     if table.broader is not None:
         # A class by itself, and all rows: a relation shows no labels above its own.
         table = replace(table, broader={of: {("own", of), "all"} for of in table.classes})
         assume(drawn.arguments["n"] <= table.rows)
-    _install(shared, table, NUMBERS_TYPE if of_numbers(name) else "VARCHAR")
+    _install(shared, table, name, NUMBERS_TYPE if of_numbers(name) else "VARCHAR")
     using = " USING h" if table.taxonomy is not None else ""
     sensitive = f" SENSITIVE d{using}" if drawn.requirement.question.of_sensitive_values else ""
     against = " AGAINST public" if table.public is not None else ""

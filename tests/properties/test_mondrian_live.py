@@ -25,7 +25,7 @@ from tests.oracles.models import k_anonymity
 from tests.oracles.models.support import Class, Table
 from tests.oracles.mondrian import Domain, bounds, order
 from tests.support.draws import draws
-from tests.support.models.relations import valued
+from tests.support.models.relations import ranges_for, valued
 from tests.support.models.search import NODES, RANGES, TAXONOMY, VALUES
 from tests.support.mondrian import QUESTIONS, Case, cases, quoted
 from tests.support.policies import BUDGET
@@ -164,7 +164,7 @@ def violating(case: Case, rows: Mapping[int, Row], classes: Mapping[Class, Seque
         values=[rows[n]["s"] for n in places],
         entities=[rows[n]["who"] for n in places] if case.entity else None,
         taxonomy=TAXONOMY,
-        ranges=dict(RANGES.items()),
+        ranges=ranges_for(case.question, RANGES),
         guards=[rows[n]["g"] for n in places],
     )
     arguments = {n: Fraction(v) if isinstance(v, Decimal) else v for n, v in case.arguments.items()}

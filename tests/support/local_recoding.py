@@ -23,6 +23,7 @@ from sqlanon.statements.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.local_recoding import Class, Classes, Counts, Task
 from tests.oracles.models.support import Table
+from tests.support.models.relations import ranges_for
 from tests.support.models.search import RANGES, TAXONOMY, Drawn, drawn, with_values
 from tests.support.policies import Case, Quasi, quasi_identifiers
 
@@ -52,7 +53,7 @@ def violating_of(case: Drawn, rows: Sequence[tuple[Any, ...]], classes: Classes,
         classes=classes,
         values=[row[-2] for row in rows],
         taxonomy=TAXONOMY,
-        ranges=RANGES,
+        ranges=ranges_for(case.question, RANGES),
         guards=[row[-1] for row in rows],
         public=public,
     )

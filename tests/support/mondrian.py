@@ -29,7 +29,7 @@ from tests.oracles.mondrian import (
     range_label,
 )
 from tests.support.database import template
-from tests.support.models.relations import valued
+from tests.support.models.relations import create_ranges, named_arguments, ranges_for, valued
 from tests.support.models.search import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY, hierarchy_of, sensitive_type
 from tests.support.names import quoted
 from tests.support.policies import Quasi, intervals, plain, prefixes, stored
@@ -92,10 +92,7 @@ class Case:
         for place, q in enumerate(self.quasi):
             if q.hierarchy:
                 con.execute(f"CREATE HIERARCHY h{place} AS {q.hierarchy}")
-        con.execute("CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)")
-        for value, ends in RANGES.items():
-            shown = [None if end is None else float(end) for end in ends]
-            con.duckdb.execute("INSERT INTO ranges VALUES (?, ?, ?)", [value, *shown])
+        create_ranges(con, self.question, ranges_for(self.question, RANGES))
         con.execute(f"CREATE POLICY p ON t ({self._attributes()}) REQUIRE {self._requirements()}")
         return con
 
@@ -120,8 +117,7 @@ class Case:
         written = {name: f"'{value}'" if isinstance(value, str) else value for name, value in self.arguments.items()}
         given = [f"{name} => {value}" for name, value in written.items()]
         given += [f"{question.when.argument} => '{question.when.value}'"] if question.when else []
-        named = {"RELATION": "ranges => ranges", "COLUMN": "guarding => g"}
-        given += [named[p.type] for p in question.parameters if p.type in named]
+        given += named_arguments(self.question)
         also = "" if self.question == "k_anonymity" else f", k_anonymity(k => {self.k})"
         return f"{question.model}({', '.join(given)}){also}"
 
@@ -134,7 +130,7 @@ class Case:
             values=[row["s"] for row in self.rows],
             entities=[row["who"] for row in self.rows] if self.entity else None,
             taxonomy=TAXONOMY,
-            ranges=dict(RANGES.items()),
+            ranges=ranges_for(self.question, RANGES),
             guards=[row["g"] for row in self.rows],
         )
         arguments = {n: Fraction(v) if isinstance(v, Decimal) else v for n, v in self.arguments.items()}

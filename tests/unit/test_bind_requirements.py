@@ -418,6 +418,57 @@ def test_ranges_that_are_not_there_are_refused(engine):
     assert "collation" in refusal(engine, policy_of("value_ranges(ranges => my_rangez)")).message
 
 
+# ---- weights
+
+WEIGHTED = "epsilon_privacy(epsilon => 2, stubbornness => 1, prior => 'table', weights => my_weights)"
+
+
+def test_weights_are_ranges_of_one_share(engine):
+    engine.run(
+        "CREATE VIEW my_weights AS SELECT '0.75' AS weight, 'why' AS note, 'Flu' AS \"VALUE\" "
+        "UNION ALL VALUES ('0.125', '', NULL), ('0.125', '', 'never')"
+    )
+    with Scratch(engine) as scratch:
+        found, requirements = bound(engine, policy_of(WEIGHTED, "age QUASI IDENTIFIER, disease SENSITIVE"), scratch)
+        ((_, table),) = found.ranges
+        rows = engine.rows(f"FROM temp.main.{table.name} ORDER BY value NULLS LAST")
+    assert rows == [("Flu", 0.75, 0.75), ("never", 0.125, 0.125), (None, 0.125, 0.125)]
+    assert [r.question_name for r in requirements] == ["epsilon_privacy_of_table"]
+
+
+@pytest.mark.parametrize(
+    ("made", "column", "problem"),
+    [
+        ("SELECT 'x' AS value, 0 AS low, 1 AS high", "disease", "its columns are value, low, high"),
+        ("SELECT 'x' AS value, 1 AS weight WHERE false", "disease", "lists no value"),
+        ("VALUES ('1.5', 1)", "patient", "none of patient's type INTEGER: '1.5'"),
+        ("VALUES ('Flu', 1.5)", "disease", "weight is no number from 0 to 1: 'Flu'"),
+        ("VALUES ('Flu', NULL)", "disease", "weight is no number from 0 to 1: 'Flu'"),
+        ("VALUES ('Flu', 'NaN'::DOUBLE)", "disease", "weight is no number from 0 to 1: 'Flu'"),
+        ("VALUES ('Flu', 0.5), ('Flu', 0.5)", "disease", "stand more than once: 'Flu'"),
+        ("VALUES ('Flu', 0.5), ('Cold', 0.499)", "disease", "the weights add up to 0.999, not to 1"),
+        ("VALUES ('Cold', 1)", "disease", "1 value of disease has no weight above 0"),
+        ("VALUES ('Cold', 1), ('Flu', 0)", "disease", "1 value of disease has no weight above 0"),
+        ("VALUES (NULL, 1)", "patient", "12 values of patient have no weight above 0"),
+    ],
+)
+def test_weights_that_are_no_prior_are_refused(engine, made, column, problem):
+    engine.run(f"CREATE TABLE my_weights AS {made}")
+    error = refusal(engine, policy_of(WEIGHTED, f"age QUASI IDENTIFIER, {column} SENSITIVE"))
+    assert error.message.startswith("policy hospital: the weights my_weights")
+    assert problem in error.message
+
+
+def test_a_value_without_a_weight_is_counted_and_not_shown(engine):
+    engine.run(
+        "UPDATE patients SET disease = 'secret' WHERE age < 23; UPDATE patients SET disease = NULL WHERE age > 30"
+    )
+    engine.run("CREATE TABLE my_weights AS SELECT 'Flu' AS value, 1 AS weight")
+    error = refusal(engine, policy_of(WEIGHTED, "age QUASI IDENTIFIER, disease SENSITIVE"))
+    assert "2 values of disease have no weight above 0" in error.message
+    assert "secret" not in f"{error} {error.hint}"
+
+
 # ---- hostile names
 
 

@@ -166,12 +166,18 @@ class EpsilonPrivacy(Requirement):
     """No sensitive value of an equivalence class is more than epsilon times as likely, or as unlikely, with a
     respondent's row in the release as without it.
 
+    - `prior='table'`: No sensitive value of an equivalence class is more than epsilon times as likely, or as unlikely,
+      with a respondent's row in the release as without it, to an adversary whose prior distribution is a table.
+
     - `epsilon`: the greatest ratio of what an adversary believes with and without the row (1 to 1000000).
     - `stubbornness`: the number of rows that moves an adversary's opinion as much as the prior does (0 to 1000000 or
       'infinite').
     - `known`: the number of rows of a class that an adversary knows to lack the value (0 to 1000000; by default 0).
     - `ratios`: the ratios that are bounded: that of the beliefs in a value alone, or that of the doubts, too; by
       default 'both'.
+    - `weights`: with `prior='table'` the name of a table with a row for each value, and its share in the adversary's
+      prior distribution.
+    - `prior`: which of these is meant, by default 'release'.
     - `attribute`: the one sensitive column that it is about, of several.
     - `jointly`: all sensitive columns at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
@@ -190,6 +196,8 @@ class EpsilonPrivacy(Requirement):
         stubbornness: Number | Literal["infinite"],
         known: int | None = None,
         ratios: Literal["both", "belief"] | None = None,
+        weights: Name | None = None,
+        prior: Literal["release", "table"] | None = None,
         attribute: str | None = None,
         jointly: bool | None = None,
         on: Names | None = None,
@@ -202,6 +210,8 @@ class EpsilonPrivacy(Requirement):
             stubbornness=stubbornness,
             known=known,
             ratios=ratios,
+            weights=weights,
+            prior=prior,
             attribute=attribute,
             jointly=jointly,
             on=on,

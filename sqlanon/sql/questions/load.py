@@ -35,6 +35,8 @@ _SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 NUMERIC = ("BIGINT", "DECIMAL")
 # The word that a DECIMAL may take in place of a number.
 INFINITE = "infinite"
+# The domain of a RELATION that gives each value one share.
+_OF_WEIGHTS = ["value", "weight"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Parameter:
     `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its
     choices; RELATION or COLUMN, which name something of the user's. Without a
     `default` the user has to give it. `meaning` is what the header says of it. A DECIMAL with `infinite`
-    also takes the text 'infinite': its numerator is 1 then, and its denominator 0.
+    also takes the text 'infinite': its numerator is 1 then, and its denominator 0. A RELATION lists ranges of shares,
+    in the columns value, low and high, or `of_weights` one share for each value, in the columns value and weight.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Parameter:
     default: int | Decimal | str | None = None
     meaning: str = ""
     infinite: bool = False
+    of_weights: bool = False
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -139,8 +143,9 @@ class Header:
                 return Parameter(name, kind, low, high, default=number, meaning=meaning, infinite=infinite)
             if kind == "TEXT" and len(domain) == 1:
                 return Parameter(name, kind, choices=tuple(domain[0].split("|")), default=default, meaning=meaning)
-            if kind in ("RELATION", "COLUMN") and not domain and default is None:
-                return Parameter(name, kind, meaning=meaning)
+            of_weights = kind == "RELATION" and domain == _OF_WEIGHTS
+            if kind in ("RELATION", "COLUMN") and (not domain or of_weights) and default is None:
+                return Parameter(name, kind, meaning=meaning, of_weights=of_weights)
         raise InternalError(f"the header of {self._name} has a parameter without name, type, domain or text: {text}")
 
     def _default(self, kind: str, text: str | None) -> int | Decimal | None:
@@ -243,6 +248,10 @@ class Question:
         if name not in self.statements:
             raise InternalError(f"the question {self.name} has no statement {name!r}")
         return self.statements[name]
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of this name; there has to be one."""
+        return next(parameter for parameter in self.parameters if parameter.name == name)
 
     def placeholders(self, statement: str) -> set[str]:
         """The names that stand for arguments in one statement, without their $."""

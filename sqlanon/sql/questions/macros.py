@@ -110,8 +110,9 @@ def _relations(question: Question) -> str:
     parts = [filled("relations", "rows_and_public_rows" if PUBLIC in reads else "rows")]
     problems = []
     if "value_range" in reads:
-        parts.append(filled("relations", "ranges"))
-        problems.append(filled("relations", "problem_of_ranges"))
+        listed = "weights" if any(parameter.of_weights for parameter in question.parameters) else "ranges"
+        parts.append(filled("relations", listed))
+        problems.append(filled("relations", f"problem_of_{listed}"))
     if "sensitive_number" in reads:
         problems.append(filled("relations", "problem_of_numbers"))
     if set(HIERARCHY) & set(reads):

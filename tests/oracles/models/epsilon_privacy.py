@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from math import inf
 
@@ -15,9 +15,22 @@ Ratio = Fraction | float
 def worst(table: Table, of: Class, stubbornness: Fraction | str, known: int = 0, ratios: str = "both") -> Ratio:
     """The largest ratio of a class: for each row the belief in its value with and without the row."""
     rows = [table.values[place] for place in table.classes[of]]
-    prior = shares(table.baseline)
-    bounded: list[Ratio] = []
+    return worst_of_rows(rows, shares(table.baseline), stubbornness, known, ratios)
+
+
+def worst_of_rows(
+    rows: Sequence[Hashable],
+    prior: Mapping[Hashable, Fraction],
+    stubbornness: Fraction | str,
+    known: int,
+    ratios: str,
+    only: Hashable = ...,
+) -> Ratio:
+    """The largest ratio of the rows of a class, or of those with one value only; 0 where none has it."""
+    bounded: list[Ratio] = [Fraction(0)]
     for place, value in enumerate(rows):
+        if only not in (..., value):
+            continue
         others = [other for at, other in enumerate(rows) if at != place]
         lacking = [other for other in others if other != value]
         candidates = 1 + len(others) - len(lacking[:known])
@@ -30,7 +43,7 @@ def worst(table: Table, of: Class, stubbornness: Fraction | str, known: int = 0,
 
 
 def predicted(
-    others: list[object], value: object, prior: Mapping[object, Fraction], stubbornness: Fraction | str
+    others: Sequence[Hashable], value: Hashable, prior: Mapping[Hashable, Fraction], stubbornness: Fraction | str
 ) -> Fraction | None:
     """The chance of a value after the other rows were drawn: of Polya's urn; None where nothing says anything."""
     if stubbornness == "infinite":

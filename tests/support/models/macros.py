@@ -11,7 +11,7 @@ from typing import Any
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.questions.load import Parameter, Question
 from tests.oracles.models.support import Class, Table, in_order
-from tests.support.models.relations import NUMBERS_TYPE, of_numbers, with_numbers
+from tests.support.models.relations import NUMBERS_TYPE, listed, of_numbers, ranges_for, with_numbers
 
 COLUMNS = ("a\"g'e -- ", "$value$; $sensitive")
 SENSITIVE = 'dis"ease\'"'
@@ -30,7 +30,6 @@ LEFT = ((0, 1), (0,), (1,), ())
 _LISTS: Mapping[str, Sequence[str]] = {
     "rows": ("INTEGER", "VARCHAR", "VARCHAR", "VARCHAR"),
     "public": ("INTEGER", "VARCHAR"),
-    "ranges": ("VARCHAR", "DOUBLE", "DOUBLE"),
 }
 
 
@@ -72,14 +71,10 @@ def public(table: Table) -> str:
     return query(rows, COLUMNS, _LISTS["public"])
 
 
-def ranges(table: Table) -> str:
-    """A query for the ranges of the sensitive values."""
-
-    def number(end: Any) -> float | None:
-        return None if end is None else float(end)
-
-    rows = [(value, number(low), number(high)) for value, (low, high) in (table.ranges or {}).items()]
-    return query(rows, ("value", "low", "high"), _LISTS["ranges"])
+def ranges(table: Table, question: str) -> str:
+    """A query for the ranges, or the weights, of the sensitive values."""
+    columns, rows = listed(question, table.ranges or {})
+    return query(rows, columns, ["VARCHAR" if name == "value" else "DOUBLE" for name in columns])
 
 
 def call(
@@ -95,7 +90,7 @@ def call(
     given = [text(relation or source(table, of_numbers(question.name))), columns]
     if question.of_sensitive_values:
         given.append(text(sensitive))
-    stands_for = {"RELATION": ranges(table), "COLUMN": GUARD}
+    stands_for = {"RELATION": ranges(table, question.name), "COLUMN": GUARD}
     kinds = {parameter.name: parameter.type for parameter in question.parameters}
     for parameter, value in arguments:
         written = stands_for.get(kinds[parameter], value)
@@ -202,6 +197,7 @@ def answers(question: Question, oracle: Any) -> tuple[Any, ...]:
 
 def fitting(question: Question, table: Table) -> Table:
     """The table as a call shows it, with numbers in place of letters where the model is about numbers."""
+    table = replace(table, ranges=ranges_for(question.name, table.ranges or {}))
     return shown(with_numbers(table) if of_numbers(question.name) else table)
 
 

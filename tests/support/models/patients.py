@@ -24,6 +24,7 @@ from sqlanon.sql.questions.load import load_question, question_names
 from tests.oracles.models.support import Class, Table
 from tests.support.database import template
 from tests.support.models.drawn import exact
+from tests.support.models.relations import of_weights
 
 __all__ = [
     "DISEASES",
@@ -65,6 +66,7 @@ DISEASES = {
 ZIPS = {f"{one}{two}": (f"{one}*",) for one in "12" for two in "123"}
 AGES = {20: ("young",), 21: ("young",), 35: ("middle",), 36: ("middle",), 50: ("old",)}
 RANGES = {"flu": (0.02, 0.45), "grief": (None, 0.4), "colic": (0.0, 0.5), "gout": (0.0, 0.1)}
+WEIGHTS = {"flu": 0.2, "cold": 0.2, "ulcer": 0.15, "colic": 0.15, "panic": 0.15, "grief": 0.1, None: 0.05}
 LEVELS: Mapping[str, Mapping[Any, tuple[str, ...]]] = {"zip": ZIPS, "age": AGES, "sex": {"F": (), "M": ()}}
 
 # What each model is asked for; one without an entry is left to the contract tests.
@@ -86,6 +88,7 @@ ARGUMENTS: dict[str, dict[str, Value]] = {
     "ck_safety": {"c": Decimal("0.95"), "k": 1},
     "privacy_skyline": {"c": Decimal("0.95"), "l": 1},
     "epsilon_privacy": {"epsilon": Decimal(4), "stubbornness": Decimal(10)},
+    "epsilon_privacy_of_table": {"epsilon": Decimal(4), "stubbornness": Decimal(10), "weights": "weights"},
     "value_ranges": {"ranges": "ranges"},
     "k_map": {"k": 12},
     "delta_presence": {"min": Decimal(0), "max": Decimal("0.7")},
@@ -131,9 +134,11 @@ def _install(connection: Connection) -> None:
     connection.execute(
         "CREATE TABLE voters AS SELECT zip, age, sex FROM source UNION ALL "
         "SELECT zip, age, sex FROM source WHERE id % 3 > 0;"
-        "CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)"
+        "CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE);"
+        "CREATE TABLE weights (value VARCHAR, weight DOUBLE)"
     )
     connection.duckdb.executemany("INSERT INTO ranges VALUES (?, ?, ?)", [[v, *ends] for v, ends in RANGES.items()])
+    connection.duckdb.executemany("INSERT INTO weights VALUES (?, ?)", [[*row] for row in WEIGHTS.items()])
     connection.execute(levels("zips", ZIPS) + levels("ages", AGES) + levels("diseases", DISEASES))
 
 
@@ -236,6 +241,9 @@ def holds(name: str, table: Table, measured: Row) -> None:
     if name == "personalized":
         assert table.taxonomy is not None
         table = replace(table, taxonomy={value: (*path, "*") for value, path in table.taxonomy.items()})
+    if of_weights(name):
+        weights = {value: exactly(weight) for value, weight in WEIGHTS.items()}
+        table = replace(table, ranges={value: (weight, weight) for value, weight in weights.items()})
     assert oracle(name).violating(table, **arguments(name)) == set()
     reached = oracle(name).achieved(table, **arguments(name))
     assert measured[-1] is True

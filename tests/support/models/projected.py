@@ -24,6 +24,7 @@ from tests.oracles.models.support import Table
 from tests.support.database import template
 from tests.support.losses import CLOSE, ORACLES
 from tests.support.models import search
+from tests.support.models.relations import create_ranges, named_arguments, ranges_for
 from tests.support.names import quoted
 
 # Names of the quasi-identifiers: some must be quoted, and two together look like a list.
@@ -81,10 +82,7 @@ def install(case: Projected) -> Connection:
     for i, quasi in enumerate(drawn.quasi):
         if quasi.hierarchy:
             con.execute(f"CREATE HIERARCHY h{i} AS {quasi.hierarchy}")
-    con.execute("CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)")
-    for value, bounds in search.RANGES.items():
-        ends = [None if end is None else float(end) for end in bounds]
-        con.duckdb.execute("INSERT INTO ranges VALUES (?, ?, ?)", [value, *ends])
+    create_ranges(con, drawn.question, ranges_for(drawn.question, search.RANGES))
     con.execute(policy_text(case))
     return con
 
@@ -94,8 +92,7 @@ def policy_text(case: Projected) -> str:
     written = {n: f"'{value}'" if isinstance(value, str) else value for n, value in case.drawn.arguments.items()}
     given = [f"{name} => {value}" for name, value in written.items()]
     given += [f"{question.when.argument} => '{question.when.value}'"] if question.when else []
-    named = {"RELATION": "ranges => ranges", "COLUMN": "guarding => g"}
-    given += [named[p.type] for p in question.parameters if p.type in named]
+    given += named_arguments(question.name)
     clauses = []
     for i, (name, q) in enumerate(zip(case.names, case.drawn.quasi, strict=True)):
         using = f" USING h{i}" if q.hierarchy else ""
@@ -137,7 +134,7 @@ def _violating(case: Projected, keys: Sequence[tuple[Hashable, ...]], left: set[
             values=[row[width] for row in drawn.rows],
             entities=case.entities,
             taxonomy=search.TAXONOMY,
-            ranges=search.RANGES,
+            ranges=ranges_for(question, search.RANGES),
             guards=[row[width + 1] for row in drawn.rows],
         )
         violating: set[Hashable] = import_module(f"tests.oracles.models.{question}").violating(table, **given)

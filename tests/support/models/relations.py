@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from sqlanon.sql.questions.load import load_question
@@ -19,7 +20,13 @@ NUMBERS = dict(zip("abcde", map(Decimal, ("-3.00", "0.50", "1.00", "1.75", "1000
 # The type of a column that has them, and in how many units each is 1.
 NUMBERS_TYPE, UNITS = "DECIMAL(18, 2)", 100
 
+# Of a table of weights; 'e' has none.
+WEIGHTS: Mapping[Hashable, Fraction] = dict(
+    zip(VALUES, (Fraction(1, parts) for parts in (2, 4, 8, 16, 16)), strict=True)
+)
+
 Row = tuple[object, ...]
+Ranges = Mapping[Hashable, tuple[Fraction | None, Fraction | None]]
 
 
 def literal(name: str, table: Table, baseline: Mapping[Hashable, int], structs: bool) -> str:
@@ -44,6 +51,40 @@ def _cell(cell: object, struct: bool) -> str:
 def of_numbers(question: str) -> bool:
     """Whether a model asks how far numbers lie apart."""
     return "sensitive_number" in load_question(question).reads
+
+
+def of_weights(question: str) -> bool:
+    """Whether a model reads a table of weights."""
+    return any(parameter.of_weights for parameter in load_question(question).parameters)
+
+
+def ranges_for(question: str, ranges: Ranges, weights: Mapping[Hashable, Fraction] = WEIGHTS) -> Ranges:
+    """The ranges, or for a model that reads weights each weight as both ends of a range."""
+    return {value: (weight, weight) for value, weight in weights.items()} if of_weights(question) else ranges
+
+
+def listed(question: str, ranges: Ranges) -> tuple[tuple[str, ...], list[tuple[Hashable, ...]]]:
+    """The columns and the rows of a table of ranges as the model's user writes it: of its weights alone, for some."""
+    ends = [(value, *(None if end is None else float(end) for end in bounds)) for value, bounds in ranges.items()]
+    if of_weights(question):
+        return ("value", "weight"), [row[:2] for row in ends]
+    return ("value", "low", "high"), ends
+
+
+def named_arguments(question: str) -> list[str]:
+    """The arguments of a model that name a table, `ranges`, or a column, `g`, as in a policy."""
+    parameters = load_question(question).parameters
+    stands_for = {"RELATION": "ranges", "COLUMN": "g"}
+    return [f"{p.name} => {stands_for[p.type]}" for p in parameters if p.type in stands_for]
+
+
+def create_ranges(con: Any, question: str, ranges: Ranges) -> None:
+    """Makes the table `ranges` of a model."""
+    columns, rows = listed(question, ranges)
+    kinds = ", ".join(f"{name} {'VARCHAR' if name == 'value' else 'DOUBLE'}" for name in columns)
+    con.execute(f"CREATE TABLE ranges ({kinds})")
+    for row in rows:
+        con.duckdb.execute(f"INSERT INTO ranges VALUES ({', '.join('?' * len(row))})", [*row])
 
 
 def valued(question: str, value: Any) -> Any:

@@ -27,7 +27,7 @@ from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table
 from tests.support.database import template
-from tests.support.models.relations import NUMBERS_TYPE, of_numbers, valued
+from tests.support.models.relations import NUMBERS_TYPE, create_ranges, named_arguments, of_numbers, ranges_for, valued
 from tests.support.policies import SUPPRESSIONS, Quasi, quasi_identifiers
 
 VALUES = ("a", "b", "c", "d")
@@ -117,10 +117,7 @@ def install(case: Drawn) -> Connection:
     for i, quasi in enumerate(case.quasi):
         if quasi.hierarchy:
             con.execute(f"CREATE HIERARCHY h{i} AS {quasi.hierarchy}")
-    con.execute("CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)")
-    for value, bounds in RANGES.items():
-        ends = [None if end is None else float(end) for end in bounds]
-        con.duckdb.execute("INSERT INTO ranges VALUES (?, ?, ?)", [value, *ends])
+    create_ranges(con, case.question, ranges_for(case.question, RANGES))
     con.execute(policy_text(case))
     return con
 
@@ -130,8 +127,7 @@ def policy_text(case: Drawn) -> str:
     written = {name: f"'{value}'" if isinstance(value, str) else value for name, value in case.arguments.items()}
     given = [f"{name} => {value}" for name, value in written.items()]
     given += [f"{question.when.argument} => '{question.when.value}'"] if question.when else []
-    named = {"RELATION": "ranges => ranges", "COLUMN": "guarding => g"}
-    given += [named[p.type] for p in question.parameters if p.type in named]
+    given += named_arguments(question.name)
     clauses = []
     for i, q in enumerate(case.quasi):
         using = f" USING h{i}" if q.hierarchy else ""
@@ -180,7 +176,7 @@ def violating(
         classes=classes,
         values=[row[width] for row in case.rows],
         taxonomy=TAXONOMY,
-        ranges=RANGES,
+        ranges=ranges_for(case.question, RANGES),
         guards=[row[width + 1] for row in case.rows],
         public=public,
         broader=above,

@@ -1,0 +1,230 @@
+"""Tables beside the source in which a requirement finds shares of sensitive values: ranges, or weights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.sources.catalog_entries import find_entry, find_relation, require_nothing_temporary
+from sqlanon.sources.column_types import require_binary_text, without_enums
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, identical, is_not_null, is_null, try_cast
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+_RANGES = ("value", "low", "high")
+_WEIGHTS = ("value", "weight")
+_HINTS = {
+    _RANGES: "its columns are value, low and high: CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)",
+    _WEIGHTS: "its columns are value and weight: CREATE TABLE weights (value VARCHAR, weight DOUBLE)",
+}
+# Types of which the text of a value tells exactly which number is meant.
+_EXACT = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|DECIMAL\(.*\)")
+# A column that holds nothing but NULL may have the type "NULL", quotes included.
+_TEXT = ("VARCHAR", '"NULL"')
+_MAX_VALUES_SHOWN = 10
+# How far a sum of DOUBLEs may be from 1, and the weight below which a value counts as impossible.
+_ROUNDING, _LEAST_WEIGHT = "1e-9", "1e-12"
+
+
+def bind_ranges(
+    engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
+) -> QualifiedName:
+    """A temporary table with the ranges of one sensitive column: value in its published type, low and high as DOUBLE.
+
+    NULL is a value; as a bound it means that there is none. Raises PolicyError, naming
+    the values, unless every value is one of the column's type and stands once, every
+    bound is a number from 0 to 1, and no low is above its high.
+    """
+    what = f"{bound.policy}: the ranges {name}"
+    table = _read_once(engine, name, attribute, scratch, what, _RANGES)
+    if not engine.rows(exp.select(column("text")).from_(table).limit(1)):
+        raise PolicyError(f"{what}: it lists no value, so nothing would be required", hint=_HINTS[_RANGES])
+    _require_values(engine, table, attribute, what)
+    rows = exp.select(column("text")).from_(table)
+    _require_none(
+        engine,
+        what,
+        (
+            rows.where(exp.not_(column("bounded"))),
+            "values whose low or high is no number from 0 to 1",
+            "a bound is a share of a class, such as 0.25, or NULL for none",
+        ),
+        (
+            rows.where(column("low") > column("high")),
+            "values whose low is above their high",
+            "no class could satisfy them: exchange the two",
+        ),
+    )
+    return _shares(scratch, table)
+
+
+def bind_weights(
+    engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
+) -> QualifiedName:
+    """A temporary table with the weights of one sensitive column: value in its published type, low and high the weight.
+
+    NULL is a value. Raises PolicyError unless every value is one of the column's type and stands once, every weight
+    is a number from 0 to 1, all add up to 1, and each value of the source has a weight above 0. The message counts the
+    values of the source that lack a weight, and does not name them.
+    """
+    what = f"{bound.policy}: the weights {name}"
+    table = _read_once(engine, name, attribute, scratch, what, _WEIGHTS)
+    if not engine.rows(exp.select(column("text")).from_(table).limit(1)):
+        raise PolicyError(f"{what}: it lists no value", hint=_HINTS[_WEIGHTS])
+    _require_values(engine, table, attribute, what)
+    unweighted = exp.or_(exp.not_(column("bounded")), is_null(column("low")))
+    rows = exp.select(column("text")).from_(table).where(unweighted)
+    _require_none(
+        engine, what, (rows, "values whose weight is no number from 0 to 1", "a weight is a share, such as 0.25")
+    )
+    total = float(engine.rows(exp.select(f.sum(column("low"))).from_(table))[0][0])
+    if abs(total - 1) > float(_ROUNDING):
+        raise PolicyError(f"{what}: the weights add up to {total!r}, not to 1", hint="divide each weight by their sum")
+    _require_weighted(engine, table, attribute, bound, what)
+    return _shares(scratch, table)
+
+
+def _require_weighted(
+    engine: Engine, table: exp.Table, attribute: BoundAttribute, bound: BoundPolicy, what: str
+) -> None:
+    """Raises PolicyError where the source has values without a weight above 0."""
+    occurring = exp.select(alias(try_cast(column(attribute.column), attribute.published_type), "value")).distinct()
+    occurring = occurring.from_(relation(bound.relation))
+    listed = exp.select(column("value"), column("low")).from_(table).subquery("listed")
+    lacking = (
+        exp.select(f.count())
+        .from_(occurring.subquery("occurring"))
+        .join(listed, on=identical(column("value", "occurring"), column("value", "listed")), join_type="LEFT")
+        .where(f.coalesce(column("low", "listed"), literal(0)) <= literal(float(_LEAST_WEIGHT)))
+    )
+    if number := int(engine.rows(lacking)[0][0]):
+        raise PolicyError(
+            f"{what}: {counted(number, 'value')} of {attribute.column} {'has' if number == 1 else 'have'} no weight "
+            "above 0",
+            hint="a reader cannot hold impossible what occurs: add the values, with NULL if the column has it",
+        )
+
+
+def _read_once(
+    engine: Engine,
+    name: QualifiedName,
+    attribute: BoundAttribute,
+    scratch: Scratch,
+    what: str,
+    wanted: tuple[str, ...],
+) -> exp.Table:
+    """A copy of the named table, for a view may answer differently each time."""
+    hint = _HINTS[wanted]
+    listed = (find_entry(engine, name) if len(name.parts) > 1 else None) or find_relation(engine, name)
+    if listed is None:
+        raise PolicyError(f"{what}: there is no such table or view", hint=hint)
+    require_nothing_temporary(engine, listed)
+    rows = relation(listed[1])
+    try:
+        columns = _columns(engine.columns(exp.select(exp.Star()).from_(rows)), what, wanted)
+        require_binary_text(engine, listed[1], columns, called=str(name))
+        value, low, high = columns[0], columns[1][0], columns[-1][0]
+        return relation(scratch.table("range", _read(value, low, high, attribute.published_type, rows)))
+    except EngineError as error:
+        raise PolicyError(f"{what} cannot be read: {error.message}", hint=hint) from None
+
+
+def _columns(columns: Sequence[Column], what: str, wanted: tuple[str, ...]) -> list[Column]:
+    """The wanted columns by their names, or as many in that order by whatever names."""
+    named = {fold(name): (name, kind) for name, kind in columns}
+    if all(name in named for name in wanted):
+        return [named[name] for name in wanted]
+    misplaced = any(
+        fold(column_name) in wanted and fold(column_name) != name
+        for (column_name, _), name in zip(columns, wanted, strict=False)
+    )
+    if len(columns) != len(wanted) or misplaced:
+        raise PolicyError(f"{what}: its columns are {', '.join(name for name, _ in columns)}", hint=_HINTS[wanted])
+    return list(columns)
+
+
+def _read(value: Column, low: str, high: str, kind: str, rows: exp.Table) -> exp.Select:
+    """value, low and high in the types that they need, with flags for what could not be cast."""
+    typed = try_cast(column(value[0]), kind)
+    return exp.select(
+        alias(cast(column(value[0]), "VARCHAR"), "text"),
+        alias(typed, "value"),
+        alias(_fits(column(value[0]), without_enums(value[1]), typed.copy(), kind), "fits"),
+        alias(_number(low), "low"),
+        alias(_number(high), "high"),
+        alias(exp.and_(_bound(low), _bound(high)), "bounded"),
+    ).from_(rows)
+
+
+def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.Expr:
+    """Whether the value is NULL or one of the type: a cast rounds 1.5 to 2, which is another value."""
+    same: exp.Expr
+    if column_type not in _TEXT:
+        same = try_cast(typed, column_type).eq(value)
+    elif _EXACT.fullmatch(kind):
+        same = try_cast(typed, "DOUBLE").eq(try_cast(value, "DOUBLE"))
+    else:
+        same = is_not_null(typed)
+    return exp.or_(is_null(value), f.coalesce(same, False))
+
+
+def _number(name: str) -> exp.Expr:
+    return try_cast(column(name), "DOUBLE")
+
+
+def _bound(name: str) -> exp.Expr:
+    """Whether the bound is NULL or from 0 to 1; NaN is not."""
+    inside = _number(name).between(0, 1)
+    return exp.or_(is_null(column(name)), f.coalesce(inside, False))
+
+
+def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: str) -> None:
+    """Raises PolicyError for listed values that the column cannot have, or that stand twice."""
+    rows = exp.select(column("text")).from_(table)
+    _require_none(
+        engine,
+        what,
+        (
+            rows.where(exp.not_(column("fits"))),
+            f"values that are none of {attribute.column}'s type {attribute.published_type}",
+            "write each value as the column has it",
+        ),
+        (_repeated(table), "values that stand more than once", "keep one row a value"),
+    )
+
+
+def _require_none(engine: Engine, what: str, *checks: tuple[exp.Select, str, str]) -> None:
+    """Raises PolicyError for the first query of offending values that has any: each with the problem and a hint."""
+    for offending, problem, hint in checks:
+        if values := _named_values(engine, offending):
+            raise PolicyError(f"{what}: {problem}: {values}", hint=hint)
+
+
+def _repeated(table: exp.Table) -> exp.Select:
+    """The values that stand more than once, in one of their texts: 1 and 01 are one number."""
+    text = alias(f.min(column("text")), "text")
+    twice = f.count() > 1
+    return exp.select(text).from_(table).group_by(column("value")).having(twice)
+
+
+def _named_values(engine: Engine, values: exp.Select) -> str:
+    """The first few values and how many there are; empty if there is none."""
+    count = int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("offending")))[0][0])
+    examples = engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN)) if count else []
+    texts = ", ".join("NULL" if text is None else repr(text) for (text,) in examples)
+    return texts + (f" and {count - _MAX_VALUES_SHOWN} more ({count} in all)" if count > _MAX_VALUES_SHOWN else "")
+
+
+def _shares(scratch: Scratch, table: exp.Table) -> QualifiedName:
+    """The table of value, low and high alone, by its full name."""
+    bare = exp.select(*map(column, _RANGES)).from_(table)
+    return QualifiedName(("temp", "main", scratch.table("ranges", bare)))
