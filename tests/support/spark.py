@@ -88,7 +88,8 @@ def relations(release: Sequence[Row], seed: int, structs: bool) -> dict[str, pa.
             [(value, Decimal(value * value - 4), Decimal(2), None) for value in VALUES],
         ),
         "value_range": table(
-            {"value": whole_number, "low": share, "high": share}, [(v, *ends) for v, ends in low_high.items() if v % 3]
+            {"value": whole_number, "low": share, "high": share},
+            [(v, *ends) for v, ends in low_high.items() if v % 3 != 2],
         ),
         "guarded": table({"class_id": whole_number, "node": whole_number}, sorted(guards)),
         "guarding_node": table(
