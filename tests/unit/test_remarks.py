@@ -72,13 +72,15 @@ def test_rows_of_nobody(con: Connection) -> None:
     con.execute(VISITS)
     policy = f"visits {POLICY.format('ENTITY')}"
     script = f"CREATE OR REPLACE POLICY p ON {policy}; ALTER POLICY p REQUIRE k_anonymity(k => 3)"
-    assert statements_remarks(con, script) == []
+    before = statements_remarks(con, script)
+    assert all("has no hierarchy" in remark for remark in before)
     con.execute("UPDATE visits SET name = NULL WHERE age > 17")
-    nobody, *_ = remarks(con, policy)
-    assert nobody.startswith("20 rows have no name (ENTITY), and count as nobody: ")
-    assert statements_remarks(con, script) == [nobody] * 2
+    told = "20 rows have no name (ENTITY), and count as nobody: "
+    [nobody] = [remark for remark in remarks(con, policy) if remark.startswith(told)]
+    assert [remark for remark in statements_remarks(con, script) if remark not in before] == [nobody] * 2
     con.execute("CREATE OR REPLACE TABLE visits AS FROM visits LIMIT 181")
-    assert statements_remarks(con, script)[0].startswith("1 row has no name (ENTITY), and counts as nobody: ")
+    said = [remark for remark in statements_remarks(con, script) if remark not in before]
+    assert said[0].startswith("1 row has no name (ENTITY), and counts as nobody: ")
 
 
 def test_a_column_that_the_policy_does_not_name(con: Connection) -> None:
