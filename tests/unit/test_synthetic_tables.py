@@ -189,12 +189,20 @@ def test_a_frontier_does_not_pay_for_candidates(con):
     assert con.execute("SHOW BUDGETS").fetchall()[0][3] == 0
 
 
+def test_describe_does_not_compare_its_rows_with_the_source(con):
+    con.execute(f"{RELEASE}(epsilon => 20, columns => (disease), size => 7) UNDER BUDGET b")
+    assert ("rows", None, "7, none of the source's") in con.execute("DESCRIBE ANONYMIZED TABLE s").fetchall()
+
+
 def test_a_report_says_what_it_is(con, tmp_path):
     con.execute(f"{RELEASE}(epsilon => 20, rows => 2, columns => (disease, age)) UNDER BUDGET b")
     con.execute(f"EXPORT s TO '{tmp_path}/out' (FORMAT csv, REPORT)")
     report = (tmp_path / "out.report.html").read_text()
     assert "made of counts with noise" in report
     assert "nothing is required of the sensitive" not in report
+    # Exact distances from the source, which nothing has paid for.
+    assert "marginals" not in report
+    assert "have no noise, and are the owner" in report
 
 
 def test_explain_says_the_price_and_draws_nothing(con):

@@ -214,8 +214,7 @@ def _facts(engine: Engine, release: Release) -> Facts:
         policy=policy_of(release),
         checked=checked,
         assumptions=assumed_of(release),
-        # What is not recorded is about single populations, and names values of the source.
-        figures=[each for each in measure_figures(engine, release, (), remark=not_measured.append) if each.recorded],
+        figures=_figures(engine, release, not_measured),
         not_measured=not_measured,
         attacks=list(_attacked(engine, release)) if has_values else (),
         answers=errors_of_workloads(engine, release),
@@ -229,6 +228,21 @@ def _facts(engine: Engine, release: Release) -> Facts:
         if engine.reads_in_place
         else CountError(reason="the rows are on another engine, where MEASURE ... WITH WORKLOAD asks for it"),
     )
+
+
+def _figures(engine: Engine, release: Release, not_measured: list[str]) -> list[ClassFigure]:
+    """The figures that a report may show; the reasons for others are added to `not_measured`.
+
+    A figure that compares a release with noise with its source is exact, and no budget has paid for it.
+    """
+    if release.has_noise:
+        not_measured.append(
+            "figures that compare it with its source have no noise, and are the owner's: "
+            "MEASURE ... WITH FIGURES tells them"
+        )
+        return []
+    # What is not recorded is about single populations, and names values of the source.
+    return [each for each in measure_figures(engine, release, (), remark=not_measured.append) if each.recorded]
 
 
 def _without_classes(engine: Engine, release: Release) -> str | None:

@@ -74,7 +74,13 @@ def parts_of_release(engine: Engine, release: Release) -> Iterator[tuple[str, st
         if attribute.levels:
             details.append(f"level {level_range(attribute.levels)} of {attribute.height}")
         yield "column", attribute.name, ", ".join(filter(None, details))
-    yield "rows", None, f"{release.released_rows} of {release.source_rows}, {release.suppressed_rows} left out"
+    of_source = f"of {release.source_rows}, {release.suppressed_rows} left out"
+    rows = (
+        f"{release.released_rows}, none of the source's"
+        if release.has_noise
+        else f"{release.released_rows} {of_source}"
+    )
+    yield "rows", None, rows
     for reached in releases.measurements(engine, release):
         name = reached.question if reached.attribute is None else f"{reached.question} of {reached.attribute}"
         required = "" if reached.required is None else f", required {reached.required:g}"
