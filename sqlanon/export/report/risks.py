@@ -212,9 +212,6 @@ def _of_buckets(kind: str) -> dict[str, str]:
 
 
 MEANINGS: Mapping[str, str] = {
-    "marginals": "Half the sum of the differences between the source's and the release's shares of each combination of "
-    "two columns' values, the mean over all pairs of columns.",
-    "marginals_worst": "The figure marginals of the pair of columns that has the greatest.",
     "a_acc": "The share of the rows that are guessed right by the most frequent sensitive value of their class, less "
     "the share that is guessed right by the most frequent value of all published rows.",
     "a_know": "The distance of the sensitive values of a row's class from those of all published rows: half the sum "
