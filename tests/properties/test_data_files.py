@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas
@@ -46,3 +48,39 @@ def test_published_rows_reach_what_was_asked_for(rows: list[tuple[str, int, str]
             assert classes.size().min() >= k
             assert classes.nunique(dropna=False).min() >= 2
         assert set(published["secret"]) <= set(frame["secret"])
+
+
+_COLUMNS = st.sampled_from(
+    [
+        ("salary", lambda i: 1000 + 17 * i),
+        ("Netto (EUR)", lambda i: f"{i % 9 if i % 5 else -99}"),
+        ("net income", lambda i: 1000 + 17 * i if i % 3 else "?"),
+        ("diagnosis", lambda i: "on and on " * 8 + str(i % 3)),
+        ("illness", lambda i: ["Flu", "Cold", "Asthma"][i % 3]),
+        ("age", lambda i: 20 + i % 4),
+        ("person", lambda i: i // 4),
+        ("x", lambda i: "fm"[i % 2]),
+    ]
+)
+
+
+@pytest.mark.drawn
+@settings(max_examples=draws(2, long=30), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    columns=st.lists(_COLUMNS, min_size=1, max_size=4, unique_by=lambda column: column[0]),
+    rows=st.sampled_from([1, 3, 40]),
+)
+def test_the_command_that_is_proposed_runs(columns: list[tuple[str, Callable[[int], object]]], rows: int) -> None:
+    frame = pandas.DataFrame({name: [value(i) for i in range(rows)] for name, value in columns})
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "drawn.csv")
+        frame.to_csv(source, index=False)
+        proposed = json.loads(invoke("profile", source, "--json").stdout)
+        if proposed["command"] is None:
+            uses = {each["column"]: each["use"] for each in proposed["columns"]}
+            people = [frame[name].nunique() for name, use in uses.items() if use == "entity"] or [rows]
+            assert people == [1] or "known" not in uses.values()
+            return
+        _, command, *arguments = shlex.split(proposed["command"])
+        done = invoke(command, *arguments, "--dry-run")
+        assert done.exit_code == 0, done.stderr

@@ -266,6 +266,28 @@ def test_a_pipe_is_shown_the_command_that_profile_proposes(folder: Path) -> None
     assert "--known age,zip --secret diagnosis --drop name,email,sex -o there/" in partly.stderr
 
 
+@pytest.mark.one_in(2)
+def test_a_secret_that_would_be_refused_is_not_proposed(folder: Path) -> None:
+    pay = _PEOPLE.drop(columns=["name", "email"]).assign(**{"Netto (EUR)": [1000 + 17 * i for i in range(120)]})
+    pay.to_csv("people.csv", index=False)
+    said = json.loads(invoke("profile", "people.csv", "--json").stdout)
+    [why] = [each["why"] for each in said["columns"] if each["column"] == "Netto (EUR)"]
+    assert "100 % of its values are different" in why
+    assert why.endswith("publish it with --secret 'Netto (EUR)' --allow 'Netto (EUR)'")
+    assert said["command"].endswith("--known age,sex,zip --secret diagnosis --drop 'Netto (EUR)' -o out/")
+    assert "--secret diagnosis,'Netto (EUR)' --allow" in anonymize("people.csv", "--allow", "Netto (EUR)").stderr
+
+
+@pytest.mark.one_in(2)
+def test_no_release_of_one_row_is_proposed(folder: Path) -> None:
+    # Of three rows k = 3 is the greatest.
+    for rows, shown in ((1, "No release is proposed"), (3, " --k 3 ")):
+        _PEOPLE[:rows].to_csv("few.csv", index=False)
+        assert shown in invoke("profile", "few.csv").stdout
+        few = anonymize("few.csv")
+        assert (few.exit_code, f"k = 5 is more than few.csv has: {rows} row" in few.stderr) == (1, True)
+
+
 @pytest.mark.long
 def test_a_secret_that_tells_people_apart_is_published_when_it_is_allowed(folder: Path) -> None:
     rows = "".join(f"{i % 5},{i * 17}\n" for i in range(60))

@@ -24,9 +24,12 @@ _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
 OTHERS_MAY_KNOW = "others may know it"
 _NOT_RECOGNIZED = "not recognized"
+_FREE_TEXT = "it is free text, which may name anybody"
 # Kinds of functions that tell something of their sources.
 _TELLING_KINDS = ("square", "logarithm", "sum", "product", "difference", "quotient", "repeats", "bands", "indicator")
 _MAKE_IT_ENTITY = "if it says whom a row is about, make it ENTITY"
+# How reasons end by which a sensitive column is left out.
+MAKE_IT_SENSITIVE = "publish something coarser, or make it SENSITIVE all the same"
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,18 @@ class ProposedRole:
     may_be_entity: bool = False
 
 
+def tells_people_apart(distinct: int, present: int, length: float | None) -> str | None:
+    """Why sensitive values, which are published as they are, would tell people apart; None where they do not.
+
+    There are `distinct` different ones in `present` rows; `length` is the mean length of text, None for other types.
+    """
+    if present >= sizes().evidence and distinct > sizes().key * present:
+        return f"{per_cent(distinct / present)} of its values are different, so whoever knows one finds the row"
+    if length is not None and length > sizes().free_text:
+        return _FREE_TEXT
+    return None
+
+
 def values_of(
     engine: Engine, table: QualifiedName, columns: Sequence[tuple[str, str]], counted: Sequence[Combinations]
 ) -> list[Values]:
@@ -148,6 +163,23 @@ def related_roles(
     return [(values, _related_role(role, values.name, explained, proposed, sensitive)) for values, role in roles]
 
 
+def publishable(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
+    """The roles of columns, of which sensitive ones that tell people apart are left out.
+
+    It is asked last: what is a function of such a column is sensitive all the same.
+    """
+    return [(values, _publishable(values, role)) for values, role in roles]
+
+
+def _publishable(values: Values, role: ProposedRole) -> ProposedRole:
+    seen = tells_people_apart(values.distinct, values.present, values.length if values.type == "VARCHAR" else None)
+    if role.role is not Role.SENSITIVE or seen is None:
+        return role
+    said = role.why.replace(_telling(values), "")
+    why = f"{said}; sensitive values are published as they are, and {seen}: {MAKE_IT_SENSITIVE}"
+    return replace(role, role=Role.IDENTIFIER, why=why)
+
+
 def unrecognized(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
     """The roles of columns of which none is sensitive: nothing is said of columns that were not recognized.
 
@@ -191,7 +223,7 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
         return Role.INSENSITIVE, "it says the same in all rows"
     # Also where it is called a diagnosis: sensitive values are published as they are.
     if values.type == "VARCHAR" and values.length > sizes().free_text:
-        return Role.IDENTIFIER, "it is free text, which may name anybody"
+        return Role.IDENTIFIER, _FREE_TEXT
     if recognized and recognized.sensitive:
         return Role.SENSITIVE, f"{recognized.why}{_telling(values)}"
     if recognized:

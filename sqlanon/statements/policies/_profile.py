@@ -15,7 +15,15 @@ from sqlanon.assess.profiling.categories import recognized
 from sqlanon.assess.profiling.checked_values import not_looked_for, notes
 from sqlanon.assess.profiling.combinations import Combinations, Search, count_alone, search
 from sqlanon.assess.profiling.relations import relations
-from sqlanon.assess.profiling.roles import ProposedRole, Values, proposed_role, related_roles, unrecognized, values_of
+from sqlanon.assess.profiling.roles import (
+    ProposedRole,
+    Values,
+    proposed_role,
+    publishable,
+    related_roles,
+    unrecognized,
+    values_of,
+)
 from sqlanon.assess.profiling.sample import Sample, sampled
 from sqlanon.catalog import hierarchies, policies, releases
 from sqlanon.domain.identifiers import fold
@@ -66,7 +74,7 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
         source = _bound(engine, statement.source, scratch)
         parts = list(_relations(engine, source, _columns(statement, source.columns), scratch))
         comments = _comments(engine, statement.source)
-        roles = unrecognized([role for part in parts for role in _roles(engine, part, comments)])
+        roles = publishable(unrecognized([role for part in parts for role in _roles(engine, part, comments)]))
         taken = {fold(name) for name in hierarchies.listing(engine)}
         name = numbered_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
         tables = {column: part.rows for part in parts for column, _ in part.columns}

@@ -11,9 +11,11 @@ from typing import Any
 
 import typer
 
-from sqlanon.clients.terminal.files.request import Columns, Wanted, proposed_command
+from sqlanon.assess.profiling.roles import MAKE_IT_SENSITIVE
+from sqlanon.clients.terminal.files.request import Columns, Wanted, proposed_command, shell_name
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.presentation.rows import Rows
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.errors import UserError
@@ -33,6 +35,8 @@ _LETTERS = {KNOWN: "k", SECRET: "s", DROPPED: "d", ENTITY: "p"}
 _NUMBERS = ("its name says a unique number", "it repeats as the number of a person does")
 _ADVICE = "if it says whom a row is about, make it ENTITY"
 _ADVISED = "if it says whom a row is about, name it with --entity"
+# The end of the reason why a secret column is left out, and how it is kept.
+_KEEPING_ADVICE = "put something coarser in its place, or publish it with --secret {0} --allow {0}"
 # How PROFILE writes codes for missing values and decimal commas in SQL; a command has options for those of CSV files.
 _CODES = re.compile(r": nullif\([^;]*, or read_csv\(\.\.\., nullstr => \['', ((?:'(?:[^']|'')*'(?:, )?)+)\]\)")
 _COMMAS = re.compile(r": CAST\(replace\([^;]*, or read_csv\(\.\.\., decimal_separator => ','\)")
@@ -42,12 +46,16 @@ _SETS = 3
 
 @dataclass(frozen=True)
 class ProposedUse:
-    """The use of a column: KNOWN, SECRET, ENTITY or DROPPED; why, and whether the user has said so."""
+    """The use of a column: KNOWN, SECRET, ENTITY or DROPPED; why, and whether the user has said so.
+
+    `is_refused_secret` says that it looks secret, and is published only if the user allows it.
+    """
 
     column: str
     use: str
     why: str
     is_typed: bool = False
+    is_refused_secret: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,10 +98,13 @@ class Proposal:
         uses |= {typed.entity: ENTITY} if typed.entity else {}
         closed = {KNOWN} if wanted.known is not None else {SECRET} if wanted.secret is not None else set()
         lists = {name.casefold() for name in wanted.drop}
+        allowed = {fold(name) for name in wanted.allowed} if SECRET not in closed else set()
 
         def one_use(proposed: ProposedUse) -> ProposedUse:
             if proposed.column in uses:
                 return replace(proposed, use=uses[proposed.column], is_typed=True)
+            if proposed.is_refused_secret and fold(proposed.column) in allowed:
+                proposed = replace(proposed, use=SECRET)
             is_dropped = proposed.column.casefold() in lists
             if is_dropped or proposed.use in closed or (typed.entity and proposed.use == ENTITY):
                 return replace(proposed, use=DROPPED, is_typed=True)
@@ -108,7 +119,7 @@ class Proposal:
 
 def proposal_of(answer: Sequence[Mapping[str, Any]], called: str, *, is_csv: bool = False) -> Proposal:
     """The proposal in an answer of PROFILE; of CSV files with the options that read codes and decimal commas."""
-    uses = _with_entity([_use(row) for row in answer if row["part"] == "column"])
+    uses = [_with_way_to_keep(each) for each in _with_entity([_use(row) for row in answer if row["part"] == "column"])]
     if is_csv:
         uses = [replace(each, why=with_options(each.why)) for each in uses]
     sets = [row for row in answer if row["part"] in ("columns", "key") and row["unique_rows"] and row["subject"]]
@@ -129,6 +140,14 @@ def _use(row: Mapping[str, Any]) -> ProposedUse:
     words = str(row["proposal"])
     role = next(role for role in Role if words.startswith(role.value.replace("_", " ").upper()))
     return ProposedUse(str(row["subject"]), _USES[role], str(row["why"]))
+
+
+def _with_way_to_keep(proposed: ProposedUse) -> ProposedUse:
+    """The use, where it is that of a secret left out as it tells people apart with the options that publish it."""
+    if MAKE_IT_SENSITIVE not in proposed.why:
+        return proposed
+    advice = _KEEPING_ADVICE.format(shell_name(proposed.column))
+    return replace(proposed, why=proposed.why.replace(MAKE_IT_SENSITIVE, advice), is_refused_secret=True)
 
 
 def with_options(why: str) -> str:
@@ -170,11 +189,12 @@ def confirmed(texts: Sequence[str], proposal: Proposal, wanted: Wanted, output: 
     missing = {"--known": "which columns others may know of a person", "--secret": "which columns are secret"}
     typed = {"--known": wanted.known, "--secret": wanted.secret}
     lacking = [f"{option} says {what}" for option, what in missing.items() if typed[option] is None]
-    command = _command(texts, proposal, wanted)
     if output.json or output.quiet or not is_conversation():
         raise UserError(
             f"{' and '.join(lacking)}: write {'both' if len(lacking) > 1 else 'it'}",
-            hint=f"what PROFILE proposes, for you to judge: {command}",
+            hint=f"what PROFILE proposes, for you to judge: {_command(texts, proposal, wanted)}"
+            if proposal.known
+            else "PROFILE finds no column that others may know of a person: name one behind --known",
         )
     _show_uses(output, proposal)
     for sentence in _risks(proposal):
@@ -224,9 +244,9 @@ def _risks(proposal: Proposal) -> Iterator[str]:
 
 
 def show_proposal(
-    output: Output, proposal: Proposal, command: str, script: str, written: str | None, said: Sequence[str] = ()
+    output: Output, proposal: Proposal, command: str | None, script: str, written: str | None, said: Sequence[str] = ()
 ) -> None:
-    """Prints the uses of columns, who is at risk, a command to type, and the script or where it was written.
+    """Prints the uses of columns, who is at risk, a command to type if there is one, and the script.
 
     `said` are sentences about how the data were read.
     """
@@ -241,7 +261,10 @@ def show_proposal(
         output.status(sentence)
     _show_uses(output, proposal)
     output.text("\n" + "\n".join(_lines(proposal)))
-    output.text(f"\nA release with these columns:\n  {command}")
+    if command is None:
+        output.text("\nNo release is proposed: it takes two people, and a column that others may know of them.")
+    else:
+        output.text(f"\nA release with these columns:\n  {command}")
     if written is None:
         output.text(f"\nA script to edit, for sqlanon run:\n\n{script.rstrip()}")
     else:

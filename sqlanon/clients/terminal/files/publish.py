@@ -22,6 +22,7 @@ from sqlanon.clients.terminal.files.request import (
     export_statement,
     forms_in_words,
     labels_of,
+    people_of,
     proposed_command,
     release_statement,
     require_free,
@@ -35,6 +36,7 @@ from sqlanon.clients.terminal.files.request import (
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.scripts import Watch, as_sqlanon_error
 from sqlanon.clients.terminal.signals import interrupting
+from sqlanon.domain.policy import K_BY_DEFAULT
 from sqlanon.domain.summary import Summary
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -72,8 +74,8 @@ def anonymize(
         require_free(wanted.target, wanted.replace, is_dry)
     _require_new(script, wanted.replace)
     with connected(":memory:") as connection:
-        engine = DuckDBEngine(connection.duckdb)
         running = Running(connection, output)
+        engine = running.engine
         require_excel(connection.duckdb, data)
         said: list[str] = []
         data = running.loaded(data)
@@ -134,9 +136,13 @@ def profile(
                 connection.duckdb.execute(f"COMMENT ON COLUMN {table}.{name_text(name)} IS {string_text(label)}")
         proposal = proposal_of(running.rows(f"PROFILE {table}"), data.called, is_csv=data.kind == "csv")
         columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
-        command = proposed_command([*texts, *data.typed], columns, proposal.dropped, Wanted())
-        statements = [*data.statements(data.name), *proposal.statements]
-        if proposal.release is not None:
+        people = people_of(running.engine, data.name, proposal.entity)
+        wanted = Wanted(k=min(K_BY_DEFAULT, max(people, 2)))
+        # Nothing hides one person, and nobody is found by no column.
+        is_possible = people > 1 and bool(proposal.known)
+        command = proposed_command([*texts, *data.typed], columns, proposal.dropped, wanted) if is_possible else None
+        statements = [*data.statements(data.name), *(proposal.statements if is_possible else ())]
+        if is_possible and proposal.release is not None:
             target = Wanted(target=f"{data.name}_anonymized/")
             statements.append(export_statement(proposal.release, data, target))
         text = _script(command, statements)
@@ -144,6 +150,7 @@ def profile(
             # The policy of PROFILE leaves the choice to its reader; command and script are to say the same.
             number = name_text(proposal.entity)
             text = text.replace(f"    {number} IDENTIFIER,\n", f"    {number} ENTITY,\n", 1)
+        text = text.replace(f"k_anonymity(k => {K_BY_DEFAULT})", f"k_anonymity(k => {wanted.k})", 1)
         if script is not None:
             write_page(script, text)
         show_proposal(output, proposal, command, text, None if script is None else str(script), said)
@@ -185,6 +192,7 @@ class Running:
 
     def __init__(self, connection: Any, output: Output) -> None:
         self._connection = connection
+        self.engine = DuckDBEngine(connection.duckdb)
         self._output = output
         self._watch = Watch(output)
         connection.observe(self._watch.observe)
@@ -269,6 +277,7 @@ def _completed(
     proposal = proposal_of(rows, data.called, is_csv=data.kind == "csv").as_typed(typed, wanted)
     if wanted.known is not None and not proposal.secret:
         return replace(wanted, secret=())
+    require_possible(running.engine, data.called, Columns((), (), proposal.entity, ()), wanted)
     return confirmed(texts, proposal, wanted, output)
 
 
@@ -289,8 +298,10 @@ def _finish(summary: Summary, command: str, ran: Sequence[str], output: Output, 
         output.text(f"\n{text.rstrip()}")
 
 
-def _script(command: str, statements: Sequence[str]) -> str:
-    """The text of a script, which begins with the command that it does the work of."""
+def _script(command: str | None, statements: Sequence[str]) -> str:
+    """The text of a script, which begins with the command that it does the work of, if there is one."""
+    if command is None:
+        return "".join(f"{statement.rstrip(';')};\n" for statement in statements)
     # Behind a line break the rest of a name would be a statement.
     line = "".join(c if c.isprintable() else " " for c in command)
     return "".join((f"-- {line}\n", *(f"{statement.rstrip(';')};\n" for statement in statements)))

@@ -13,10 +13,11 @@ from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import recognized
 from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
-from sqlanon.assess.profiling.sample import Sample, sampled, sizes
+from sqlanon.assess.profiling.roles import tells_people_apart
+from sqlanon.assess.profiling.sample import Sample, sampled
 from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.numbers import counted, per_cent
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT
 from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
@@ -157,6 +158,13 @@ def shell_name(name: str) -> str:
     return shlex.quote(quoted)
 
 
+def people_of(engine: Engine, table: str, entity: str | None) -> int:
+    """How many k counts in a table: the different values of the column `entity`, or rows."""
+    count = f.count_distinct(column(entity)) if entity else f.count()
+    ((people,),) = engine.rows(exp.select(count).from_(relation(table)))
+    return int(people)
+
+
 def require_possible(engine: Engine, called: str, columns: Columns, wanted: Wanted) -> None:
     """Raises UserError for numbers that promise nothing, PrivacyViolation for those that the data cannot reach."""
     if wanted.k < 2:
@@ -217,11 +225,8 @@ def require_repeating(engine: Engine, columns: Columns, types: Sequence[tuple[st
         counts += [f.count_distinct(column(name)), f.count(column(name)), length]
     ((*figures,),) = engine.rows(exp.select(*counts).from_(relation(SOURCE)))
     for (name, _), values, rows, length in zip(secrets, figures[::3], figures[1::3], figures[2::3], strict=True):
-        if rows >= sizes().evidence and values > sizes().key * rows:
-            seen = f"{per_cent(values / rows)} of its values are different, so whoever knows one finds the row"
-        elif length is not None and length > sizes().free_text:
-            seen = "it is free text, which may name anybody"
-        else:
+        seen = tells_people_apart(values, rows, length)
+        if seen is None:
             continue
         raise UserError(
             f"{name} is secret, and secrets are published as they are: {seen}",
