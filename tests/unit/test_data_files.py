@@ -523,9 +523,10 @@ def _on_terminal(folder: Path, answers: list[bytes]) -> tuple[int, str]:
 
 @pytest.mark.long
 def test_a_terminal_asks_column_by_column(folder: Path) -> None:
-    answers = [b"\n", b"\n", b"what\n", b"k\n", b"d\n", b"\n", b"\n", b"answered/\n"]
+    answers = [b"all\n", b"e\n", b"\n", b"\n", b"what\n", b"k\n", b"d\n", b"\n", b"\n", b"answered/\n"]
     code, seen = _on_terminal(folder, answers)
     assert (code, answers) == (0, []), seen
+    assert "Type y, e or n." in seen
     assert "Type k, s or d." in seen
     repeated = "sqlanon anonymize people.csv --known age,zip --secret diagnosis --drop name,email,sex -o answered/"
     assert repeated in " ".join(seen.split())
@@ -534,10 +535,21 @@ def test_a_terminal_asks_column_by_column(folder: Path) -> None:
     assert recounted(rows, ["age", "zip"], "diagnosis")[0] >= 5
 
 
+@pytest.mark.one_in(2)
+def test_a_terminal_takes_the_whole_proposal(folder: Path) -> None:
+    answers = [b"\n", b"answered/\n"]
+    code, seen = _on_terminal(folder, answers)
+    assert (code, answers) == (0, []), seen
+    proposed = "sqlanon anonymize people.csv --known age,sex,zip --secret diagnosis --drop name,email -o "
+    assert f"Proposed: {proposed}out/" in " ".join(seen.split())
+    assert f"without questions: {proposed}answered/" in " ".join(seen.split())
+    assert list(pandas.read_csv("answered/people.csv").columns) == ["age", "sex", "zip", "diagnosis"]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("key", [b"\x03", b"\x04"])
-def test_a_question_without_an_answer_writes_nothing(folder: Path, key: bytes) -> None:
-    code, seen = _on_terminal(folder, [b"\n", key])
+@pytest.mark.parametrize(("first", "key"), [(b"e\n", b"\x03"), (b"e\n", b"\x04"), (b"", b"n\n")])
+def test_a_question_without_an_answer_writes_nothing(folder: Path, first: bytes, key: bytes) -> None:
+    code, seen = _on_terminal(folder, [first, key] if first else [key])
     assert code == 130
     # Ctrl-C is seen by the question or by what is around it.
     assert "nothing was written" in seen or "interrupted" in seen

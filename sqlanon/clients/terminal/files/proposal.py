@@ -182,7 +182,7 @@ def is_conversation() -> bool:
 
 
 def confirmed(texts: Sequence[str], proposal: Proposal, wanted: Wanted, output: Output) -> Wanted:
-    """The options with the lists of the proposal, as somebody confirms them on a terminal.
+    """The options with the lists of the proposal, as somebody confirms them on a terminal, at once or one by one.
 
     Raises UserError, with the command to type, where nobody can be asked.
     """
@@ -199,7 +199,8 @@ def confirmed(texts: Sequence[str], proposal: Proposal, wanted: Wanted, output: 
     _show_uses(output, proposal)
     for sentence in _risks(proposal):
         output.text(sentence)
-    proposal = replace(proposal, uses=tuple(map(_asked_use, proposal.uses)))
+    if not proposal.known or not _is_accepted(_command(texts, proposal, wanted), output):
+        proposal = replace(proposal, uses=tuple(map(_asked_use, proposal.uses)))
     wanted = proposal.wanted(wanted)
     if wanted.target is None:
         wanted = replace(wanted, target=typer.prompt("Where do the files go?", default="out/", err=True))
@@ -210,6 +211,19 @@ def confirmed(texts: Sequence[str], proposal: Proposal, wanted: Wanted, output: 
 def _command(texts: Sequence[str], proposal: Proposal, wanted: Wanted) -> str:
     columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
     return proposed_command(texts, columns, proposal.dropped, wanted)
+
+
+def _is_accepted(command: str, output: Output) -> bool:
+    """Whether all of the proposal is taken, or each column is to be asked about. Raises typer.Abort for neither."""
+    output.text(f"\nProposed: {command}\n")
+    while True:
+        question = "Accept all (y), edit column by column (e), or write nothing (n)?"
+        answer = str(typer.prompt(question, default="y", err=True)).strip().lower()
+        if answer in ("n", "no"):
+            raise typer.Abort
+        if answer in ("y", "yes", "e", "edit"):
+            return answer.startswith("y")
+        typer.echo("Type y, e or n.", err=True)
 
 
 def _asked_use(proposed: ProposedUse) -> ProposedUse:
