@@ -204,6 +204,7 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("people.csv", "--known", "age,email", "--secret", "zip", "-o", "o"), 2, "email identifies people", "--allow"),
         (("notes.csv", "--known", "age", "--secret", "pay", "-o", "o"), 2, "100 % of its values are", "--allow pay"),
         (("notes.csv", "--known", "age", "--secret", "note", "-o", "o"), 2, "free text", "--allow note"),
+        (("notes.csv", "--known", "age", "--secret", "told", "-o", "o"), 2, "free text", "--allow told"),
         (("people.csv", *_LISTS, "--k", "121", "-o", "o"), 1, "k = 121 is more than", "--k 120 is the greatest"),
         (("people.csv", *_LISTS, "--l", "4", "-o", "o"), 1, "diagnosis has 3 different values", "--l 3"),
         (("people.csv", *_LISTS, "--k", "1", "-o", "o"), 2, "hides nobody", "--k 5"),
@@ -234,8 +235,10 @@ def test_requests_that_cannot_be_met(
 ) -> None:
     Path("empty.csv").touch()
     Path("header.csv").write_text("age,zip\n")
-    notes = "".join(f"{age % 5},{age * 17},{'on and on ' * 7}{age % 5}\n" for age in range(60))
-    Path("notes.csv").write_text(f"age,pay,note\n{notes}")
+    notes = "".join(
+        f"{age % 5},{age * 17},{'on and on ' * 7}{age % 5},lives with Eva {age * 3 // 4}\n" for age in range(60)
+    )
+    Path("notes.csv").write_text(f"age,pay,note,told\n{notes}")
     Path("latin.csv").write_bytes("age,diagnosis\n3,Fi\u00e8vre\n".encode("latin-1"))
     Path("some.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
     Path("book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))

@@ -540,6 +540,24 @@ def test_what_is_not_like_the_number_of_a_person(columns: str, source: str) -> N
     assert "ENTITY" not in str(rows)
 
 
+def test_short_sentences_are_free_text() -> None:
+    con = sqlanon.connect()
+    told = "['wohnt bei J\u00f6rg Koch', 'Flu, seen by Dr Ann Lee', 'lives with Eva'][i % 3 + 1] || ' ' || i * 3 // 4"
+    con.execute(
+        f"CREATE TABLE t AS SELECT {told} AS remark, {told} AS diagnosis, "
+        "['lives with one parent', 'lives with both parents'][i * i % 7 % 2 + 1] AS home, "
+        "'Town ' || i // 2 AS town FROM range(121) AS r(i)"
+    )
+    rows = parts(con, "PROFILE t (remark, home)") + parts(con, "PROFILE t (diagnosis, town)")
+    assert {name: role == "IDENTIFIER" for name, role in roles(rows).items()} == {
+        "remark": True,
+        "home": False,
+        "diagnosis": True,
+        "town": False,
+    }
+    assert reasons(rows)["diagnosis"] == "it is free text, which may name anybody"
+
+
 @pytest.mark.parametrize(("salary", "share"), [("i * 37", "100 %"), ("greatest(i, 20) * 37", "90 %")])
 def test_sensitive_values_that_tell_people_apart_are_left_out(salary: str, share: str) -> None:
     con = sqlanon.connect()

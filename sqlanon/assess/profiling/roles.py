@@ -36,7 +36,8 @@ MAKE_IT_SENSITIVE = "publish something coarser, or make it SENSITIVE all the sam
 class Values:
     """The values of a column: its type, how they repeat, how many rows have NULL, and the mean length of their text.
 
-    `counts` says that its numbers are whole and as dense as numbers that are given out one after the other.
+    `counts` says that its numbers are whole and as dense as numbers that are given out one after the other, `is_wordy`
+    that most of its texts have three words or more.
     """
 
     name: str
@@ -45,6 +46,14 @@ class Values:
     nulls: int
     length: float
     counts: bool = False
+    is_wordy: bool = False
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether it is text that is long, or many different sentences, in which anybody may be named."""
+        if self.type != "VARCHAR":
+            return False
+        return self.length > sizes().free_text or (self.is_wordy and are_many(self.distinct, self.present))
 
     @property
     def present(self) -> int:
@@ -96,14 +105,20 @@ class ProposedRole:
     may_be_entity: bool = False
 
 
-def tells_people_apart(distinct: int, present: int, length: float | None) -> str | None:
+def are_many(distinct: int, present: int) -> bool:
+    """Whether a column has so many different values in so many rows that they are hardly names of things."""
+    return present >= sizes().evidence and distinct > sizes().telling * present
+
+
+def tells_people_apart(distinct: int, present: int, length: float | None, *, is_wordy: bool = False) -> str | None:
     """Why sensitive values, which are published as they are, would tell people apart; None where they do not.
 
-    There are `distinct` different ones in `present` rows; `length` is the mean length of text, None for other types.
+    There are `distinct` different ones in `present` rows; `length` is the mean length of text, None for other types;
+    `is_wordy` says that most texts have three words or more.
     """
     if present >= sizes().evidence and distinct > sizes().key * present:
         return f"{per_cent(distinct / present)} of its values are different, so whoever knows one finds the row"
-    if length is not None and length > sizes().free_text:
+    if (length is not None and length > sizes().free_text) or (is_wordy and are_many(distinct, present)):
         return _FREE_TEXT
     return None
 
@@ -222,7 +237,7 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
     if values.counted.values == 1 and values.counted.rows > 1:
         return Role.INSENSITIVE, "it says the same in all rows"
     # Also where it is called a diagnosis: sensitive values are published as they are.
-    if values.type == "VARCHAR" and values.length > sizes().free_text:
+    if values.is_free_text:
         return Role.IDENTIFIER, _FREE_TEXT
     if recognized and recognized.sensitive:
         return Role.SENSITIVE, f"{recognized.why}{_telling(values)}"

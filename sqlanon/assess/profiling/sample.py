@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,6 +84,8 @@ _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "
 _REAL = ("FLOAT", "DOUBLE", "DECIMAL", "HUGEINT", "UHUGEINT")
 # Longer text is free text, of which the beginning says enough.
 _LONGEST = 200
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORDS_OF_SENTENCE = 3
 
 
 def is_nested(kind: str) -> bool:
@@ -116,6 +119,12 @@ class SampledColumn:
         """Its different texts without blanks around them, those that are empty left out."""
         texts = (value.strip() for value in self.distinct if isinstance(value, str))
         return [text for text in dict.fromkeys(texts) if text]
+
+    @cached_property
+    def is_wordy(self) -> bool:
+        """Whether most of its different texts are sentences rather than names of things: three words or more."""
+        sentences = sum(len(_WORD.findall(text)) >= _WORDS_OF_SENTENCE for text in self.texts)
+        return self.type == "VARCHAR" and 2 * sentences > len(self.texts)
 
     def counts(self, rows: int) -> bool:
         """Whether its numbers are whole and dense, as numbers that a table of `rows` rows gives out are.

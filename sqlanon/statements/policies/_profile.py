@@ -110,8 +110,9 @@ def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list
     notes_of = {column.name: "".join(f"; {note}" for note in notes(column)) for column in sample.columns}
     roles = []
     dense = {column.name for column in sample.columns if column.counts(alone[0].rows)}
+    wordy = {column.name for column in sample.columns if column.is_wordy}
     for values in values_of(engine, part.rows, part.columns, alone):
-        values = replace(values, counts=values.name in dense)
+        values = replace(values, counts=values.name in dense, is_wordy=values.name in wordy)
         role = proposed_role(values, recognitions.get(values.name))
         roles.append((values, replace(role, why=f"{role.why}{notes_of.get(values.name, '')}")))
     if not engine.reads_in_place:

@@ -219,13 +219,14 @@ def require_repeating(engine: Engine, columns: Columns, types: Sequence[tuple[st
     secrets = [(name, kind) for name, kind in types if name in columns.secret and fold(name) not in allowed]
     if not secrets:
         return
+    wordy = {each.name for each in sample_of(engine, SOURCE, secrets).columns if each.is_wordy}
     counts: list[exp.Expr] = []
     for name, kind in secrets:
         length = f.call("avg", f.length(column(name))) if kind == "VARCHAR" else exp.null()
         counts += [f.count_distinct(column(name)), f.count(column(name)), length]
     ((*figures,),) = engine.rows(exp.select(*counts).from_(relation(SOURCE)))
     for (name, _), values, rows, length in zip(secrets, figures[::3], figures[1::3], figures[2::3], strict=True):
-        seen = tells_people_apart(values, rows, length)
+        seen = tells_people_apart(values, rows, length, is_wordy=name in wordy)
         if seen is None:
             continue
         raise UserError(
