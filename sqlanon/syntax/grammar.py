@@ -11,7 +11,7 @@ role = ( IDENTIFIER | ENTITY ) { PSEUDONYM [KEY string] | MASK call [KEY string]
     quasi_clauses
   | SENSITIVE { USING name | shift }
   | INSENSITIVE { shift } ;
-shift = SHIFT "(" named_argument [","] ")" [KEY string] ;
+shift = SHIFT "(" ( DAYS | WEEKS ) arrow whole [","] ")" [KEY string] ;
 quasi_clauses = { USING name | USING AUTO | MIN LEVEL integer | MAX LEVEL integer | WEIGHT number } ;
 requirements = REQUIRE call {"," call} [","] ;
 call = name [ "(" [ arguments [","] ] ")" ] ;

@@ -77,7 +77,6 @@ def test_its_guards_are_those_that_it_says(added: str) -> None:
 def test_it_is_offered_and_published(added: str) -> None:
     assert "LEVELS" in registry.keywords()
     assert dict(completion._forms_of_others()) == {
-        "LEVELS": "LEVELS hospital_2026;\n"
-        "    -- Lists the columns of a release, each with the level at which it is shown."
+        "LEVELS": "LEVELS name;\n    -- Lists the columns of a release, each with the level at which it is shown."
     }
     assert "levels = LEVELS qualified_name ;" in page()

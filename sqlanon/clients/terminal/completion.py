@@ -311,7 +311,9 @@ STATEMENTS: dict[str, str] = {
         "    REQUIRE xy_anonymity(x => (column, ...), y => column, k => 2), xy_linkability(..., max => 0.5);\n"
         "CHECK table | (SELECT ...) | 'file' (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
         "    [REQUIRE k_anonymity(k => 5 [, on => (column, ...)]), ...];\n"
-        "CHECK POLICY policy FOR SAFE HARBOR [(birth => column, zip => column, ...)];  -- HIPAA's 18 identifiers\n"
+        "-- HIPAA's 18 identifiers, and what the policy does with each\n"
+        "CHECK POLICY policy FOR SAFE HARBOR [(AGE => column, BIRTH => column, ZIP => column,\n"
+        "    DATES => (column, ...), STATE => column)];\n"
         "CHECK 'folder, data file or certificate of an export' [SIGNED BY 'public key file'];\n"
         "    -- what is achieved; without REQUIRE, every model's figure and the risks of linkage"
     ),

@@ -37,7 +37,9 @@ class CheckPolicy(Statement):
         "CHECK POLICY hospital FOR SAFE HARBOR (birth => dob, zip => zip)",
     )
     GRAMMAR = """
-check_policy = CHECK POLICY name FOR SAFE HARBOR [ "(" named_argument {"," named_argument} [","] ")" ] ;
+check_policy = CHECK POLICY name FOR SAFE HARBOR [ "(" columns_of_kind {"," columns_of_kind} [","] ")" ] ;
+columns_of_kind = ( AGE | BIRTH | ZIP | DATES | STATE ) arrow
+    ( identifier | "(" identifier {"," identifier} [","] ")" ) ;
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("CHECK POLICY", READS_SOURCE)

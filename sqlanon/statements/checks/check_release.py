@@ -47,9 +47,10 @@ check_release = CHECK release ;
         """Reads CHECK of a release, of an export by its path, or of a source with its columns."""
         reader.expect("CHECK")
         skip_kind(reader)
+        # A name is a word, $name, or getvariable('name').
+        if reader.sees("POLICY") and "FOR" in (keyword_of(reader.peek(tokens)) for tokens in (2, 3, 5)):
+            return CheckPolicy.after_check(reader)
         if reader.sees("POLICY") and reader.peek(1).kind in (Kind.WORD, Kind.QUOTED):
-            if keyword_of(reader.peek(2)) == "FOR":
-                return CheckPolicy.after_check(reader)
             hint = (
                 "CHECK asks a release or a table; DESCRIBE POLICY shows a policy, "
                 "EXPLAIN ANONYMIZED what it would publish"
