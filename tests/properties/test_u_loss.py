@@ -160,6 +160,16 @@ def prefixes(value: Hashable) -> tuple[Hashable, Hashable]:
     return (value[:2] + "*" * len(value[2:]), value[:1] + "*" * len(value[1:]))
 
 
+def between(low: str, high: str, occurring: set[Hashable]) -> set[Hashable]:
+    """The values of a range along PREFIXES (2, 1): by the order of texts below one first character, or any."""
+    if len(low) != len(high) or low[:1] != high[:1] or low >= high:
+        # The ends are in the order of the hierarchy, which nobody knows.
+        return occurring
+    if low.isdecimal() and high.isdecimal():
+        return {f"{number:0{len(low)}}" for number in range(int(low), int(high) + 1)}
+    return {value for value in occurring if isinstance(value, str) and len(value) == len(low) and low <= value <= high}
+
+
 @settings(max_examples=draws(2, long=12), deadline=None)
 @given(
     st.lists(
@@ -191,9 +201,8 @@ def test_of_prefixes(table: list[Row], level: int, regions: bool) -> None:
     for label, value in con.execute(f"SELECT {code}, {disease} FROM r").fetchall():
         if not regions:
             shown = {v for v in occurring if (v, *prefixes(v), "*")[level] == label}
-        elif re.fullmatch(r"\[.*, .*\]", label):
-            # Its ends are in the order of the hierarchy, which nobody knows.
-            shown = occurring
+        elif span := re.fullmatch(r"\[(.*), (.*)\]", label):
+            shown = between(*span.groups(), occurring)
         else:
             shown = {label}
         atoms.append(([alike([*shown])], value, 1.0))

@@ -96,6 +96,11 @@ def relations(release: Sequence[Row], seed: int, structs: bool) -> dict[str, pa.
             {"node": whole_number, "value": whole_number},
             sorted({(node(value, level), value) for value in VALUES for level in (1, 2)}),
         ),
+        # Each class by itself, some of them together, and all together.
+        "superset": table(
+            {"class_id": whole_number, "superset_id": whole_number},
+            [(of, broader) for of in sizes for broader in (of, 1_000 + of % 7, 2_000 + of % 3, 3_000)],
+        ),
         "public_class": table({"class_id": whole_number, "n": whole_number}, list(public.items())),
     }
 
