@@ -1,4 +1,4 @@
-"""Who of some people is in a release of Adult, by rank: `python -m benchmarks.membership`.
+"""Ranks of people by how likely they are in a release of Adult: `python -m benchmarks.membership`.
 
 Half of the people are in the source. One ranking is that of ATTACK ... WITH membership: the rows that ESTIMATE counts
 for a person. The other one knows the policy, makes releases of other people (shadow releases), and ranks by how far the

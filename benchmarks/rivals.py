@@ -27,7 +27,7 @@ Answers = tuple[Mapping[str, float], float, float]
 
 
 def _diffprivlib(rows: Sequence[Row]) -> Callable[[], Answers]:
-    """It has no respondents: each row is somebody's. Its average takes the number of rows as known."""
+    """Answers by diffprivlib, to which each row is somebody's; an average takes the number of rows as known."""
     numpy, tools = import_module("numpy"), import_module("diffprivlib.tools")
     codes = numpy.array([int(disease[1:]) for _, disease, _ in rows])
     bills = numpy.array([bill for *_, bill in rows])

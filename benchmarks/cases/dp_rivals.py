@@ -71,7 +71,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _own(file: Path, rows: int, runs: int) -> Found:
-    """Whole statements in SQL, the ledger included, on a table in memory."""
+    """Answers by whole statements in SQL, the ledger included, on a table in memory."""
     with sqlanon.connect() as connection:
         connection.sql(f"CREATE TABLE visits AS {_SOURCE.format(rows=rows)}")
         connection.sql(f"COPY visits TO '{str(file).replace(chr(39), chr(39) * 2)}' (FORMAT csv)")

@@ -187,7 +187,7 @@ class _Harbor:
         return next((a for a in self.policy.all_attributes if fold(a.name) == fold(name)), None)
 
     def _of(self, name: str, item: str) -> Iterator[_Treated]:
-        """What becomes of a column; nothing of a mask without a key that another item has, for R."""
+        """The finding about a column; none about a mask without a key that another item has, for R."""
         attribute = self._attribute(name)
         if attribute is None:
             yield _Treated(name, "removed: the policy does not name it", MET)
@@ -204,7 +204,7 @@ class _Harbor:
             yield _Treated(name, *self._published(attribute, item))
 
     def _published(self, attribute: Attribute, item: str) -> tuple[str, str]:
-        """How a column is published, and the finding."""
+        """The way in which a column is published, and the finding."""
         least = attribute.min_level or 0
         hierarchy = self.hierarchies.get(fold(attribute.hierarchy)) if attribute.hierarchy else None
         if attribute.role is Role.QUASI_IDENTIFIER and least >= (hierarchy.height if hierarchy else 1):
@@ -274,7 +274,7 @@ def _has_word(words: re.Pattern[str], name: str) -> bool:
 
 
 def _in_place(in_place: Pseudonym | Mask | Shift) -> tuple[str, str]:
-    """What is published in place of a value, and the finding: a key that is forgotten is as good as a random number."""
+    """The words for a mask or token, and the finding: a key that is forgotten is as good as a random number."""
     if isinstance(in_place, Shift):
         return "shifted dates, which the rule does not know", NOT_MET
     if isinstance(in_place, Mask):

@@ -90,7 +90,7 @@ def share_of(epsilon: Decimal, delta: Decimal, accounting: str, answers: int) ->
 
 @dataclass(frozen=True)
 class Left:
-    """What a budget has left by its accounting. Delta is that of answers; with ZCDP the sum of rho needs one, too."""
+    """The rest of a budget by its accounting. Delta is that of answers; with ZCDP the sum of rho needs one, too."""
 
     accounting: str
     epsilon: Decimal
@@ -100,7 +100,7 @@ class Left:
     total: Decimal
 
     def answers(self, epsilon: Decimal, delta: Decimal) -> int:
-        """How many answers that cost as much the budget has left."""
+        """The number of answers of this cost that the budget still pays for."""
         if self.accounting == BASIC:
             by_epsilon = int(self.epsilon / epsilon)
             return min(by_epsilon, int(self.delta / delta)) if delta else by_epsilon

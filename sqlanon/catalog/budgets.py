@@ -162,7 +162,7 @@ def _state(engine: Engine, budget: Budget) -> _State:
 
 
 def left(engine: Engine, budget: Budget) -> Left:
-    """What a budget has left, nothing if it was dropped."""
+    """The rest of a budget, nothing if it was dropped."""
     state = _state(engine, budget)
     _require_consistent(budget, state)
     if state.is_dropped:

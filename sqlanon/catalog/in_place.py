@@ -1,4 +1,4 @@
-"""What a policy may publish in place of values: pseudonyms and masks of identifiers, shifted dates of other columns."""
+"""Values that a policy publishes in place of others: pseudonyms and masks of identifiers, shifted dates."""
 
 from __future__ import annotations
 

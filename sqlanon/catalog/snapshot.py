@@ -114,7 +114,7 @@ def changed_since(
     types: Mapping[str, str],
     automatic: Collection[str],
 ) -> str | None:
-    """What is another now than when the release was made, None where nothing is but rows.
+    """The change of a policy or source since a release was made, None where nothing but rows has changed.
 
     `policy` and `hierarchies` are those of now, `types` as for `release_json`. Labels that are read from a table are
     rows, and so are the `automatic` hierarchies, which USING AUTO makes of rows. Raises CatalogError as `policy_of`.

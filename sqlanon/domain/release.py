@@ -59,7 +59,7 @@ class Reading(StrEnum):
     DOMAIN_VALUE = "domain_value"
     """A value that anybody may know the column to have: beside a count with noise, or drawn by such counts."""
     NOISY_COUNT = "noisy_count"
-    """How many rows have the values beside it, with noise."""
+    """A count with noise, of the rows that have the values beside it."""
     RESPONDENT = "respondent"
     """The number of the respondent whose row it is, drawn for the release, and the same in all its tables."""
 

@@ -76,7 +76,7 @@ def noisy_answer(
 def explained_answer(
     engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]]
 ) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """What an answer would cost and how far its noise would go, and remarks; nothing is spent and no row is read.
+    """The cost and the noise that an answer would have, and remarks; nothing is spent and no row is read.
 
     The row has the number of groups, the noise, its expected error, the error of 95 of 100 answers, the rows that are
     enough, epsilon, delta, the epsilon that remains, and the number of such answers that the budget has left. Raises

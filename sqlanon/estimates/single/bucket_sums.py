@@ -37,7 +37,7 @@ class DealtColumn:
 
 @dataclass(frozen=True)
 class BucketSums:
-    """What is known of sums over the rows of buckets, beside the combinations of rows with values."""
+    """The facts about sums over the rows of buckets, beside the combinations of rows with values."""
 
     # Of each aggregate that adds up values of buckets, by its number, the place of these values.
     positions: Mapping[int, int]

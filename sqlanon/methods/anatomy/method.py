@@ -188,7 +188,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return words_of(task.engine, task.scratch, relation(task.policy.relation), carried(task.policy))
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """The words of a certificate about the release."""
         return Wording(_PUBLISHED, DEFINITIONS, tables=BUCKET_TABLES)
 
 

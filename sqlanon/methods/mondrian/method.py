@@ -170,7 +170,7 @@ class MondrianMethod(Method[Options, Partition]):
         return Recoded(readings=readings_of(task.policy, partition), placed=placed)
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """The words of a certificate about the release."""
         if options.publish == "none":
             dealt_readings = (Reading.EXACT, Reading.BUCKET_VALUE, Reading.BUCKET)
             return Wording(_IN_BUCKETS, DEFINITIONS, tables=(dealt_readings,))

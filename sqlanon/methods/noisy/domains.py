@@ -199,7 +199,7 @@ def _intervals(task: Task, bound: BoundAttribute, level: int) -> Domain:
 
 
 def _scale(kind: str) -> int | None:
-    """How many decimals the values of a type have; None for floating-point numbers."""
+    """The number of decimals that values of a type have; None for floating-point numbers."""
     exact = _DECIMAL.fullmatch(kind)
     return int(exact[1]) if exact else 0 if _INTEGERS.fullmatch(kind) else None
 

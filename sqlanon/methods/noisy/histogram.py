@@ -53,7 +53,7 @@ _FOUND = "found"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(OfBudget):
-    """What METHOD dp_histogram takes."""
+    """The arguments of METHOD dp_histogram."""
 
     by: tuple[str, ...] = argument("the columns by whose values rows are counted", Kind.COLUMNS)
     keys: Literal["public", "found"] = argument(
@@ -82,7 +82,7 @@ class Histogram:
 
     @property
     def loss(self) -> Fraction:
-        """How far the noise goes in 95 of 100 counts: a fact of the statement alone."""
+        """The reach of the noise in 95 of 100 counts: a fact of the statement alone."""
         return Fraction(self.noise.width)
 
 
@@ -193,11 +193,11 @@ class DpHistogramMethod(Method[Options, Histogram]):
         )
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """What the counts have cost, by the ledger."""
+        """The cost of the counts, by the ledger."""
         return Structure(payment.measured(published, self.name, options))
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """The words of a certificate about the release."""
         said = (
             f"The number of rows with each combination of values, at most {options.rows} of each respondent, "
             "with discrete Laplace noise that OpenDP has drawn. Combinations "

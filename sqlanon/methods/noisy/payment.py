@@ -148,7 +148,7 @@ def reading() -> Iterator[None]:
 
 
 def remarks(options: OfBudget, account: Account) -> tuple[str, ...]:
-    """What is promised in place of what the policy requires."""
+    """The remark on what is promised in place of the policy's requirements."""
     whose = "row" if account.rows.entity is None else f"{account.rows.entity}, of {options.rows} rows at most"
     delta = f" and a delta of {number(options.cost[1])}" if options.cost[1] else ""
     return (
@@ -173,7 +173,7 @@ def reasons(spent: tuple[Decimal, Decimal], account: Account) -> Iterator[tuple[
 
 
 def measured(published: PublishedTables, method: str, options: OfBudget) -> tuple[Measurement, ...]:
-    """What the release has cost: by the ledger in the owner's database, and as it is recorded elsewhere."""
+    """The cost of the release: by the ledger in the owner's database, and as it is recorded elsewhere."""
     amounts = _paid(published, method, options)
     whose = published.policy.entity.name if published.policy.entity else None
     measurements = []

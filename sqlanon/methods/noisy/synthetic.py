@@ -46,7 +46,7 @@ _WORD, _OFFSET, _N = "w", "o", "n"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(OfBudget):
-    """What METHOD dp_synthetic takes."""
+    """The arguments of METHOD dp_synthetic."""
 
     columns: tuple[str, ...] = argument(
         "the columns that are made; all that the policy publishes by default", Kind.COLUMNS, default=()
@@ -78,7 +78,7 @@ class Synthetic:
 
     @property
     def loss(self) -> Fraction:
-        """How far the noise goes in 95 of 100 counts: a fact of the statement alone."""
+        """The reach of the noise in 95 of 100 counts: a fact of the statement alone."""
         return Fraction((self.noise.pairs or self.noise.columns).width)
 
 
@@ -139,11 +139,11 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
         return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """What the counts have cost, by the ledger."""
+        """The cost of the counts, by the ledger."""
         return Structure(payment.measured(published, self.name, options))
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """The words of a certificate about the release."""
         said = (
             "Rows that are nobody's, drawn from counts with noise: of single columns, and of some pairs of columns, a "
             f"tree. OpenDP has drawn the noise; at most {options.rows} rows of each respondent count. What three "

@@ -64,11 +64,11 @@ class Cells:
     sizes: tuple[int, ...]
 
     def of_column(self, column: int) -> NDArray[Any]:
-        """How many rows have each code of a column."""
+        """The number of rows with each code of a column."""
         return self._counted(self.codes[column], self.sizes[column])
 
     def of_pair(self, first: int, second: int) -> NDArray[Any]:
-        """How many rows have each combination of two columns' codes, a row for each code of the first."""
+        """The number of rows with each two codes of two columns, a row for each code of the first."""
         code = self.codes[first].astype("int64") * self.sizes[second] + self.codes[second]
         counted = self._counted(code, self.sizes[first] * self.sizes[second])
         by_pair: NDArray[Any] = counted.reshape(self.sizes[first], self.sizes[second])

@@ -159,7 +159,7 @@ def shell_name(name: str) -> str:
 
 
 def people_of(engine: Engine, table: str, entity: str | None) -> int:
-    """How many k counts in a table: the different values of the column `entity`, or rows."""
+    """The people of a table that k counts: the different values of the column `entity`, or rows."""
     count = f.count_distinct(column(entity)) if entity else f.count()
     ((people,),) = engine.rows(exp.select(count).from_(relation(table)))
     return int(people)
