@@ -21,7 +21,7 @@
 -- numbers, where the last part of a union is at most the sum of those of its parts, and all others are sums over rows. A
 -- row that is left out lowers it by at most v, and a class without numbers adds nothing.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH placed AS (
   SELECT s.class_id, s.n, v.whole, v.unit,
     CASE WHEN v.number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 THEN v.number END AS number
@@ -43,7 +43,10 @@ WITH placed AS (
   SELECT class_id, sum(n * distance) / nullif(sum(CASE WHEN distance IS NOT NULL THEN n END), 0) AS mean
   FROM shifted
   GROUP BY class_id
-), varied AS (
+)
+
+-- statement: achieved
+, varied AS (
   SELECT shifted.class_id, sum(shifted.n * (shifted.distance - mean.mean) * (shifted.distance - mean.mean))
     / nullif(sum(CASE WHEN shifted.distance IS NOT NULL THEN shifted.n END), 0) AS variance
   FROM shifted
@@ -54,28 +57,7 @@ SELECT min(coalesce(sqrt(variance), 0)) AS achieved
 FROM varied
 
 -- statement: violations
-WITH placed AS (
-  SELECT s.class_id, s.n, v.whole, v.unit,
-    CASE WHEN v.number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 THEN v.number END AS number
-  FROM class_sensitive_value AS s
-  JOIN sensitive_number AS v ON v.value = s.value
-), class AS (
-  SELECT class_id, CAST(sum(n) AS BIGINT) AS size, max(unit) AS unit, min(whole) AS low, min(number) AS approximate_low,
-    CAST(sum(CASE WHEN whole IS NOT NULL OR number IS NOT NULL THEN n END) AS DECIMAL(38, 0)) AS numbers,
-    CAST(max(whole) - min(whole) AS DOUBLE) AS units
-  FROM placed
-  GROUP BY class_id
-), shifted AS (
-  SELECT placed.class_id, CAST(placed.n AS DOUBLE) AS n, coalesce(
-      CAST(placed.whole - class.low AS DOUBLE) / nullif(CAST(class.unit AS DOUBLE), 0), placed.number - class.approximate_low
-    ) AS distance
-  FROM placed
-  JOIN class ON class.class_id = placed.class_id
-), mean AS (
-  SELECT class_id, sum(n * distance) / nullif(sum(CASE WHEN distance IS NOT NULL THEN n END), 0) AS mean
-  FROM shifted
-  GROUP BY class_id
-), varied AS (
+, varied AS (
   SELECT shifted.class_id, sum(shifted.n * (shifted.distance - mean.mean) * (shifted.distance - mean.mean))
     / nullif(sum(CASE WHEN shifted.distance IS NOT NULL THEN shifted.n END), 0) AS variance
   FROM shifted

@@ -20,7 +20,7 @@
 -- class of S rows in a broader one of N, with n and m rows of a value, has S N distance = S N - sum min(nN, mS):
 -- integers, which a DOUBLE holds and compares exactly below 2^53.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH above AS (
   SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
   FROM superset AS s
@@ -37,7 +37,10 @@ WITH above AS (
   JOIN class_sensitive_value AS v ON v.class_id = s.class_id
   JOIN above AS a ON a.superset_id = s.superset_id AND a.value = v.value
   GROUP BY s.class_id, s.superset_id
-), nearest AS (
+)
+
+-- statement: achieved
+, nearest AS (
   SELECT class_id, min((scale - common) / nullif(scale, 0)) AS distance FROM paired GROUP BY class_id
 )
 SELECT max(coalesce(n.distance, CAST('infinity' AS DOUBLE))) AS achieved
@@ -45,23 +48,7 @@ FROM equivalence_class AS c
 LEFT JOIN nearest AS n ON n.class_id = c.class_id
 
 -- statement: violations
-WITH above AS (
-  SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
-  FROM superset AS s
-  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
-  GROUP BY s.superset_id, v.value
-), large AS (
-  SELECT superset_id, sum(n) AS total FROM above GROUP BY superset_id HAVING sum(n) >= $n
-), paired AS (
-  SELECT s.class_id, s.superset_id, max(l.total * CAST(c.size AS DOUBLE)) AS scale,
-    sum(least(CAST(v.n AS DOUBLE) * l.total, a.n * CAST(c.size AS DOUBLE))) AS common
-  FROM superset AS s
-  JOIN large AS l ON l.superset_id = s.superset_id
-  JOIN equivalence_class AS c ON c.class_id = s.class_id
-  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
-  JOIN above AS a ON a.superset_id = s.superset_id AND a.value = v.value
-  GROUP BY s.class_id, s.superset_id
-), nearest AS (
+, nearest AS (
   SELECT class_id, max(CASE
       WHEN CAST(scale - common AS DECIMAL(38, 0)) * $t_denominator <= $t_numerator * CAST(scale AS DECIMAL(38, 0))
       THEN 1 ELSE 0 END) AS is_close

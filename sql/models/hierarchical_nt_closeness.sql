@@ -21,7 +21,7 @@
 -- of N, with n and m rows below a node, has H S N distance = H S N - sum min(nN, mS) over the nodes of H levels: whole
 -- numbers.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH above AS (
   SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
   FROM superset AS s
@@ -51,7 +51,10 @@ WITH above AS (
   JOIN below AS a ON a.superset_id = s.superset_id AND a.level = h.level AND a.node = h.node
   CROSS JOIN tree AS t
   GROUP BY s.class_id, s.superset_id
-), nearest AS (
+)
+
+-- statement: achieved
+, nearest AS (
   SELECT class_id, min((scale - common) / nullif(scale, 0)) AS distance FROM paired GROUP BY class_id
 )
 SELECT max(coalesce(n.distance, CAST('infinity' AS DOUBLE))) AS achieved
@@ -59,36 +62,7 @@ FROM equivalence_class AS c
 LEFT JOIN nearest AS n ON n.class_id = c.class_id
 
 -- statement: violations
-WITH above AS (
-  SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
-  FROM superset AS s
-  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
-  GROUP BY s.superset_id, v.value
-), large AS (
-  SELECT superset_id, sum(n) AS total FROM above GROUP BY superset_id HAVING sum(n) >= $n
-), tree AS (
-  SELECT CAST(coalesce(max(level), 0) + 1 AS DOUBLE) AS height FROM sensitive_ancestor
-), below AS (
-  SELECT a.superset_id, b.level, b.node, sum(a.n) AS n
-  FROM above AS a
-  JOIN sensitive_ancestor AS b ON b.value = a.value
-  GROUP BY a.superset_id, b.level, b.node
-), held AS (
-  SELECT v.class_id, b.level, b.node, CAST(sum(v.n) AS DOUBLE) AS n
-  FROM class_sensitive_value AS v
-  JOIN sensitive_ancestor AS b ON b.value = v.value
-  GROUP BY v.class_id, b.level, b.node
-), paired AS (
-  SELECT s.class_id, s.superset_id, max(t.height * l.total * CAST(c.size AS DOUBLE)) AS scale,
-    sum(least(h.n * l.total, a.n * CAST(c.size AS DOUBLE))) AS common
-  FROM superset AS s
-  JOIN large AS l ON l.superset_id = s.superset_id
-  JOIN equivalence_class AS c ON c.class_id = s.class_id
-  JOIN held AS h ON h.class_id = s.class_id
-  JOIN below AS a ON a.superset_id = s.superset_id AND a.level = h.level AND a.node = h.node
-  CROSS JOIN tree AS t
-  GROUP BY s.class_id, s.superset_id
-), nearest AS (
+, nearest AS (
   SELECT class_id, max(CASE
       WHEN CAST(scale - common AS DECIMAL(38, 0)) * $t_denominator <= $t_numerator * CAST(scale AS DECIMAL(38, 0))
       THEN 1 ELSE 0 END) AS is_close

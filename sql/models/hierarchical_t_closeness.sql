@@ -20,7 +20,7 @@
 -- The excess: max(0, distance - t) is convex in p, so its greatest value is taken at a class of one value,
 -- whose distance is the mean over the levels of 1 - q(its ancestor there).
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH whole AS (
   SELECT CAST(sum(n) AS DOUBLE) AS total FROM sensitive_value
 ), tree AS (
@@ -31,7 +31,10 @@ WITH whole AS (
   JOIN sensitive_value AS v ON v.value = a.value
 ), baseline AS (
   SELECT value, branch, sum(n) OVER (PARTITION BY branch) AS n FROM branch
-), held AS (
+)
+
+-- statement: achieved
+, held AS (
   SELECT s.class_id, b.branch, CAST(sum(s.n) AS DOUBLE) AS n, CAST(coalesce(max(b.n), 0) AS DOUBLE) AS baseline_n
   FROM class_sensitive_value AS s
   LEFT JOIN baseline AS b ON b.value = s.value
@@ -48,17 +51,7 @@ WITH whole AS (
 SELECT max((scale - common) / nullif(scale, 0)) AS achieved FROM class
 
 -- statement: violations
-WITH whole AS (
-  SELECT CAST(sum(n) AS DOUBLE) AS total FROM sensitive_value
-), tree AS (
-  SELECT CAST(coalesce(max(level), 0) + 1 AS DOUBLE) AS height FROM sensitive_ancestor
-), branch AS (
-  SELECT a.value, v.n, dense_rank() OVER (ORDER BY a.level ASC NULLS LAST, a.node ASC NULLS LAST) AS branch
-  FROM sensitive_ancestor AS a
-  JOIN sensitive_value AS v ON v.value = a.value
-), baseline AS (
-  SELECT value, branch, sum(n) OVER (PARTITION BY branch) AS n FROM branch
-), single AS (
+, single AS (
   SELECT value, CAST(sum(n) AS DOUBLE) AS common FROM baseline GROUP BY value
 ), farthest AS (
   SELECT 1 - min(b.common / nullif(t.height * w.total, 0)) - $t AS most

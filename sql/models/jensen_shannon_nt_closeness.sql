@@ -20,7 +20,7 @@
 -- they make up, are enough. Sums of logarithms round: within 1e-12 of t a class violates, unless it is distributed as a
 -- broader one, which its counts tell.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH above AS (
   SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
   FROM superset AS s
@@ -45,7 +45,10 @@ WITH above AS (
       + (max(total) - sum(n)) / nullif(2 * max(total), 0) * ln(2), 0) AS divergence
   FROM compared
   GROUP BY class_id, superset_id
-), nearest AS (
+)
+
+-- statement: achieved
+, nearest AS (
   SELECT class_id, min(CASE WHEN differs = 1 THEN divergence ELSE 0 END) AS distance FROM paired GROUP BY class_id
 )
 SELECT max(coalesce(n.distance, CAST('infinity' AS DOUBLE))) AS achieved
@@ -53,31 +56,7 @@ FROM equivalence_class AS c
 LEFT JOIN nearest AS n ON n.class_id = c.class_id
 
 -- statement: violations
-WITH above AS (
-  SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
-  FROM superset AS s
-  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
-  GROUP BY s.superset_id, v.value
-), large AS (
-  SELECT superset_id, sum(n) AS total FROM above GROUP BY superset_id HAVING sum(n) >= $n
-), compared AS (
-  SELECT s.class_id, s.superset_id, l.total, CAST(c.size AS DOUBLE) AS size, a.n, CAST(v.n AS DOUBLE) * l.total AS own,
-    a.n * CAST(c.size AS DOUBLE) AS expected
-  FROM superset AS s
-  JOIN large AS l ON l.superset_id = s.superset_id
-  JOIN equivalence_class AS c ON c.class_id = s.class_id
-  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
-  JOIN above AS a ON a.superset_id = s.superset_id AND a.value = v.value
-), paired AS (
-  SELECT class_id, superset_id,
-    CASE WHEN sum(n) < max(total) THEN 1 ELSE max(CASE WHEN own <> expected THEN 1 ELSE 0 END) END AS differs,
-    greatest(
-      sum(own * ln(2 * own / nullif(own + expected, 0)) + expected * ln(2 * expected / nullif(own + expected, 0)))
-      / nullif(2 * max(size * total), 0)
-      + (max(total) - sum(n)) / nullif(2 * max(total), 0) * ln(2), 0) AS divergence
-  FROM compared
-  GROUP BY class_id, superset_id
-), nearest AS (
+, nearest AS (
   SELECT class_id, max(CASE
       WHEN differs = 0 OR divergence <= $t - 1e-12
       THEN 1 ELSE 0 END) AS is_close

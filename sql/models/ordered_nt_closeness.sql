@@ -21,7 +21,7 @@
 -- before its next both cumulative shares stay as they are, so that its values are enough. With S and N rows the
 -- distance times (m - 1) S N is a sum of integers; beyond 1e15, which DOUBLEs round, a class near to t violates.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH above AS (
   SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
   FROM superset AS s
@@ -57,7 +57,10 @@ WITH above AS (
     sum(abs(own * total - held * size) * width) AS moved
   FROM compared
   GROUP BY class_id, superset_id
-), nearest AS (
+)
+
+-- statement: achieved
+, nearest AS (
   SELECT class_id, min(coalesce(moved / nullif(scale, 0), 0)) AS distance FROM paired GROUP BY class_id
 )
 SELECT max(coalesce(n.distance, CAST('infinity' AS DOUBLE))) AS achieved
@@ -65,42 +68,7 @@ FROM equivalence_class AS c
 LEFT JOIN nearest AS n ON n.class_id = c.class_id
 
 -- statement: violations
-WITH above AS (
-  SELECT s.superset_id, v.value, CAST(sum(v.n) AS DOUBLE) AS n
-  FROM superset AS s
-  JOIN class_sensitive_value AS v ON v.class_id = s.class_id
-  GROUP BY s.superset_id, v.value
-), large AS (
-  SELECT superset_id, sum(n) AS total FROM above GROUP BY superset_id HAVING sum(n) >= $n
-), placed AS (
-  SELECT value, CAST(row_number() OVER (ORDER BY value ASC NULLS LAST) AS DOUBLE) AS place,
-    CAST(count(*) OVER () AS DOUBLE) AS places
-  FROM (SELECT DISTINCT value FROM class_sensitive_value) AS occurring
-), step AS (
-  SELECT a.superset_id, a.value, p.place, p.places,
-    sum(a.n) OVER (
-      PARTITION BY a.superset_id ORDER BY p.place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS held,
-    coalesce(lead(p.place) OVER (PARTITION BY a.superset_id ORDER BY p.place ASC NULLS LAST) - p.place, 0) AS width
-  FROM above AS a
-  JOIN placed AS p ON p.value = a.value
-), compared AS (
-  SELECT s.class_id, s.superset_id, l.total, CAST(c.size AS DOUBLE) AS size, e.held, e.width, e.places,
-    CAST(sum(coalesce(v.n, 0)) OVER (
-      PARTITION BY s.class_id, s.superset_id ORDER BY e.place ASC NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS DOUBLE) AS own
-  FROM superset AS s
-  JOIN large AS l ON l.superset_id = s.superset_id
-  JOIN equivalence_class AS c ON c.class_id = s.class_id
-  JOIN step AS e ON e.superset_id = s.superset_id
-  LEFT JOIN class_sensitive_value AS v ON v.class_id = s.class_id AND v.value = e.value
-), paired AS (
-  SELECT class_id, superset_id, max(total * size * (places - 1)) AS scale, max(places) AS places,
-    sum(abs(own * total - held * size) * width) AS moved
-  FROM compared
-  GROUP BY class_id, superset_id
-), nearest AS (
+, nearest AS (
   SELECT class_id, max(CASE
       WHEN moved = 0 OR CASE
         WHEN scale < 1e15

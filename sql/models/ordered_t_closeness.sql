@@ -27,7 +27,7 @@
 -- value; from one place to the next that distance grows by 2 Q_i - 1, so it is greatest at an end:
 -- m - area(m) / N at the first and area(m) / N - 1 at the last, each over m - 1.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH ranked AS (
   SELECT value, row_number() OVER (ORDER BY value ASC NULLS LAST) AS place, count(*) OVER () AS places,
     CAST(sum(n) OVER (
@@ -42,7 +42,10 @@ WITH ranked AS (
       ORDER BY place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) - held AS area_before
   FROM ranked
-), step AS (
+)
+
+-- statement: achieved
+, step AS (
   SELECT s.class_id, CAST(c.size AS DOUBLE) AS size, CAST(s.n AS DOUBLE) AS n, b.place, b.places, b.total, b.whole,
     b.area_before,
     CAST(sum(s.n) OVER (
@@ -78,21 +81,7 @@ WITH ranked AS (
 SELECT max(coalesce(moved / nullif(scale * total * longest, 0), 0)) AS achieved FROM distance
 
 -- statement: violations
-WITH ranked AS (
-  SELECT value, row_number() OVER (ORDER BY value ASC NULLS LAST) AS place, count(*) OVER () AS places,
-    CAST(sum(n) OVER (
-      ORDER BY value ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS DOUBLE) AS held,
-    CAST(sum(n) OVER () AS DOUBLE) AS total
-  FROM sensitive_value
-), baseline AS (
-  SELECT value, place, places, total, held / nullif(total, 0) AS share, sum(held) OVER () AS whole,
-    sum(held) OVER (ORDER BY place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS area,
-    sum(held) OVER (
-      ORDER BY place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) - held AS area_before
-  FROM ranked
-), step AS (
+, step AS (
   SELECT s.class_id, c.size AS class_size, CAST(c.size AS DOUBLE) AS size, CAST(s.n AS DOUBLE) AS n, b.place,
     b.places, b.total, b.whole, b.area_before,
     CAST(sum(s.n) OVER (

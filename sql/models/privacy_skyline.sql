@@ -25,7 +25,7 @@
 -- its people are taken to be members, and the chance is 0.
 -- A probability less than 1e-12 below c counts as c, so that rounding never satisfies the model.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH ranked AS (
   SELECT class_id, value, CAST(n AS DOUBLE) AS n, CAST(sum(n) OVER (PARTITION BY class_id) AS DOUBLE) AS size,
     row_number() OVER (PARTITION BY class_id ORDER BY n DESC NULLS LAST) AS place
@@ -90,73 +90,11 @@ WITH ranked AS (
     possible * coalesce(CASE WHEN rank_known = 1 THEN second_known ELSE first_known END, CAST(1 AS DOUBLE))) AS others
   FROM placed
 )
+
+-- statement: achieved
 SELECT max(n / nullif(n + others, 0)) AS achieved FROM judged
 
 -- statement: violations
-WITH ranked AS (
-  SELECT class_id, value, CAST(n AS DOUBLE) AS n, CAST(sum(n) OVER (PARTITION BY class_id) AS DOUBLE) AS size,
-    row_number() OVER (PARTITION BY class_id ORDER BY n DESC NULLS LAST) AS place
-  FROM class_sensitive_value
-), frequent AS (
-  SELECT class_id, sum(CASE WHEN place <= $l THEN n ELSE CAST(0 AS DOUBLE) END) AS first_l,
-    sum(CASE WHEN place <= $l + 1 THEN n ELSE CAST(0 AS DOUBLE) END) AS first_more
-  FROM ranked
-  GROUP BY class_id
-), counted AS (
-  SELECT r.class_id, r.value, r.n, r.size, greatest(r.size - 1 - $k, 0) AS unknown,
-    r.size - least(CAST($k AS DOUBLE), r.size - r.n) AS unknown_there,
-    CASE WHEN r.place <= $l THEN r.size - f.first_more ELSE r.size - r.n - f.first_l END AS possible
-  FROM ranked AS r
-  JOIN frequent AS f ON f.class_id = r.class_id
-), chance AS (
-  SELECT class_id, value, n, size, possible,
-    CASE WHEN $m > 0 THEN greatest(unknown - n - 0, 0) / greatest(unknown - 0, 1) ELSE 1 END
-      * CASE WHEN $m > 1 THEN greatest(unknown - n - 1, 0) / greatest(unknown - 1, 1) ELSE 1 END
-      * CASE WHEN $m > 2 THEN greatest(unknown - n - 2, 0) / greatest(unknown - 2, 1) ELSE 1 END
-      * CASE WHEN $m > 3 THEN greatest(unknown - n - 3, 0) / greatest(unknown - 3, 1) ELSE 1 END
-      * CASE WHEN $m > 4 THEN greatest(unknown - n - 4, 0) / greatest(unknown - 4, 1) ELSE 1 END
-      * CASE WHEN $m > 5 THEN greatest(unknown - n - 5, 0) / greatest(unknown - 5, 1) ELSE 1 END
-      * CASE WHEN $m > 6 THEN greatest(unknown - n - 6, 0) / greatest(unknown - 6, 1) ELSE 1 END
-      * CASE WHEN $m > 7 THEN greatest(unknown - n - 7, 0) / greatest(unknown - 7, 1) ELSE 1 END AS here_known,
-    CASE WHEN $m > 0 THEN greatest((size - 1) - n - 0, 0) / greatest((size - 1) - 0, 1) ELSE 1 END
-      * CASE WHEN $m > 1 THEN greatest((size - 1) - n - 1, 0) / greatest((size - 1) - 1, 1) ELSE 1 END
-      * CASE WHEN $m > 2 THEN greatest((size - 1) - n - 2, 0) / greatest((size - 1) - 2, 1) ELSE 1 END
-      * CASE WHEN $m > 3 THEN greatest((size - 1) - n - 3, 0) / greatest((size - 1) - 3, 1) ELSE 1 END
-      * CASE WHEN $m > 4 THEN greatest((size - 1) - n - 4, 0) / greatest((size - 1) - 4, 1) ELSE 1 END
-      * CASE WHEN $m > 5 THEN greatest((size - 1) - n - 5, 0) / greatest((size - 1) - 5, 1) ELSE 1 END
-      * CASE WHEN $m > 6 THEN greatest((size - 1) - n - 6, 0) / greatest((size - 1) - 6, 1) ELSE 1 END
-      * CASE WHEN $m > 7 THEN greatest((size - 1) - n - 7, 0) / greatest((size - 1) - 7, 1) ELSE 1 END AS here,
-    CASE WHEN $m > 0 THEN greatest(size - n - 0, 0) / greatest(size - 0, 1) ELSE 1 END
-      * CASE WHEN $m > 1 THEN greatest(size - n - 1, 0) / greatest(size - 1, 1) ELSE 1 END
-      * CASE WHEN $m > 2 THEN greatest(size - n - 2, 0) / greatest(size - 2, 1) ELSE 1 END
-      * CASE WHEN $m > 3 THEN greatest(size - n - 3, 0) / greatest(size - 3, 1) ELSE 1 END
-      * CASE WHEN $m > 4 THEN greatest(size - n - 4, 0) / greatest(size - 4, 1) ELSE 1 END
-      * CASE WHEN $m > 5 THEN greatest(size - n - 5, 0) / greatest(size - 5, 1) ELSE 1 END
-      * CASE WHEN $m > 6 THEN greatest(size - n - 6, 0) / greatest(size - 6, 1) ELSE 1 END
-      * CASE WHEN $m > 7 THEN greatest(size - n - 7, 0) / greatest(size - 7, 1) ELSE 1 END AS there,
-    CASE WHEN $m > 0 THEN greatest(unknown_there - n - 0, 0) / greatest(unknown_there - 0, 1) ELSE 1 END
-      * CASE WHEN $m > 1 THEN greatest(unknown_there - n - 1, 0) / greatest(unknown_there - 1, 1) ELSE 1 END
-      * CASE WHEN $m > 2 THEN greatest(unknown_there - n - 2, 0) / greatest(unknown_there - 2, 1) ELSE 1 END
-      * CASE WHEN $m > 3 THEN greatest(unknown_there - n - 3, 0) / greatest(unknown_there - 3, 1) ELSE 1 END
-      * CASE WHEN $m > 4 THEN greatest(unknown_there - n - 4, 0) / greatest(unknown_there - 4, 1) ELSE 1 END
-      * CASE WHEN $m > 5 THEN greatest(unknown_there - n - 5, 0) / greatest(unknown_there - 5, 1) ELSE 1 END
-      * CASE WHEN $m > 6 THEN greatest(unknown_there - n - 6, 0) / greatest(unknown_there - 6, 1) ELSE 1 END
-      * CASE WHEN $m > 7 THEN greatest(unknown_there - n - 7, 0) / greatest(unknown_there - 7, 1) ELSE 1 END AS there_known
-  FROM counted
-), placed AS (
-  SELECT class_id, value, n, size, possible, here_known, here,
-    row_number() OVER (PARTITION BY value ORDER BY there ASC NULLS LAST) AS rank,
-    lead(there) OVER (PARTITION BY value ORDER BY there ASC NULLS LAST) AS second, min(there) OVER (PARTITION BY value) AS first,
-    row_number() OVER (PARTITION BY value ORDER BY there_known ASC NULLS LAST) AS rank_known,
-    lead(there_known) OVER (PARTITION BY value ORDER BY there_known ASC NULLS LAST) AS second_known,
-    min(there_known) OVER (PARTITION BY value) AS first_known
-  FROM chance
-), judged AS (
-  SELECT class_id, size, n, least(greatest(possible - $k, 0) * here_known, possible * here,
-    greatest(possible - $k, 0) * coalesce(CASE WHEN rank = 1 THEN second ELSE first END, CAST(1 AS DOUBLE)),
-    possible * coalesce(CASE WHEN rank_known = 1 THEN second_known ELSE first_known END, CAST(1 AS DOUBLE))) AS others
-  FROM placed
-)
 SELECT class_id, CAST(max(size) AS BIGINT) AS size, CAST(0 AS DOUBLE) AS excess
 FROM judged
 WHERE $c * (n + others) <= n * (1 + CAST(1e-12 AS DOUBLE))

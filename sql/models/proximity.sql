@@ -22,7 +22,7 @@
 -- greatest over all ranges, and its positive part, of a union is at most the sum of those of the parts. A class
 -- without numbers adds none.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH placed AS (
   SELECT s.class_id, s.value, s.n, v.whole * $within_denominator AS exact,
     v.whole * $within_denominator + v.unit * $within_numerator AS exact_end, v.number AS approximate,
@@ -49,37 +49,13 @@ WITH placed AS (
   FROM counted
   GROUP BY class_id
 )
+
+-- statement: achieved
 SELECT max(coalesce(CAST(most AS DOUBLE) / nullif(CAST(numbers AS DOUBLE), 0), 1)) AS achieved
 FROM equivalence_class
 LEFT JOIN class ON class.class_id = equivalence_class.class_id
 
 -- statement: violations
-WITH placed AS (
-  SELECT s.class_id, s.value, s.n, v.whole * $within_denominator AS exact,
-    v.whole * $within_denominator + v.unit * $within_numerator AS exact_end, v.number AS approximate,
-    v.number + $within + 4e-16 * (least(abs(v.number), 1e300) + $within) AS approximate_end
-  FROM class_sensitive_value AS s
-  JOIN sensitive_number AS v ON v.value = s.value
-  WHERE v.whole IS NOT NULL OR v.number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
-), event AS (
-  SELECT class_id, value, exact, approximate, 0 AS step, n FROM placed
-  UNION ALL
-  SELECT class_id, value, exact_end AS exact, approximate_end AS approximate, 1 AS step, 0 AS n FROM placed
-), running AS (
-  SELECT class_id, value, step, n, sum(n) OVER (
-      PARTITION BY class_id ORDER BY exact ASC NULLS LAST, approximate ASC NULLS LAST, step ASC NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS before
-  FROM event
-), counted AS (
-  SELECT class_id, value, sum(n) AS n, sum(CASE WHEN step = 1 THEN before ELSE n - before END) AS within
-  FROM running
-  GROUP BY class_id, value
-), class AS (
-  SELECT class_id, max(within) AS most, sum(n) AS numbers
-  FROM counted
-  GROUP BY class_id
-)
 SELECT equivalence_class.class_id, equivalence_class.size, CASE
     WHEN most IS NULL THEN CAST(equivalence_class.size AS DOUBLE)
     ELSE coalesce((CAST(most AS DOUBLE) * $max_denominator - CAST(numbers AS DOUBLE) * $max_numerator)

@@ -15,7 +15,7 @@
 -- Whole numbers, decimals, dates and timestamps are compared exactly, by units; DOUBLEs up to 4e-16 of their size, in favor of
 -- being near.
 
--- statement: achieved
+-- shared: each statement begins with these relations
 WITH placed AS (
   SELECT s.class_id, s.value, s.n, v.whole * $within_denominator AS exact,
     v.whole * $within_denominator - abs(v.whole) * $within_numerator AS exact_start,
@@ -46,41 +46,13 @@ WITH placed AS (
   FROM counted
   GROUP BY class_id
 )
+
+-- statement: achieved
 SELECT max(coalesce(CAST(most AS DOUBLE) / nullif(CAST(numbers AS DOUBLE), 0), 1)) AS achieved
 FROM equivalence_class
 LEFT JOIN class ON class.class_id = equivalence_class.class_id
 
 -- statement: violations
-WITH placed AS (
-  SELECT s.class_id, s.value, s.n, v.whole * $within_denominator AS exact,
-    v.whole * $within_denominator - abs(v.whole) * $within_numerator AS exact_start,
-    v.whole * $within_denominator + abs(v.whole) * $within_numerator AS exact_end, v.number AS approximate,
-    v.number - (1 + 4e-16) * $within * least(abs(v.number), 1e292) - 4e-16 * least(abs(v.number), 1e300) AS approximate_start,
-    v.number + (1 + 4e-16) * $within * least(abs(v.number), 1e292) + 4e-16 * least(abs(v.number), 1e300) AS approximate_end
-  FROM class_sensitive_value AS s
-  JOIN sensitive_number AS v ON v.value = s.value
-  WHERE v.whole IS NOT NULL OR v.number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
-), event AS (
-  SELECT class_id, value, exact_start AS exact, approximate_start AS approximate, -1 AS step, 0 AS n FROM placed
-  UNION ALL
-  SELECT class_id, value, exact, approximate, 0 AS step, n FROM placed
-  UNION ALL
-  SELECT class_id, value, exact_end AS exact, approximate_end AS approximate, 1 AS step, 0 AS n FROM placed
-), running AS (
-  SELECT class_id, value, step, n, sum(n) OVER (
-      PARTITION BY class_id ORDER BY exact ASC NULLS LAST, approximate ASC NULLS LAST, step ASC NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS before
-  FROM event
-), counted AS (
-  SELECT class_id, value, sum(n) AS n, sum(CASE WHEN step = 1 THEN before WHEN step = -1 THEN -before ELSE 0 END) AS within
-  FROM running
-  GROUP BY class_id, value
-), class AS (
-  SELECT class_id, max(within) AS most, sum(n) AS numbers
-  FROM counted
-  GROUP BY class_id
-)
 SELECT equivalence_class.class_id, equivalence_class.size, CAST(0 AS DOUBLE) AS excess
 FROM equivalence_class
 LEFT JOIN class ON class.class_id = equivalence_class.class_id

@@ -1,9 +1,9 @@
 """Reads a question - a privacy model, a metric or an attack - from its file under `sql/`.
 
 A file has a header of `-- key: value` lines and one or more statements, each below
-a line `-- statement: name`. The same text serves wherever the question comes up:
-in the search, in the guard of a view, in a check and in a macro. Whatever lies in the
-folder is a question: there is no other list of them.
+a line `-- statement: name`. Each statement begins with the lines below `-- shared: ...`, if there are any. The same
+text serves wherever the question comes up: in the search, in the guard of a view, in a check and in a macro. Whatever
+lies in the folder is a question: there is no other list of them.
 """
 
 from __future__ import annotations
@@ -85,16 +85,19 @@ class Header:
         self.values: dict[str, list[str]] = {}
         self.statements: dict[str, str] = {}
         lines: dict[str, list[str]] = {}
+        shared: list[str] = []
         current: list[str] | None = None
         for line in text.splitlines():
             match = _HEADER.fullmatch(line)
             if match and match[1] == "statement":
                 current = lines.setdefault(match[2].strip(), [])
+            elif match and match[1] == "shared":
+                current = shared
             elif current is not None:
                 current.append(line)
             elif match:
                 self.values.setdefault(match[1], []).append(match[2].strip())
-        self.statements = {statement: "\n".join(body).strip() for statement, body in lines.items()}
+        self.statements = {statement: "\n".join((*shared, *body)).strip() for statement, body in lines.items()}
 
     def only_value(self, key: str) -> str:
         values = self.values.get(key, [])
