@@ -152,7 +152,7 @@ _PARTS = {
     "clients": "engines",
     "clients.api": "engines syntax",
     "clients.dbt": "engines",
-    "clients.frames": "engines",
+    "clients.frames": "engines terminal",
     "clients.jobs": "export kills",
     "clients.notebook": "measure engines",
     "clients.session": "everything",

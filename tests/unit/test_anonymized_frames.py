@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas
 import pyarrow
 import pytest
@@ -239,19 +240,66 @@ def test_files_by_a_pattern(tmp_path: Path) -> None:
 def test_paths_that_are_wrong(tmp_path: Path) -> None:
     people().to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "empty.csv").write_text("age,sex\n")
-    (tmp_path / "people.dat").write_text("age,sex\n1,F\n")
+    (tmp_path / "people.bin").write_bytes(bytes(100))
+    (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
+    duckdb.connect(str(tmp_path / "clinic.duckdb")).execute("CREATE TABLE visits (age INTEGER)").close()
     (tmp_path / "latin.csv").write_bytes("age,name\n1,J\u00f6rg\n".encode("latin-1"))
     for name, message, hint in (
         ("poeple.csv", "there is no file", "did you mean people.csv"),
         ("nowhere/people.csv", "there is no file", "looked up from"),
         ("", "is a folder", "*.parquet"),
         ("empty.csv", "has no rows", ""),
-        ("people.dat", "cannot be read", "read_csv"),
-        ("latin.csv", "is not UTF-8", 'pandas.read_csv(path, encoding="latin-1")'),
+        ("people.bin", "is no data file", "CSV"),
+        ("people_*.csv", "No files found", "did you mean"),
+        ("book.xlsx", "extension for it is not installed", "INSTALL excel"),
+        ("clinic.duckdb", "is a DuckDB file with tables", "FROM visits (...)"),
+        ("latin.csv", "is not UTF-8 text", 'encoding="latin-1"'),
     ):
         with pytest.raises(UserError, match=message) as refused:
             anonymize(tmp_path / name, known="age")
         assert hint in (refused.value.hint or "")
+
+
+def test_options_of_csv_files(tmp_path: Path) -> None:
+    """What pandas reads with its options of the same meaning is in the release, and its script makes it again."""
+    file = tmp_path / "people [1].txt"
+    cities, weights = ["Z\u00fcrich", "Bern"], ["61,5", "70,25", "?", "NA"]
+    lines = "".join(f"{20 + i % 40};{cities[i % 2]};{weights[i * i % 11 % 4]}\n" for i in range(120))
+    file.write_bytes(f"age;city;weight\n{lines}".encode("latin-1"))
+    options = {"null": ["?", "NA"], "encoding": "latin-1", "decimal": ","}
+    made = anonymize(file, known=["age", "city"], secret="weight", **options)
+    read = pandas.read_csv(file, sep=";", na_values=["?", "NA"], encoding="latin-1", decimal=",")
+    assert made["weight"].value_counts(dropna=False).equals(read["weight"].value_counts(dropna=False))
+    assert made["weight"].isna().sum() == read["weight"].isna().sum() > 0
+    assert set("".join(made["city"])) <= set("".join(cities) + "[], ")
+    with sqlanon.connect() as connection:
+        connection.sql(made.script)
+        assert connection.sql("FROM anonymized").df()["weight"].sum() == pytest.approx(read["weight"].sum())
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "hint"),
+    [
+        ({"decimal": ";"}, 'decimal=";" is no decimal separator', 'write decimal=","'),
+        ({"null": 9}, "null is a text or a list of texts", '["?", "NA"]'),
+        ({"encoding": 8}, "encoding is a text, not a int", ""),
+        ({"nullstr": "?"}, "no argument nullstr", "did you mean null?"),
+    ],
+)
+def test_options_of_csv_files_that_are_wrong(options: dict[str, Any], message: str, hint: str, tmp_path: Path) -> None:
+    people().to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(UserError) as refused:
+        anonymize(tmp_path / "people.csv", known="age", **options)
+    assert message in refused.value.message
+    assert hint in (refused.value.hint or "")
+
+
+def test_options_of_csv_files_are_for_these_alone(tmp_path: Path) -> None:
+    people().to_parquet(tmp_path / "people.parquet")
+    with pytest.raises(UserError, match="null, encoding and decimal are for CSV files"):
+        anonymize(tmp_path / "people.parquet", known="age", null="?")
+    with pytest.raises(UserError, match="are for the path of a CSV file, and this is a DataFrame"):
+        anonymize(people(), known="age", decimal=",")
 
 
 def test_a_script_without_its_variable_says_that_one_is_looked_up(released: Any) -> None:

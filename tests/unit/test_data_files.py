@@ -20,7 +20,7 @@ import pytest
 from typer.testing import Result
 
 from sqlanon.clients.terminal.files import commands
-from sqlanon.clients.terminal.files.data_file import data_of
+from sqlanon.clients.terminal.files.named_data import data_of
 from sqlanon.clients.terminal.files.proposal import with_options
 from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT, ROWS_ALIKE, VALUES_OF_A_CLASS

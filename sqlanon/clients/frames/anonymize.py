@@ -13,7 +13,7 @@ from sqlanon.clients.api.method import Method
 from sqlanon.clients.api.policy import Policy
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.clients.api.text_arguments import method_argument, requirement_arguments
-from sqlanon.clients.frames.inputs import NAME, input_of
+from sqlanon.clients.frames.inputs import NAME, CsvOptions, input_of
 from sqlanon.clients.frames.making import Wanted, anonymized, database, without_known
 from sqlanon.domain import policy as domain
 from sqlanon.domain.identifiers import fold, nearest
@@ -39,7 +39,8 @@ Columns = Iterable[str] | None
 NOTHING: tuple[()] = ()
 
 ARGUMENTS = (
-    "known secret insensitive entity k l t require hierarchies method policy quasi_identifiers sensitive".split()
+    "known secret insensitive entity k l t require hierarchies method policy null encoding decimal "
+    "quasi_identifiers sensitive".split()
 )
 # The words for known and secret columns in the literature and in other tools.
 _OTHER_WORDS = {
@@ -47,6 +48,9 @@ _OTHER_WORDS = {
     "secret": "sa sas sensitive_columns sensitive_attributes sensitive_attribute confidential target secrets".split(),
     "insensitive": "other others keep non_sensitive nonsensitive harmless".split(),
     "entity": "id person person_id individual subject respondent".split(),
+    "null": "nulls nullstr na na_values missing missing_values".split(),
+    "encoding": "charset codec codepage".split(),
+    "decimal": "dec decimals decimal_separator".split(),
 }
 _SUPPRESSION = "suppression suppression_limit max_suppression sup suppress".split()
 
@@ -108,6 +112,14 @@ def listed(argument: str, columns: Columns) -> list[str]:
             f"{argument} lists names of columns, and is {described(columns)}", hint=f"write {argument}=[{example}]"
         )
     return [columns] if isinstance(columns, str) else list(columns)
+
+
+def _texts(argument: str, texts: object) -> tuple[str, ...]:
+    """The texts of an argument, of which a single one may stand alone. Raises UserError for anything else."""
+    listed_texts = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else None
+    if listed_texts is None or not all(isinstance(text, str) for text in listed_texts):
+        raise UserError(f"{argument} is a text or a list of texts", hint=f'write {argument}=["?", "NA"]')
+    return tuple(map(str, listed_texts))
 
 
 def role_of(names: list[str], roles: Mapping[Role, tuple[str, list[str]]], index: Sequence[object]) -> dict[str, Role]:
@@ -251,6 +263,9 @@ Frame = TypeVar("Frame")
 class _Making(TypedDict):
     hierarchies: NotRequired[Mapping[str, str] | str | None]
     method: NotRequired[str | Method | None]
+    null: NotRequired[Iterable[str]]
+    encoding: NotRequired[str | None]
+    decimal: NotRequired[str | None]
 
 
 class _Requiring(_Making):
@@ -317,6 +332,9 @@ def anonymize(
     hierarchies: Mapping[str, str] | str | None = None,
     method: str | Method | None = None,
     policy: Policy | None = None,
+    null: Iterable[str] = (),
+    encoding: str | None = None,
+    decimal: str | None = None,
     quasi_identifiers: Iterable[str] = NOTHING,
     sensitive: Iterable[str] | None = NOTHING,
     **others: object,
@@ -351,6 +369,8 @@ def anonymize(
       By default the method that loses least of those that compete; some leave out up to 2 % of the rows.
     - `policy`: a Policy, in place of the arguments up to `require`. The data take the place of its source, the
       columns come in its order, and `hierarchies` has the definition of each hierarchy that it names, by that name.
+    - `null`, `encoding`, `decimal`: of a CSV file, the texts that mean a missing value, the encoding of its text, and
+      the decimal separator of its numbers: null=["?", "NA"], encoding="latin-1", decimal=",".
     - `quasi_identifiers`, `sensitive`: other names of `known` and `secret`.
 
     What the release leaves open is a warning of the class PrivacyRemark. A frame of pandas or polars has `report()`,
@@ -366,7 +386,12 @@ def anonymize(
     ['[31, 32]', '[33, 34]']
     """
     refuse_further(further, others)
-    rows = input_of(data)
+    csv_options = CsvOptions(
+        _texts("null", null),
+        None if encoding is None else text_argument("encoding", encoding),
+        None if decimal is None else text_argument("decimal", decimal),
+    )
+    rows = input_of(data, csv_options)
     require_hierarchies(hierarchies)
     call = MethodCall() if method is None else method_argument(method)
     with database() as connection:

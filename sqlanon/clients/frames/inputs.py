@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
 from os import PathLike, fspath
@@ -12,12 +13,22 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
+from sqlanon.clients.frames.data_files import (
+    CSV_OPTIONS,
+    GLOB,
+    DataFile,
+    first_table,
+    is_database,
+    kind_by_name,
+    kind_of,
+    require_excel,
+)
 from sqlanon.clients.frames.release import FrameRelease, register
 from sqlanon.clients.frames.results import pandas_result, polars_result
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute
 from sqlanon.domain.release import ReleaseAttribute
-from sqlanon.domain.values import QualifiedName, Source, written
+from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.python_variables import data_frame_kind
 from sqlanon.errors import EngineError, UserError
@@ -25,9 +36,18 @@ from sqlanon.release.existing.restored_columns import Restoring
 
 # The name of a data frame in statements.
 NAME = "data"
-# The signs of a path that names several files, or none of this machine's.
-_MANY = ("*", "?", "[", "://")
+# An option of anonymize() and its value, as in encoding="latin-1".
+_OPTION = '{}="{}"'
 _ROWS = "the data frame has no rows"
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """The options of anonymize() for a CSV file: texts for missing values, encoding, and decimal separator."""
+
+    null: tuple[str, ...] = ()
+    encoding: str | None = None
+    decimal: str | None = None
 
 
 class Input(ABC):
@@ -144,26 +164,40 @@ class LazyInput(PolarsInput):
 
 
 class FileInput(Input):
-    """A file, or several by a pattern, that DuckDB reads: CSV, Parquet, JSON, ..."""
+    """A file, or several by a pattern, that DuckDB reads: CSV, Parquet, JSON, ...
 
-    def __init__(self, path: str) -> None:
-        if not any(sign in path for sign in _MANY):
+    `options` are those of a CSV file.
+    """
+
+    def __init__(self, path: str, options: CsvOptions) -> None:
+        is_one = os.path.isfile(path)
+        if not is_one and not GLOB.search(path) and "://" not in path:
             _require_file(path)
-        self._path = path
-        self.source = Source(query=f"FROM {written(path)}")
+        if is_one and is_database(path):
+            table = first_table(path) or "TABLE"
+            hint = f"CREATE ANONYMIZED TABLE r FROM {table} (...) on sqlanon.connect({path!r})"
+            raise UserError(f"{path} is a DuckDB file with tables", hint=hint)
+        kind = kind_of(path, path) if is_one else kind_by_name(path) or "csv"
+        # Signs of a pattern stand for themselves in the name of a file that is there.
+        named = GLOB.sub(lambda sign: f"[{sign[0]}]", path) if is_one else path
+        self._file = DataFile(path, NAME, kind, (named,), option_form=_OPTION).with_options(
+            options.null, options.encoding, options.decimal
+        )
+        self.source = Source(query=f"FROM {self._file.reader}")
 
     def open(self, engine: Engine) -> None:
         query = str(self.source.query)
+        require_excel(engine, self._file)
         try:
             self.names = [name for name, _ in engine.columns(query)]
             has_rows = bool(engine.rows(f"{query} LIMIT 1"))
         except EngineError as error:
+            if reason := self._file.no_utf8():
+                raise UserError(f"{self._file.called} is {reason}", hint=self._file.encoding_hint) from None
             hint = "read it with the function for it, as in sqlanon.connect().read_csv(path).df()"
-            if "UTF-8" in error.message:
-                hint = 'name its encoding, and give the frame: pandas.read_csv(path, encoding="latin-1")'
-            raise UserError(f"{self._path} cannot be read: {error.message}", hint=hint) from None
+            raise UserError(f"{self._file.called} cannot be read: {error.message}", hint=hint) from None
         if not has_rows:
-            raise UserError(f"{self._path} has no rows")
+            raise UserError(f"{self._file.called} has no rows")
 
     def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
         return pandas_result(released.df(), release)
@@ -177,10 +211,18 @@ _KINDS: Mapping[str, Callable[[Any], Input]] = {
 }
 
 
-def input_of(data: object) -> Input:
-    """The input that the data are. Raises UserError for anything else, and for a path without a file."""
+def input_of(data: object, options: CsvOptions) -> Input:
+    """The input that the data are; `options` are those of a CSV file.
+
+    Raises UserError for anything else, for a path without a file, and for options of data that are no CSV file.
+    """
     if isinstance(data, str | PathLike):
-        return FileInput(os.fsdecode(fspath(data)))
+        return FileInput(os.fsdecode(fspath(data)), options)
+    if options != CsvOptions():
+        raise UserError(
+            f"{', '.join(CSV_OPTIONS)} are for the path of a CSV file, and this is a {type(data).__name__}",
+            hint="leave them out, or give the path in place of the data",
+        )
     kind = data_frame_kind(data)
     if kind not in _KINDS:
         raise _no_data_frame(data, kind)

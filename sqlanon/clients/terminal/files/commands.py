@@ -70,7 +70,7 @@ def profile(
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
-        from sqlanon.clients.terminal.files.data_file import data_of
+        from sqlanon.clients.terminal.files.named_data import data_of
         from sqlanon.clients.terminal.files.publish import profile as profiled
 
         with data_of(files, nulls or (), encoding, decimal) as data:
@@ -147,7 +147,7 @@ def anonymize(
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
         from sqlanon.clients.api.text_arguments import method_argument
-        from sqlanon.clients.terminal.files.data_file import data_of
+        from sqlanon.clients.terminal.files.named_data import data_of
         from sqlanon.clients.terminal.files.publish import anonymize as anonymized
         from sqlanon.clients.terminal.files.request import Wanted, listed
 

@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from sqlanon.assess.profiling.checked_values import field_forms
 from sqlanon.assess.workloads.summary import summary_of
+from sqlanon.clients.frames.data_files import SOURCE, DataFile, require_excel
 from sqlanon.clients.terminal.databases import connected
-from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile, require_excel, with_options
 from sqlanon.clients.terminal.files.proposal import confirmed, proposal_of, show_proposal
 from sqlanon.clients.terminal.files.request import (
     Columns,
@@ -76,7 +76,7 @@ def anonymize(
     with connected(":memory:") as connection:
         running = Running(connection, output)
         engine = running.engine
-        require_excel(connection.duckdb, data)
+        require_excel(running.engine, data)
         said: list[str] = []
         data = running.loaded(data)
         if is_open:
@@ -125,7 +125,7 @@ def profile(
     _require_new(script, replaces)
     with connected(":memory:") as connection:
         running = Running(connection, output)
-        require_excel(connection.duckdb, data)
+        require_excel(running.engine, data)
         data, said = _reread(connection, running, running.loaded(data))
         # The script names the table after the data, and so its hierarchies.
         table = typed_name(data.name)
@@ -174,7 +174,7 @@ def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile
     decimal = "," if forms.commas and "decimal_separator" not in taken else None
     if not nulls and decimal is None:
         return data, []
-    again = with_options(data, nulls, None, decimal)
+    again = data.with_options(nulls, None, decimal)
     connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {typed_name(_AS_READ)}")
     try:
         again = running.loaded(again)

@@ -15,7 +15,7 @@ from sqlanon.assess.profiling.categories import recognized
 from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
 from sqlanon.assess.profiling.roles import tells_people_apart
 from sqlanon.assess.profiling.sample import Sample, sampled
-from sqlanon.clients.terminal.files.data_file import SOURCE, DataFile
+from sqlanon.clients.frames.data_files import SOURCE, DataFile
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT

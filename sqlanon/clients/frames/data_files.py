@@ -1,0 +1,276 @@
+"""Data files that DuckDB reads: their kinds, the readers for them, and the options of CSV files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sqlanon.assets import read
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import open_database
+from sqlanon.engines.translated import translated
+from sqlanon.errors import SqlanonError, UserError
+from sqlanon.syntax.texts import string_text, typed_name
+
+# The table that the rows of the data are read into.
+SOURCE = "source"
+_COUNT = "SELECT count(*) FROM source"
+_HEAD = 4096
+# The readers of DuckDB by kind of file.
+_READERS = {"csv": "read_csv", "parquet": "read_parquet", "json": "read_json", "excel": "read_xlsx"}
+_SUFFIXES = {
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".psv", ".dat"), "csv"),
+    **dict.fromkeys((".parquet", ".parq", ".pq"), "parquet"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    **dict.fromkeys((".xlsx",), "excel"),
+}
+_COMPRESSED = (".gz", ".zst")
+# Files of statistics packages, by suffix: the function of pandas that reads them.
+_STATISTICAL = {".dta": "read_stata", ".sav": "read_spss", ".sas7bdat": "read_sas", ".xpt": "read_sas"}
+_PACKAGES = {"read_stata": "Stata", "read_spss": "SPSS", "read_sas": "SAS"}
+# The endings of paths that DuckDB reads without the name of a reader.
+_PLAIN = re.compile(r"\.(?:csv|tsv|parquet|json|jsonl|ndjson|xlsx)(?:\.(?:gz|zst))?$")
+# The signs of patterns of paths.
+GLOB = re.compile(r"[*?[]")
+# The options of CSV files, of the command line and of anonymize().
+CSV_OPTIONS = ("null", "encoding", "decimal")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """The data that a command names.
+
+    `called` is how messages name them, `name` a word for what is made of them, `kind` one of 'csv', 'parquet', 'json',
+    'excel' and 'table'. `paths` are the files, or patterns of files, `table` the table of a DuckDB file. `options` are
+    those of the reader of a CSV file, and `typed` the words of a command line that ask for them. `read_from` are the
+    paths to read, where they are others than those to write. `option_form` is how errors write an option and its value.
+    """
+
+    called: str
+    name: str
+    kind: str
+    paths: tuple[str, ...]
+    table: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    typed: tuple[str, ...] = ()
+    read_from: tuple[str, ...] = field(default=(), repr=False)
+    option_form: str = "--{} {}"
+
+    @property
+    def reader(self) -> str:
+        """The call of DuckDB's reader, as behind FROM; a path alone where DuckDB knows the reader by it."""
+        return self._reader(self.paths)
+
+    def option(self, name: str, value: str) -> str:
+        """An option with its value, as the user writes it."""
+        return self.option_form.format(name, value)
+
+    def with_options(
+        self, nulls: Sequence[str] = (), encoding: str | None = None, decimal: str | None = None
+    ) -> DataFile:
+        """The data with options of CSV files beside those that they have. Raises UserError where it is no CSV file.
+
+        `nulls` are texts that mean a missing value, `encoding` is that of the text, and `decimal` the decimal separator
+        of numbers.
+        """
+        options, typed = list(self.options), list(self.typed)
+        if nulls:
+            # The empty field stays a missing value.
+            markers = ", ".join(map(string_text, dict.fromkeys(("", *nulls))))
+            options.append(("nullstr", f"[{markers}]"))
+            typed += [word for text in nulls for word in ("--null", text)]
+        if encoding is not None:
+            options.append(("encoding", string_text(encoding)))
+            typed += ["--encoding", encoding]
+        if decimal is not None:
+            if decimal not in (".", ","):
+                raise UserError(
+                    f"{self.option('decimal', decimal)} is no decimal separator",
+                    hint=f"write {self.option('decimal', ',')}",
+                )
+            options.append(("decimal_separator", string_text(decimal)))
+            typed += ["--decimal", decimal]
+        if options and self.kind != "csv":
+            null, *others = (self.option_form.partition("{}")[0] + name for name in CSV_OPTIONS)
+            raise UserError(
+                f"{null}, {' and '.join(others)} are for CSV files, and {self.called} is none",
+                hint="leave them out",
+            )
+        return replace(self, options=tuple(options), typed=tuple(typed))
+
+    def statements(self, table: str = SOURCE) -> tuple[str, ...]:
+        """The SQL that reads the data into a new table."""
+        return self._statements(table, self.paths)
+
+    def load(self, connection: Any) -> DataFile:
+        """Reads the data into the table SOURCE of a DuckDB connection.
+
+        Returns the data with the options by which they could be read. Raises UserError where they cannot, or where
+        there are no rows.
+        """
+        data = self
+        try:
+            data._run(connection)
+        except Exception as error:
+            data = self._with_all_rows_looked_at(connection, error)
+        if not connection.execute(_COUNT).fetchone()[0]:
+            raise UserError(f"{self.called} has no rows", hint="name a file with a header and at least one row")
+        return data
+
+    def _statements(self, table: str, paths: Sequence[str]) -> tuple[str, ...]:
+        made = f"CREATE TABLE {typed_name(table)} AS FROM"
+        if self.kind != "table":
+            return (f"{made} {self._reader(paths)}",)
+        return (
+            f"ATTACH {string_text(paths[0])} AS attached (READ_ONLY)",
+            f"{made} attached.{self.table}",
+            "DETACH attached",
+        )
+
+    def _reader(self, paths: Sequence[str]) -> str:
+        texts = [string_text(path) for path in paths]
+        if len(texts) == 1 and not self.options and _PLAIN.search(paths[0]):
+            return texts[0]
+        listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+        options = "".join(f", {name} => {value}" for name, value in self.options)
+        return f"{_READERS[self.kind]}({listed}{options})"
+
+    def _run(self, connection: Any) -> None:
+        for statement in self._statements(SOURCE, self.read_from or self.paths):
+            connection.execute(statement)
+
+    def _with_all_rows_looked_at(self, connection: Any, error: Exception) -> DataFile:
+        """Reads a CSV file once more, its types told by all of its rows. Raises UserError where that fails, too."""
+        with suppress(Exception):
+            connection.execute("DETACH attached")
+        if self.kind == "csv" and type(error).__name__ in ("ConversionException", "InvalidInputException"):
+            data = replace(self, options=(*self.options, ("sample_size", "-1")))
+            with suppress(Exception):
+                data._run(connection)
+                return data
+        raise self._unreadable(error) from error
+
+    def no_utf8(self) -> str | None:
+        """The kind of text that a CSV file has where it is not UTF-8; None where it is, and for other files."""
+        return _not_utf8(self.read_from or self.paths) if self.kind == "csv" else None
+
+    @property
+    def encoding_hint(self) -> str:
+        return f"name its encoding: {self.option('encoding', 'latin-1')}, or utf-16"
+
+    def _unreadable(self, error: Exception) -> SqlanonError:
+        """The error for data that DuckDB cannot read, without the values that DuckDB quotes."""
+        if isinstance(error, SqlanonError):
+            return error
+        if type(error).__module__ not in ("duckdb", "_duckdb"):
+            raise error
+        if reason := self.no_utf8():
+            return UserError(f"{self.called} is {reason}", hint=self.encoding_hint)
+        known = translated(error)  # type: ignore[arg-type]
+        kinds = {"csv": "a CSV file", "parquet": "a Parquet file", "json": "a JSON file", "excel": "an Excel sheet"}
+        what = kinds.get(self.kind)
+        if what is None:
+            return known
+        return UserError(
+            f"{self.called} cannot be read as {what}",
+            hint=known.hint or f"{_one_sentence(known.message)}; {_READERS[self.kind]}(...) in SQL has more options",
+        )
+
+
+def _one_sentence(message: str) -> str:
+    return message.strip().partition("\n")[0].rstrip(".:; ")
+
+
+def kind_of(path: str, called: str) -> str:
+    """The kind of a file by its first bytes, else by its name. Raises UserError for what DuckDB does not read."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise UserError(f"{called} cannot be read: {error.strerror}", hint="is it yours to read?") from None
+    if not head:
+        raise UserError(f"{called} is empty", hint="name a file with a header and at least one row")
+    if head[8:12] == b"DUCK":
+        raise UserError(
+            f"{called} is a DuckDB file with tables", hint=f"name one of them: {called}:{first_table(path) or 'TABLE'}"
+        )
+    if head.startswith(b"SQLite format 3\0"):
+        raise UserError(
+            f"{called} is a SQLite file", hint=f"sqlanon import {called} TABLE --database clinic.duckdb copies a table"
+        )
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"PK\x03\x04"):
+        return "excel"
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise UserError(f"{called} is an old Excel file", hint="save it as .xlsx, or as CSV")
+    if reader := _STATISTICAL.get(Path(path).suffix.lower()):
+        hint = f"save it as CSV or Parquet, or in Python: sqlanon.anonymize(pandas.{reader}({Path(path).name!r}), ...)"
+        raise UserError(f"{called} is a file of {_PACKAGES[reader]}", hint=hint)
+    by_name = kind_by_name(path)
+    if by_name in ("parquet", "excel"):
+        raise UserError(
+            f"{called} is no {by_name.capitalize()} file", hint="rename it after what it is, as in data.csv"
+        )
+    if by_name is None and b"\0" in head and not head.startswith(_UTF_16):
+        raise UserError(f"{called} is no data file", hint="name a CSV, Parquet, JSON or Excel file")
+    return by_name or ("json" if head.lstrip()[:1] in (b"{", b"[") else "csv")
+
+
+def kind_by_name(path: str) -> str | None:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def is_database(path: str) -> bool:
+    """Whether a file is one of DuckDB's."""
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+    return False
+
+
+def tables_of(path: str) -> list[tuple[str, str]]:
+    """The (schema, name) of the tables and views of a DuckDB file, those of its main schema first."""
+    with closing(open_database(path, read_only=True)) as connection:
+        rows = connection.execute(read("sql", "statements", "tables_of_file.sql")).fetchall()
+        return [(str(schema), str(table)) for schema, table in rows]
+
+
+def first_table(path: str) -> str | None:
+    with suppress(Exception):
+        return next((table for _, table in tables_of(path)), None)
+    return None
+
+
+def _not_utf8(paths: Sequence[str]) -> str | None:
+    """The kind of text of files of which one is not UTF-8; None where all are, or where a path names no single file."""
+    for path in paths:
+        with suppress(OSError), open(re.sub(r"\[(.)\]", r"\1", path), "rb") as file:
+            if file.read(2) in _UTF_16:
+                return "UTF-16 text"
+            file.seek(0)
+            for line in file:
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError:
+                    return "not UTF-8 text"
+    return None
+
+
+def require_excel(engine: Engine, data: DataFile) -> None:
+    """Raises UserError for an Excel file where DuckDB's extension for it is not installed."""
+    if data.kind != "excel":
+        return
+    query = "SELECT installed OR loaded FROM duckdb_extensions() WHERE extension_name = 'excel'"
+    if [tuple(row) for row in engine.rows(query)] != [(True,)]:
+        raise UserError(
+            f"{data.called} is an Excel file, and DuckDB's extension for it is not installed",
+            hint="with a network, once: echo 'INSTALL excel' | sqlanon run -; or save the sheet as CSV",
+        )
