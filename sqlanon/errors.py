@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Position:
-    """Where a statement or a part of it stands in the script, counted from 1."""
+    """The place of a statement, or of a part of it, in the script, counted from 1."""
 
     line: int
     column: int
@@ -141,7 +141,7 @@ def about(*part: str) -> Iterator[None]:
 
 
 def _render_alone(error: SqlanonError) -> list[str]:
-    """What a notebook shows of an error that the user can act on: no frame of sqlanon's says more."""
+    """Renders for a notebook an error that the user can act on, without sqlanon's frames, which would say no more."""
     return [f"{type(error).__name__}: {error}"]
 
 

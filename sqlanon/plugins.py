@@ -80,7 +80,7 @@ def plugin_versions() -> list[tuple[str, str]]:
 
 
 def installed_plugin(kind: str, name: str) -> Any:
-    """What the entry point of this name stands for.
+    """Loads the object of the entry point with this name.
 
     Raises UserError, which names the package, if it cannot be imported or ends the program then, or if several packages
     have it.

@@ -1,4 +1,4 @@
-"""How many rows satisfy each of many queries, from the codes of the rows, which say what their labels satisfy.
+"""Counts the rows that satisfy each of many queries, from codes of the rows, which say what their labels satisfy.
 
 A block of rows is a list of their codes. The counts stand in one result for all blocks of a call; the
 others are empty. So the sum over all results is the count of all rows.

@@ -89,7 +89,7 @@ def check_masks(engine: Engine, release: Release) -> tuple[Measurement, ...]:
 
 
 def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> tuple[str, ...]:
-    """What is said of the attacks on a release that what it was required, or its method promises, does not bound."""
+    """Returns remarks on the attacks that neither the satisfied requirements nor the promise of the method bounds."""
     policy = policy_of(release)
     requirements = resolve_requirements(policy, promised=promised_by(release.method, release.method_arguments))
     sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
@@ -125,7 +125,7 @@ def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -
 
 
 def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequirements) -> tuple[Measurement, ...]:
-    """What is measured of the structure that the method promises, besides the requirements of classes.
+    """Measures the structure that the method promises, besides the requirements of classes.
 
     The tables of a release of several have to fit together, and to be those that were released.
     """
@@ -150,7 +150,7 @@ def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequir
 
 
 def _answered(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
-    """What is measured of the requirements that the released rows answer, by their index."""
+    """Measures the requirements that the released rows can answer, by their index."""
     sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
     measurements: dict[int, Measurement] = {}
     for part in answerable.rows_of_requirements(sources):
@@ -169,7 +169,7 @@ def _require_released(engine: Engine, release: Release) -> None:
 
 
 def _of_snapshot(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
-    """What was measured when the snapshot was made, of the requirements that its rows alone cannot answer."""
+    """Returns the measurements made with the snapshot, of the requirements that its rows alone cannot answer."""
     if not answerable.hidden:
         return {}
     if not has_checked_rows(engine, release):
@@ -199,7 +199,7 @@ def _seen(answerable: AnswerableRequirements) -> str:
 
 
 def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
-    """What the live view's own query comes to in the requirements that its rows alone cannot answer."""
+    """Returns what the live view's own query reports for the requirements that its rows alone cannot answer."""
     if not answerable.hidden:
         return {}
     report, content = (own_object(engine, view(release.release_id)) for view in (report_view, content_view))

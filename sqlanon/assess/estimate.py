@@ -76,7 +76,7 @@ def estimate(
 def answer_alone(
     engine: Engine, release: Release, query: AggregateQuery, counted: CountedRelease, scratch: Scratch
 ) -> Rows:
-    """What one query of a workload comes to, as a table of this connection, in a transaction that is open already.
+    """Answers one query of a workload as a table of this connection, in a transaction that is open already.
 
     Raises PolicyError for what the release cannot answer.
     """

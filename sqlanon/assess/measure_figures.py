@@ -61,7 +61,7 @@ def figure_names() -> tuple[str, ...]:
 
 
 def measured_names() -> tuple[str, ...]:
-    """Those of them that can be measured of a release: others compare with a table beside it, and are CHECK's."""
+    """Lists the figures that MEASURE can compute; the others compare with a second table and belong to CHECK."""
     of_classes = (file.name for file in readable_statistics("figures") if not reads_more(file))
     return (*of_classes, *COMPUTED)
 

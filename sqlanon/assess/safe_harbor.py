@@ -243,7 +243,7 @@ class _Harbor:
         return f"from level {least} of {definition.name} on", YOURS
 
     def _of_calendar(self, name: str, unit: str, low: object) -> tuple[str, str]:
-        """How dates by year or coarser are published, and the finding: births need one label for ages over 89."""
+        """Returns how dates by year or coarser are published, and the finding: births need a label for ages over 89."""
         is_birth, is_date = self._is_birth(name), self._is_named(name, "dates")
         oldest = datetime.now(UTC).year - _OLDEST + 1
         if not is_birth and (is_date or low is not None or min(self.kinds[fold(name)].years, default=oldest) >= oldest):

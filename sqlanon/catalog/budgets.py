@@ -118,7 +118,7 @@ def counts(engine: Engine) -> Iterator[tuple[Any, ...]]:
 
 
 def entries(engine: Engine, budget: Budget) -> list[tuple[datetime, Decimal, Decimal, str]]:
-    """When each entry of a budget was made, what it spent, and the query."""
+    """Returns the timestamp, the epsilon, the delta and the query of each entry of a budget."""
     return [
         (asked_at, epsilon, delta, str(query))
         for asked_at, epsilon, delta, query in engine.rows(

@@ -114,13 +114,17 @@ def load(engine: Engine, frontier: str) -> list[Measured]:
 
 
 def slopes(engine: Engine, frontier: str) -> dict[int, float]:
-    """How much of the second figure an efficient candidate gives up for each unit of the first, by its number."""
+    """Returns, by the number of an efficient candidate, how much of the second figure it gives up for each unit of the
+    first.
+    """
     query = sql_file("statements", "frontier_slopes")
     return {int(number): float(slope) for number, slope in engine.rows(query, [frontier])}
 
 
 def rewards(engine: Engine, frontier: str) -> dict[int, float]:
-    """How much less of the second figure a candidate has than without any of the first, for each unit of the first."""
+    """Returns, by the number of a candidate, its gain in the second figure for each unit of the first, from none of the
+    first on.
+    """
     query = sql_file("statements", "frontier_rewards")
     return {int(number): float(reward) for number, reward in engine.rows(query, [frontier])}
 

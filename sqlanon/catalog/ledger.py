@@ -20,12 +20,14 @@ _LEAST_POSITION = -(2**63)
 
 
 def required(series: Series) -> list[tuple[str, str]]:
-    """What a series requires, as the catalog has it: models with their arguments."""
+    """Returns the requirements of a series as the catalog stores them: models with their arguments."""
     return [(each.model, dumps(arguments_to_json(each.arguments))) for each in series.requirements]
 
 
 def head_digest(series: Series) -> str:
-    """What tells what a series is of, and what it requires, from something else; its policy may be renamed."""
+    """Returns a digest of what a series is about and requires; the name of its policy is left out, because a policy may
+    be renamed.
+    """
     head = [series.series_id, fold(series.name), series.entity, series.entity_type, series.key_check]
     return _sha256([*head, list(map(list, series.attributes)), list(map(list, required(series)))])
 
@@ -79,7 +81,7 @@ def unchanged(engine: Engine, series: Series) -> Series:
 
 
 def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
-    """What tells the ledger's rows from others, release by release, from a position on.
+    """Returns a checksum of the ledger's rows for each release, from a position on.
 
     It is also of what the series requires and of the releases' digests. Rows of no release have a place of their own.
     """

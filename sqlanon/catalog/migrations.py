@@ -47,7 +47,7 @@ class Migration:
 
 
 class Condition(StrEnum):
-    """How a database's catalog stands to the one that this sqlanon knows."""
+    """The state of a database's catalog, compared with the catalog that this version of sqlanon writes."""
 
     ABSENT = "absent"
     CURRENT = "current"

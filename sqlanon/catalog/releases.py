@@ -409,7 +409,7 @@ def save_figures(engine: Engine, release: Release, figures: Sequence[tuple[str, 
 
 
 def measurements(engine: Engine, release: Release) -> list[Measurement]:
-    """What the last check of a release came to, in the order in which it was asked."""
+    """Returns the measurements of a release's last check, in the order in which they were asked."""
     identity = {"release_id": release.release_id}
     rows = _rows.read(engine, "measurement", _MeasurementRow, identity)
     last = max((row.measured_at for row in rows), default=None)

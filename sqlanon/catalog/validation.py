@@ -1,4 +1,4 @@
-"""What every policy must be, whether a statement or a user's own INSERT wrote it."""
+"""Checks what must hold for every policy, whether a statement or a user's own INSERT wrote it."""
 
 from __future__ import annotations
 

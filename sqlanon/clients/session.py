@@ -104,7 +104,9 @@ def connect(
 def _on_spark(
     session: SparkSession | None, releases: str | PathLike[str] | None, summary_rows: int | None
 ) -> Callable[[DuckDBEngine], Engine]:
-    """What makes the engine of a connection whose rows are on Spark. Raises UserError without PySpark."""
+    """Returns the function that makes the engine of a connection whose rows are on Spark. Raises UserError without
+    PySpark.
+    """
     try:
         from sqlanon.engines.federated.engine import federated
     except ModuleNotFoundError as error:
@@ -248,7 +250,9 @@ class Connection(ConnectionMethods):
         return Policy.of(policy_of(text))
 
     def page(self, statement: Statement, written: Callable[[Engine], str]) -> str:
-        """What `written` makes of the database, where it finds the data frames of policies as a statement does."""
+        """Returns the page that `written` makes from the database, with data frames of policies found as a statement
+        finds them.
+        """
         frames = caller_frames()
         with self._alone(), self._frames.visible(self._engine, statement, frames):
             return written(self._engine)
@@ -310,7 +314,7 @@ class Connection(ConnectionMethods):
             return self._returning_itself(attribute) if name in _RETURN_CONNECTION else attribute
 
     def __dir__(self) -> list[str]:
-        """What an editor offers: DuckDB's methods too."""
+        """Lists the names that an editor offers: DuckDB's methods too."""
         return sorted({*super().__dir__(), *dir(self._connection)})
 
     def _returning_itself(self, method: Callable[..., Any]) -> Callable[..., Connection]:

@@ -1,1 +1,1 @@
-"""What sqlanon talks about: frozen dataclasses, standard library only."""
+"""The objects that sqlanon works with: frozen dataclasses, standard library only."""

@@ -44,7 +44,7 @@ class Violated:
 
 @dataclass(frozen=True)
 class JoinReached:
-    """What a release at a node would come to in a requirement of its join with another release."""
+    """The value that a release at a node would reach in a requirement of its join with another release."""
 
     requirement: str
     other: str
@@ -56,7 +56,7 @@ class JoinReached:
 
     @property
     def figure(self) -> str:
-        """What is achieved, as a text: no row of the one release may match any of the other."""
+        """The achieved value as a text: no row of one release may match any row of the other."""
         return "nothing, for no rows match" if self.achieved is None else f"{self.achieved:.6g}"
 
 
@@ -84,7 +84,7 @@ class ExaminedNode:
 
     @property
     def broken_joins(self) -> tuple[JoinReached, ...]:
-        """What the join with another release would tell too much of."""
+        """The requirements of the join with another release that the node violates."""
         return tuple(reached for reached in self.joins if not reached.satisfied)
 
     @property
@@ -93,7 +93,8 @@ class ExaminedNode:
         return self.withheld + (self.later or 0)
 
     def breaks(self, limit: int) -> Violated | None:
-        """What by itself keeps the node from being published; None if it takes several requirements, or later rounds.
+        """Returns the requirement that alone keeps the node from being published; None if several requirements, or
+        later rounds, do.
 
         The requirement with most rows, if these alone are more than the `limit` that may be
         suppressed, or one that withholding rows cannot cure.
@@ -118,7 +119,7 @@ class LessGeneral:
 
 @dataclass(frozen=True)
 class Binding:
-    """What keeps most of the nodes one level less general from being published.
+    """The reason that keeps most of the nodes one level less general from being published.
 
     A requirement, or the suppression budget (None), at `at` of the nodes that may not be published, `of` in all.
     `of_join` says that it is about the join with another release, and no row violates it by itself.
@@ -132,7 +133,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class CommonValue:
-    """What the rows left out have in common: of the `rows`, `most` have one value of the attribute.
+    """The value that the rows left out share: of the `rows`, `most` have one value of the attribute.
 
     Of the rows published, `published`, the most frequent value has `most_published`.
     """
@@ -174,18 +175,18 @@ class Explanation:
 
     @property
     def failing(self) -> tuple[ExaminedNode, ...]:
-        """Those of the neighbours that may not be published."""
+        """The neighbors that may not be published."""
         return tuple(node for node in self.neighbours if node.loss is None)
 
     def extra_loss(self, node: ExaminedNode) -> Fraction:
-        """What a node that may be published loses beyond the chosen one; below 0 if it loses less."""
+        """Returns the loss of a publishable node beyond the loss of the chosen node; below 0 if it loses less."""
         assert node.loss is not None
         assert self.chosen.loss is not None
         return node.loss - self.chosen.loss
 
     @property
     def better(self) -> tuple[ExaminedNode, ...]:
-        """Those of the neighbours that may be published and lose no more: a search that was stopped leaves some."""
+        """The neighbors that may be published and lose no more: a search that was stopped leaves some."""
         return tuple(node for node in self.neighbours if node.loss is not None and self.extra_loss(node) <= 0)
 
     @property
@@ -203,7 +204,8 @@ class Explanation:
 
     @property
     def binding(self) -> Binding | None:
-        """What most of the neighbours break first: the requirement with most rows, if these alone are too many.
+        """Returns the requirement that most of the neighbors break first: the one with most rows, if these alone are
+        too many.
 
         Of equals the one with more rows in all of them, then the first. None where every
         neighbour could be published.
@@ -224,7 +226,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Searched:
-    """How a search came to its choice.
+    """The effort and the proof of a search.
 
     Of `nodes` candidates `checked` had their classes counted and `pruned` were ruled out unseen. If `proven`, no
     candidate loses less; if not, none loses less than `least`, where that is known.
@@ -238,7 +240,8 @@ class Searched:
 
 
 class Choice(Protocol):
-    """What a method publishes in place of the source's `rows`, of which it leaves `suppressed` out.
+    """The rows and labels that a method chose to publish in place of the source's `rows`; `suppressed` rows are left
+    out.
 
     `loss` is what is lost by the measure `loss_name`. `searched` says how it was found, None without a search.
     """

@@ -1,4 +1,4 @@
-"""When two spellings are one name, and which name a user may have meant."""
+"""Decides when two spellings are one name, and which name a user may have meant."""
 
 from __future__ import annotations
 

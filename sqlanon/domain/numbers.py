@@ -18,7 +18,7 @@ def without_noise(value: float | None) -> float | None:
 
 
 def levelled(values: Sequence[float]) -> Mapping[float, float]:
-    """For each value the least of those that it differs from by rounding alone, so that equal figures are equal."""
+    """Maps each value to the least value that differs from it by rounding alone, so that equal figures are equal."""
     levels: list[float] = []
     for value in sorted(set(values)):
         if not levels or value - levels[-1] > max(_NOISE, abs(levels[-1]) * _RELATIVE_NOISE):
@@ -35,7 +35,7 @@ def counted(number: int, noun: str, nouns: str | None = None) -> str:
 
 
 def count_of(number: int, of: int, noun: str, nouns: str | None = None) -> str:
-    """How many of how many: 1 of 1 row, 1 of 17 rows."""
+    """Writes a count of a total: 1 of 1 row, 1 of 17 rows."""
     return f"{number} of {counted(of, noun, nouns)}"
 
 

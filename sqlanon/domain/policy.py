@@ -15,7 +15,7 @@ _RESPONDENTS = "respondents"
 
 
 class Role(StrEnum):
-    """What a column is to an adversary (Samarati 2001; Li et al. 2007)."""
+    """The meaning of a column to an adversary (Samarati 2001; Li et al. 2007)."""
 
     IDENTIFIER = "identifier"
     ENTITY = "entity"
@@ -190,7 +190,7 @@ class Requirement:
 
     @property
     def subject(self) -> tuple[str, frozenset[tuple[str, tuple[str, ...]]]]:
-        """What is required, without how much: the model and its arguments that are no numbers.
+        """The requirement without its numbers: the model and its arguments that are no numbers.
 
         Of two requirements on one subject, such as 4- and 5-anonymity, the stricter is all that counts; where none
         is, one with the stricter of each number meets both.
@@ -279,7 +279,7 @@ class Policy:
     joined: JoinedRelease | None = None
 
     def __str__(self) -> str:
-        """What errors call it; a policy that stands for a CHECK has no name but its source's."""
+        """Returns the name that errors use; a policy that stands for a CHECK has no name but its source's."""
         return f"policy {self.name}" if self.name else self.source.called
 
     def having(self, role: Role) -> Iterator[Attribute]:
@@ -306,12 +306,12 @@ class Policy:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All that a release is made from: the source, and after it those of the related tables."""
+        """The sources of a release: the policy's source, then those of the related tables."""
         return (self.source, *(table.source for table in self.related))
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """What stands behind a release's name in those of its tables: that of the source, and of each related table."""
+        """The suffixes of the names of a release's tables: that of the source, and one for each related table."""
         source = self.source.name
         called = _RESPONDENTS if source is None else variable_of(source.name) or source.name
         return (called, *(table.name for table in self.related))

@@ -17,7 +17,7 @@ from sqlanon.domain.values import QualifiedName, Value
 
 
 class Reading(StrEnum):
-    """What a value of a published column says of a row of the source.
+    """The relation of a published value to a row of the source.
 
     It is recorded with every release and in every certificate, so that what checks a release or estimates from it
     asks the columns and not the method that made them.
@@ -209,7 +209,9 @@ class Release:
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:
-        """What the release shows: the object of its name, or its several tables, in the order of its columns."""
+        """The objects that readers see: the object with the release's name, or its several tables, in the order of its
+        columns.
+        """
         names = list(dict.fromkeys(attribute.fragment for attribute in self.attributes))
         order = {fragment: index for index, fragment in enumerate(names)}
         tables = [made for made in self.objects if made.fragment is not None]
@@ -279,7 +281,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What the figures of a release rest on, which no row of it can show.
+    """An assumption behind the figures of a release, which no row of the release can show.
 
     `name` is its name in the literature, `attributes` the sensitive attributes that it is
     about, `meaning` what is taken for granted, and `leaves` what is not bounded because of it.

@@ -53,7 +53,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Signatures:
-    """Which values the respondents of a source have had to choose from: those of their classes in a series.
+    """The values that the respondents of a source have had to choose from: those of their classes in a series.
 
     Of each respondent who is in a release of the series, `members` is a table of entity and signature, a number, in the
     latest of these. `values` has the signature, its values, and n, how often a class has the value at the most.
@@ -115,7 +115,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Batch:
-    """What one ADVANCE has read and published, in rows, and how many rows wait after it.
+    """The numbers of rows that one ADVANCE has read and published, and of those that wait after it.
 
     A row is read once: then it waits, and it leaves in a class, under a label that was there, or withheld. Of the
     withheld ones `late_rows` came with a moment before one that had been read. `vanished_rows` were read and are not

@@ -52,7 +52,7 @@ class ShownColumn:
 
     @property
     def became(self) -> str:
-        """What the column became, in words: `ranges of 2 to 9 years, median 4`."""
+        """Describes in words what the column became: `ranges of 2 to 9 years, median 4`."""
         match self.kind:
             case "kept":
                 return "as it is"
@@ -88,7 +88,7 @@ class ShownColumn:
 
 @dataclass(frozen=True)
 class CountError:
-    """How far counts estimated from a release are from those on its source.
+    """The error of counts that are estimated from a release, compared with the counts on its source.
 
     `drawn` random counts have conditions on `columns` columns each. `median` and `mean` are those of the relative
     errors of the `compared` ones: those that the release answers and that are not 0 in the source. `unanswered` is the
@@ -120,7 +120,7 @@ class CountError:
 
 @dataclass(frozen=True)
 class SurestGuess:
-    """How sure a reader can be of a secret who knows all the known columns of somebody in the release.
+    """The certainty of a reader's guess of a secret who knows all known columns of somebody in the release.
 
     `highest` is the share of the most frequent value in the class where it is most frequent, `people` the rows of the
     classes with that share, or at least as many (`or_more`), `mean` the mean over all rows, and `before` the share of
@@ -242,7 +242,7 @@ class Summary:
 
     @property
     def not_promised(self) -> str:
-        """What the release does not promise, in one sentence."""
+        """Names in one sentence what the release does not promise."""
         has_secret = any(column.role is Role.SENSITIVE for column in self.columns)
         return _NOT_PROMISED if has_secret else f"{_WITHOUT_SECRET}; {_NOT_PROMISED}"
 

@@ -65,7 +65,7 @@ def variable_of(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Source:
-    """What a policy is ON: a relation's name, or the text of a SELECT. Exactly one is set.
+    """The rows that a policy is ON: a relation's name, or the text of a SELECT. Exactly one is set.
 
     `bound` are the tables and views that a policy's source read when the policy was made, by their full names; those of
     the policy's own database by schema and name. A relation's own entry comes first. It is empty where nobody knows.
@@ -82,5 +82,5 @@ class Source:
 
     @property
     def called(self) -> str:
-        """What messages call it: a query's own text may hold data."""
+        """The name that messages use: a query's own text may hold data."""
         return str(self) if self.name else "(SELECT ...)"

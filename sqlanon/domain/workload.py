@@ -46,11 +46,11 @@ class WorkloadOptions:
     seed: int = 1
 
     def predicates(self, quasi_identifiers: int) -> int:
-        """On how many of the quasi-identifiers each query has a predicate."""
+        """Returns the number of quasi-identifiers on which each query has a predicate."""
         return min(quasi_identifiers, FEW) if self.dimensions is None else self.dimensions
 
     def values(self, known: int, predicates: int) -> int:
-        """How many of an attribute's `known` values each of this many predicates names: at least one."""
+        """Returns the number of an attribute's `known` values that each of this many predicates names: at least one."""
         share: float = float(self.selectivity) ** (1 / predicates)
         return min(known, max(1, ceil(known * share)))
 

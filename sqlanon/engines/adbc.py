@@ -300,7 +300,9 @@ def _not_connected(error: Any, called: str) -> SqlanonError:
 
 
 def _said_of_source(called: str, error: Any) -> SqlanonError:
-    """The same of a table that is read, where a value is none of the release's."""
+    """Returns the error for a source table that cannot be read. Its message may be shown: its values are not those of a
+    release.
+    """
     state = _state(error)
     if state.startswith(("22", "P0")):
         return DataError(
@@ -313,7 +315,7 @@ def _said_of_source(called: str, error: Any) -> SqlanonError:
 
 
 def _said(called: str, error: Any) -> SqlanonError:
-    """What the server says of an error, without what may be a value."""
+    """Returns the server's message about an error, without what may be a value."""
     state = _state(error)
     said = f"{called}: PostgreSQL refuses it ({state})"
     if state[:2] in _VALUELESS:

@@ -1,4 +1,4 @@
-"""What sqlanon needs of a database."""
+"""The protocol of a database that sqlanon works with."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Engine(Protocol):
         ...
 
     def native_function(self, name: str) -> str | None:
-        """What this engine calls a function of `udfs/` that it has itself; None for one that is to be registered."""
+        """Returns the engine's own name for a function of `udfs/`; None for a function that has to be registered."""
         ...
 
     def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
@@ -172,7 +172,7 @@ class Engine(Protocol):
 
 
 class SingleEngine:
-    """What the engine protocol asks of engines whose rows are elsewhere, as it is where they are not."""
+    """The parts of the engine protocol for rows elsewhere, answered by an engine whose rows are not elsewhere."""
 
     distributed = False
     reads_in_place = True
@@ -194,20 +194,20 @@ class SingleEngine:
         return "TABLE"
 
     def declare(self, source: Source) -> Source:
-        """The same: relations are known by their names already."""
+        """Returns the source itself: its relations are known by their names already."""
         return source
 
     def native_function(self, name: str) -> str | None:
-        """None: the engine has no function of `udfs/` before it is registered."""
+        """Returns None: the engine has no function of `udfs/` before it is registered."""
         return None
 
     def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
-        """None: no table is one of files."""
+        """Returns an empty list: no table consists of files."""
         return []
 
     def shadowing_macros(self) -> list[str]:
-        """None: the engine has no macros."""
+        """Returns an empty list: the engine has no macros."""
         return []
 
     def end_statement(self) -> None:
-        """Nothing is noted of a statement."""
+        """Does nothing: the engine notes nothing of a statement."""

@@ -1,4 +1,4 @@
-"""What a type checker and an editor know of DuckDB's connection: its methods, from DuckDB's own stubs.
+"""Declares the methods of DuckDB's connection, from DuckDB's own stubs, for type checkers and editors.
 
 At run time a connection of sqlanon's hands on what it does not have itself, and this class is empty.
 """

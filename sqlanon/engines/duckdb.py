@@ -280,7 +280,7 @@ class DuckDBEngine(SingleEngine):
         return [(name, kind) for name, kind, *_ in self.rows(described)]
 
     def fingerprint(self, rows: exp.Query) -> str | None:
-        """None: DuckDB has the function hash."""
+        """Returns None: DuckDB has the function hash."""
         return None
 
     def version(self) -> str:

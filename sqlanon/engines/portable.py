@@ -1,4 +1,4 @@
-"""What every engine answers alike: the queries that may leave DuckDB.
+"""Lists what every engine answers alike: the queries that may leave DuckDB.
 
 The list holds what was tried on both DuckDB and Spark. Anything else is an error that
 names it, since what an engine does not know the same way it often answers without

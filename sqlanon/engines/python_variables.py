@@ -1,4 +1,4 @@
-"""What of a Python program DuckDB may read by its name: the variables of its callers, and data frames."""
+"""Controls what DuckDB may read of a Python program by its name: the variables of its callers, and data frames."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def data_frame_kind(value: object) -> str | None:
 
 
 def called_beside_caller(function: Callable[[], Result]) -> Result:
-    """What the function returns, called where DuckDB sees the variables of sqlanon's caller.
+    """Calls the function where DuckDB sees the variables of sqlanon's caller, and returns its result.
 
     DuckDB looks for a table that the database does not have among the variables of the function that
     calls it, so the call comes from one whose module has just these.

@@ -1,4 +1,4 @@
-"""Which tables a query of the user's reads, through views and macros: found in its text, as DuckDB has parsed it.
+"""Finds the tables that a user's query reads, through views and macros, in its text as DuckDB has parsed it.
 
 DuckDB's own `get_table_names` binds the query to tables without columns, and so refuses whatever
 needs to know them: JOIN ... USING, COLUMNS(...), UNPIVOT. Here names are looked up and nothing is bound. A name
@@ -70,7 +70,7 @@ class _Known(NamedTuple):
 
 
 def relations_read(rows: Rows, query: str) -> list[Reading]:
-    """What a query reads, each once; `rows` answers questions about the database.
+    """Returns the relations that a query reads, each once; `rows` answers questions about the database.
 
     Raises UserError where it cannot be told.
     """
@@ -98,7 +98,9 @@ def calls_made(rows: Rows, query: str) -> Calls:
 
 
 def _answer(rows: Rows, question: str, query: str) -> Any:
-    """What DuckDB says of a query, in JSON. Of what it cannot parse or serialize it says that, without failing."""
+    """Asks DuckDB about a query, and returns its answer in JSON. An error of parsing or serializing is part of that
+    answer.
+    """
     try:
         answer = json.loads(rows(question, [query])[0][0])
     except RecursionError:
@@ -200,7 +202,7 @@ class _Reader:
 
     @cached_property
     def _path(self) -> list[Namespace]:
-        """Where DuckDB looks for an unqualified name, after the temporary ones."""
+        """Returns the schemas in which DuckDB looks for an unqualified name, after the temporary ones."""
         database, path = self._rows(_PATH, ())[0]
         return [*search_path(database, path), (database, "main")]
 

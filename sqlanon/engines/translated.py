@@ -1,4 +1,4 @@
-"""What DuckDB says of an error, without the values that it may quote."""
+"""Translates an error of DuckDB, without the values that it may quote."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _OF_CONNECTION = (duckdb.ConnectionException, duckdb.ResourceInUseException)
 
 
 def in_use() -> duckdb.Error:
-    """What DuckDB raises where two threads use one connection."""
+    """Returns the error that DuckDB raises where two threads use one connection."""
     return duckdb.ResourceInUseException(
         "Resource In Use Error: connection is busy with another call; it refuses instead of waiting, "
         "so use a separate connection from cursor()"

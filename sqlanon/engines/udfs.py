@@ -82,7 +82,7 @@ def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
 
 @contextmanager
 def registered_for_summaries(engine: Engine, name: str) -> Iterator[str]:
-    """As `registered`, for queries on summaries alone, where the engine of the rows has a function of its own."""
+    """Registers a function like `registered`, for queries on summaries alone, where the rows' engine has its own."""
     with _registered(engine, name, {}) as sql_name:
         yield sql_name
 

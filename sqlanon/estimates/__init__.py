@@ -1,1 +1,1 @@
-"""What a release says of queries on its source, one query at a time or many at once."""
+"""Estimates the answers of queries on a source from its release, one query at a time or many at once."""

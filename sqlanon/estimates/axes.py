@@ -79,7 +79,7 @@ _DIGITS = "lpad(CAST(abs(value) AS VARCHAR), CAST(greatest(unit, length(CAST(abs
 
 @dataclass(frozen=True)
 class Axis:
-    """How a type's values lie on their axis.
+    """The order of a type's values on an axis.
 
     `kind` is 'integer' (a whole number for each value), 'real' or 'text'. `scale` is the number
     of decimals of a DECIMAL, whose unit is its last digit. `low` and `high` are the ends of a span

@@ -32,7 +32,7 @@ def withheld_rows(number: int | None) -> exp.Select:
 
 @dataclass(frozen=True)
 class Sizes:
-    """For one query: more than `max_combinations` combinations of rows with values are refused.
+    """The limits of estimates. A query with more than `max_combinations` combinations of rows with values is refused.
 
     `code_bits` are the bits of a BIGINT and of a HUGEINT that the code of a bucket may use.
 

@@ -109,11 +109,12 @@ class ReleaseModel:
 
     @property
     def bucketed_positions(self) -> dict[str, tuple[int, int]]:
-        """For each bucketed column the index of its set in `bucketed`, and its own index in the set."""
+        """Returns for each bucketed column the index of its set in `bucketed`, and its own index in the set."""
         return self.positions_for(())
 
     def positions_for(self, named: Collection[str]) -> dict[str, tuple[int, int]]:
-        """The same for a query that names these columns: of the sets that have a column, the one with most of them.
+        """Returns, for a query that names these columns, the positions in the sets that have a column, and most of them
+        first.
 
         What is in one set is known exactly. Of sets with equally many the first is taken.
         """

@@ -83,7 +83,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a certificate is made from.
+    """The facts from which a certificate is made.
 
     `columns` are the file's, `types` those of the source by its columns' names. Of a
     release of several tables, `tables` has the name, the number of rows and the columns
@@ -396,7 +396,7 @@ _ADDED = {
 
 @dataclass(frozen=True)
 class ColumnMeaning:
-    """What a published column is, in the words of a certificate; what does not apply is empty."""
+    """The meaning of a published column, in the words of a certificate; what does not apply is empty."""
 
     table: str
     column: str
@@ -447,7 +447,7 @@ def _label(hierarchy: HierarchyEntry) -> str:
 
 
 def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
-    """What each column is by a certificate, table by table."""
+    """Yields the meaning of each column of a certificate, table by table."""
     attributes = {fold(a.name): a for a in certificate.policy.attributes}
     hierarchies = {fold(h.name): h for h in certificate.policy.hierarchies}
     words = words_of(certificate)

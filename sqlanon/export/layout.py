@@ -1,4 +1,4 @@
-"""Where the files of an export lie.
+"""Places the files of an export.
 
 The path of EXPORT names a folder, and the export is then all that is in it: the data file, named
 after the release, with `certificate.json` and `certificate.md`. A path that ends like a
@@ -97,7 +97,7 @@ class Layout:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """What is written about the data files."""
+        """The files that describe the data files."""
         return self.certificate, self.markdown, *((self.dictionary,) if self.has_dictionary else ())
 
     @property
@@ -164,7 +164,7 @@ def layout_of(
 
 
 def names_beside(data: str) -> tuple[str, str, str]:
-    """What is called after a data file: the certificates, that for programs and that for people, and the dictionary."""
+    """Returns the names that follow from a data file: the certificates for programs and people, and the dictionary."""
     return f"{data}.certificate.json", f"{data}.certificate.md", f"{data}.dictionary.csv"
 
 
@@ -271,7 +271,7 @@ def _described(folder: str) -> Iterator[os.stat_result]:
 
 
 def why_not_data(file: Path, certificate: Path) -> str | None:
-    """What speaks against a file's being the data file of an export whose certificate stands there; None if nothing."""
+    """Explains why a file is not the data file of an export whose certificate is there; None if it is."""
     try:
         if not _is_own(file):
             return "is no file of its own"
@@ -289,12 +289,12 @@ def why_not_data(file: Path, certificate: Path) -> str | None:
 
 
 def why_not_certificate(file: Path) -> str | None:
-    """What speaks against a file's being the JSON certificate of an export; None if nothing."""
+    """Explains why a file is not the JSON certificate of an export; None if it is."""
     return None if _is_own(file) and _content(file) else "is no certificate of an export"
 
 
 def why_not_markdown(file: Path) -> str | None:
-    """What speaks against a file's being the Markdown certificate of an export; None if nothing."""
+    """Explains why a file is not the Markdown certificate of an export; None if it is."""
     with suppress(OSError, ValueError):
         if _is_own(file) and file.read_text(encoding="utf-8").startswith(MARKDOWN_TITLE):
             return None
@@ -401,7 +401,7 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
 
 
 def _present(layout: Layout) -> set[str]:
-    """What is in the target's folder, or which of the files to be written are there."""
+    """Returns the content of the target's folder, or those of the files to be written that exist."""
     if not layout.is_folder:
         return {name for name in {*layout.names, layout.dictionary} if os.path.lexists(layout.folder / name)}
     if not os.path.lexists(layout.target):
@@ -426,7 +426,7 @@ def content_names(folder: Path) -> set[str]:
 
 
 def _why_not(layout: Layout, name: str) -> str | None:
-    """What speaks against a file's belonging to the earlier export of this target."""
+    """Explains why a file is not part of the earlier export of this target; None if it is."""
     file, certificate = layout.folder / name, layout.folder / layout.certificate
     if name == layout.certificate:
         return why_not_certificate(file)

@@ -144,7 +144,7 @@ def _promises(requirements: Sequence[RequirementEntry], policy: PolicyEntry, *, 
 
 
 def _counted(seen: str) -> str:
-    """What no row of the file shows, as the beginning of a sentence."""
+    """Writes, as the beginning of a sentence, what no row of the file shows."""
     hidden = seen.removeprefix("snapshot with its ").partition(",")[0]
     entries = {
         "public table": "Rows of the public table",
@@ -154,7 +154,7 @@ def _counted(seen: str) -> str:
 
 
 def _assumed(assumptions: Sequence[AssumptionEntry]) -> Iterator[str]:
-    """What the figures above rest on, and what is open because of it."""
+    """Yields the assumptions behind the figures above, and what each leaves open."""
     for entry in assumptions:
         about = f"Of {', '.join(map(_code, entry.attributes))}: " if entry.attributes else ""
         yield f"{about}{entry.meaning} {entry.not_hidden}"

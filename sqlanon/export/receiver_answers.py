@@ -126,7 +126,7 @@ def _structure(export: ReceivedExport, exported: ExportedTables) -> Structure:
 
 
 def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[Evidence]:
-    """Whose signature the certificate has; nothing for one that nobody signed, if nobody has to have.
+    """Yields the evidence of the certificate's signature; nothing for an unsigned one, if no signature is required.
 
     Raises PrivacyViolation where it is not that of the holder of the key.
     """

@@ -31,7 +31,7 @@ _PEM = "-----BEGIN"
 
 @dataclass(frozen=True)
 class Signer:
-    """Who signed a certificate: the fingerprint of the key, and its bytes."""
+    """The signer of a certificate: the fingerprint of the key, and its bytes."""
 
     fingerprint: str
     key: bytes
@@ -72,7 +72,7 @@ def _no_key(variable: str, problem: str) -> UserError:
 
 
 def key_fingerprint(key: Ed25519PrivateKey) -> str:
-    """What a private key is known by: the fingerprint of the public one."""
+    """Returns the fingerprint of a private key: that of its public key."""
     return _fingerprint(key.public_key().public_bytes_raw())
 
 
@@ -85,7 +85,7 @@ def signed(certificate: Certificate, key: Ed25519PrivateKey) -> tuple[Certificat
 
 
 def signer_of(content: dict[str, object]) -> Signer | None:
-    """Who signed the certificate with these members; None for a certificate that nobody signed.
+    """Returns the signer of the certificate with these members; None for an unsigned certificate.
 
     Raises PrivacyViolation for a signature that is not one of this certificate, UserError where what checks signatures
     is not installed.
@@ -168,7 +168,7 @@ def _signer(key: Ed25519PublicKey) -> Signer:
 
 
 def _fingerprint(public: bytes) -> str:
-    """What people compare keys by, as of SSH keys."""
+    """Returns the fingerprint by which people compare keys, as those of SSH."""
     return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
 
 

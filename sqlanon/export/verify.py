@@ -195,7 +195,7 @@ _COMPOSITE = ("STRUCT", "MAP", "UNION", "VARIANT")
 
 @dataclass(frozen=True)
 class Expected:
-    """What a file must have.
+    """The content that a file must have.
 
     `fingerprint` is that of its rows whatever their order, None where another engine has it; `certificate` the text
     that it carries, None where the format could and does not; `achieved` the snapshot's measurements of the
@@ -337,7 +337,7 @@ def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
 
 
 def _beside(background: Background) -> Background:
-    """What a check knows besides the release, read from the temporary tables in place of the catalog's."""
+    """Returns the background of a check, read from the temporary tables in place of the catalog's."""
     taxonomies = {
         name: replace(taxonomy, listed=_moved(taxonomy.listed) if taxonomy.listed else None)
         for name, taxonomy in background.taxonomies.items()

@@ -93,7 +93,7 @@ def _takes(limits: Limits, policy: Policy) -> bool:
 
 
 def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
-    """Each option that a method goes by and its value, given or by default. Raises UserError as its `options` does."""
+    """Each option that a method goes by and its value, given or by default. Raises UserError as `options`."""
     return given_or_default(find_method(method).options(arguments))
 
 
@@ -106,25 +106,27 @@ def preferred_to(
 
 
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
-    """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
+    """Returns the promises of a method itself, besides a policy's. Raises UserError as its `options` does."""
     by_name = find_method(method)
     return by_name.promises(by_name.options(arguments))
 
 
 def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-    """What the figures of a method's release rest on; `sensitive` are its columns. Raises as `promised_by` does."""
+    """Returns the assumptions behind the figures of a method's release; `sensitive` are its columns. Raises as
+    `promised_by`.
+    """
     by_name = find_method(method)
     return by_name.assumes(by_name.options(arguments), sensitive)
 
 
 def assumed_of(release: Release) -> tuple[Assumption, ...]:
-    """What the figures of a release that was made rest on."""
+    """Returns the assumptions behind the figures of a release that exists."""
     sensitive = [output.source or output.name for output in release.attributes if output.role is Role.SENSITIVE]
     return assumed_by(release.method, release.method_arguments, sensitive)
 
 
 def verified(method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables) -> Structure:
-    """What the tables of a release keep of what its method promises of them. Raises as `promised_by` does.
+    """Measures what the tables of a release keep of the promises of its method. Raises as `promised_by` does.
 
     Raises InternalError, too, for a measurement that a certificate could not explain.
     """
@@ -140,7 +142,7 @@ def verified(method: str, arguments: Sequence[tuple[str, Value]], published: Pub
 def require_kept(
     method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables, name: object, done: str
 ) -> tuple[Measurement, ...]:
-    """What tables that are not `done` yet, published or exported, keep of what their method promises of them.
+    """Measures what tables that are not `done` yet, published or exported, keep of the promises of their method.
 
     Raises PrivacyViolation where they keep less, InternalError where they do not fit together, and as `verified` does.
     """
@@ -157,6 +159,6 @@ def require_kept(
 
 
 def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:
-    """What a certificate says of a method's releases. Raises as `promised_by` does."""
+    """Returns the certificate's wording about a method's releases. Raises as `promised_by` does."""
     by_name = find_method(method)
     return by_name.wording(by_name.options(arguments))

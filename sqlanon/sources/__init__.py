@@ -1,1 +1,1 @@
-"""What a policy brings to a release: its source, its columns, and what its requirements read."""
+"""The inputs of a release that its policy names: its source, its columns, and what its requirements read."""

@@ -1,4 +1,4 @@
-"""Which catalog entry a name means, and which ones the names of a policy meant when it was made.
+"""Finds the catalog entry that a name means, and the entries that the names of a policy meant when it was made.
 
 DuckDB looks a name up each time it reads it: in the temporary tables and views first, then along the search path. So a
 name may mean another table tomorrow. A policy keeps the entries that its names meant. What is read later are these

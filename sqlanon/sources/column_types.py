@@ -106,7 +106,7 @@ sizes = Adjustable(Sizes())
 
 
 def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
-    """For each of the columns that has few different texts, a temporary table of its texts and their words."""
+    """Returns, for each of the columns that has few different texts, a temporary table of its texts and their words."""
     texts = [b for b in columns if b.published_type == "VARCHAR" and not b.attribute.pseudonym]
     if not texts:
         return {}

@@ -196,7 +196,7 @@ class PostgresColumn:
 
     @property
     def unreadable(self) -> tuple[exp.Expr, str] | None:
-        """Which of its values would be others here, and what the error calls them; None if none can be."""
+        """Returns a condition on values that would be others here, and the error's name for them, or None."""
         value = column(self.name)
         if self.is_list:
             is_nested = f.call("array_ndims", value) > literal(1)

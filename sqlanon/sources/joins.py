@@ -150,7 +150,7 @@ _Columns = Mapping[str, ReleaseAttribute] | Mapping[str, str]
 
 
 def owners(requirement: JoinedRequirement, names: Sequence[QualifiedName], columns: Sequence[_Columns]) -> Owners:
-    """Which of two releases has each column that a requirement names.
+    """Finds which of two releases has each column that a requirement names.
 
     `names` are the releases, and `columns` theirs by folded names. Raises UserError for a column that neither has,
     PolicyError where one has them all.
@@ -183,7 +183,7 @@ def measured(
     sides: Sequence[Counted],
     keys: int,
 ) -> tuple[Measurement, ...]:
-    """What is reached of each requirement by two sides with so many shared columns, which `owner_lists` says who has.
+    """Measures each requirement by two sides with so many shared columns, which `owner_lists` assigns.
 
     Requirements of the same X and Y read one join.
     """
@@ -393,7 +393,7 @@ class Join:
         }
 
     def measured(self, own_levels: Mapping[str, int], rows: OwnRows) -> tuple[Measurement, ...]:
-        """What is reached of each requirement by rows that show the shared columns at these levels."""
+        """Measures each requirement by rows that show the shared columns at these levels."""
         levels = self.levels(own_levels)
         sides: list[Counted] = [partial(rows, levels), partial(self._of_other, levels)]
         return measured(self.other.engine, self.requirements, self.owners, sides, len(levels))

@@ -92,7 +92,7 @@ def _long_table(policy: Policy, source: BoundSource) -> LongTable:
 
 
 def _part(policy: Policy) -> tuple[str, ...]:
-    """What of a statement errors about the items are about."""
+    """Returns the part of a statement that errors about the items name."""
     return ("pivot", policy.pivot.item) if policy.pivot else ()
 
 

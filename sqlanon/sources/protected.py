@@ -98,7 +98,7 @@ _ALL, _CROWDED = "all_rows", "crowded"
 
 
 def bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carried: Sequence[str] = ()) -> exp.Select:
-    """At most so many rows of each respondent, chosen by a keyed hash of that respondent's rows alone.
+    """Returns at most so many rows of each respondent, chosen by a keyed hash of that respondent's rows alone.
 
     The columns of the result are the respondent, the `values`, by which rows are chosen, and those that are `carried`.
     Rows that agree in all values may be chosen in any order. Only rows of respondents with more than `most` get a hash

@@ -1,4 +1,4 @@
-"""What the cells carry for the requirements: codes of the columns they read, and the relations made of them."""
+"""Makes what the cells carry for the requirements: codes of the columns they read, and relations made of them."""
 
 from __future__ import annotations
 

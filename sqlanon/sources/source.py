@@ -1,4 +1,4 @@
-"""What a policy is ON: a table, or rows to copy before they are read more than once."""
+"""Reads the rows that a policy is ON: a table, or rows to copy before they are read more than once."""
 
 from __future__ import annotations
 
@@ -335,7 +335,7 @@ def source_identity(
     attributes: Sequence[BoundAttribute],
     hierarchies: Mapping[str, StoredHierarchy],
 ) -> Sequence[Any]:
-    """What some attributes of a source are: columns, hierarchies by their folded names, the rows' number and hashes.
+    """Identifies some attributes of a source: columns, hierarchies by their folded names, the rows' number and hashes.
 
     Two that are equal are taken for the same rows, in whatever order, in this process.
     """

@@ -12,7 +12,7 @@ from sqlanon.sources.source import own_object
 
 
 def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName:
-    """What a table of a release is called: `fragment` stands behind the release's name, None for its only table."""
+    """Returns the name of a release's table: `fragment` follows the release's name, None for its only table."""
     if fragment is None:
         return release
     return QualifiedName((*release.parts[:-1], f"{release.name}_{fragment}"))

@@ -1,4 +1,4 @@
-"""How wide keys are, and how often the classes of a release are asked."""
+"""The width of keys, and the number of rounds in which the classes of a release are asked."""
 
 from __future__ import annotations
 

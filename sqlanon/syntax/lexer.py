@@ -43,7 +43,7 @@ _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
 class Kind(Enum):
-    """What a token is. QUOTED is a quoted identifier, OPEN one that is never closed."""
+    """The kind of a token. QUOTED is a quoted identifier, OPEN one that is never closed."""
 
     WORD = auto()
     QUOTED = auto()
@@ -98,7 +98,7 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
 
 
 def _comment_end(text: str, at: int, end: int) -> tuple[int, bool]:
-    """Where the comment ends that was opened before `at`, and whether it is closed; comments nest."""
+    """Returns the end of the comment that was opened before `at`, and whether it is closed; comments nest."""
     depth = 1
     for mark in _COMMENT_MARK.finditer(text, at, end):
         depth += 1 if mark.group() == "/*" else -1
@@ -108,7 +108,7 @@ def _comment_end(text: str, at: int, end: int) -> tuple[int, bool]:
 
 
 def _dollar_end(text: str, tag: str, at: int, end: int) -> tuple[int, bool]:
-    """Where the $tag$ string ends that was opened before `at`, and whether it is closed."""
+    """Returns the end of the $tag$ string that was opened before `at`, and whether it is closed."""
     close = text.find(tag, at, end)
     return (close + len(tag), True) if close >= 0 else (end, False)
 

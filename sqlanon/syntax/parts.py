@@ -1,4 +1,4 @@
-"""Where the parts of a statement stand in its script, and the line that an error shows of it."""
+"""Finds the parts of a statement in its script, and the line that an error shows of it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,9 @@ class Parts:
 
     @cached_property
     def _doubt(self) -> tuple[int, int]:
-        """From the first quote of the first statement in which quotes do not pair to the end of the last of them."""
+        """Returns the text from the first quote of the first statement whose quotes do not pair to the end of the last
+        of them.
+        """
         first, low, high = None, None, 0
         is_doubtful, behind, word = False, None, None
         end = Token(Kind.SYMBOL, ";", len(self.script), len(self.script))
@@ -120,7 +122,7 @@ class Parts:
         return (0, 0) if low is None else (low, high)
 
     def position_of(self, part: tuple[str, ...]) -> Position | None:
-        """Where a part stands, or the most special one above it; None where no such part was read."""
+        """Returns the place of a part, or of the most special part above it; None where no such part was read."""
         folded = tuple(map(fold, part))
         for length in range(len(folded), 0, -1):
             if folded[:length] in self._offsets:
@@ -128,7 +130,7 @@ class Parts:
         return None
 
     def position_in_query(self, quoted: tuple[str, int]) -> Position | None:
-        """Where what the database quotes of a query is at fault; None where it is not there, or more than once.
+        """Returns the place of what the database quotes of a query; None where it is not there, or more than once.
 
         The database was sent the query with words of sqlanon's around it, so ever less of what it quotes is looked for.
         """
@@ -202,5 +204,5 @@ class Parts:
 
 
 def _blank(character: str) -> str:
-    """As much space as a character takes on a terminal."""
+    """Returns as much space as a character takes on a terminal."""
     return "" if category(character) in ("Mn", "Me") else "  " if east_asian_width(character) in "WF" else " "

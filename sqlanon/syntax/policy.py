@@ -158,7 +158,7 @@ def _rest(
 
 
 def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:
-    """What else than AGAINST and REQUIRE could stand next, for the message."""
+    """Lists what else than AGAINST and REQUIRE could be next, for the message."""
     if visible:
         return ('","',)
     return ('","', "VISIBLE") if confidential else ("WITH TABLE", "CONFIDENTIAL", "VISIBLE")

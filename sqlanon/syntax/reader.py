@@ -65,7 +65,9 @@ class Cursor:
         return is_next
 
     def call_ends(self) -> int | None:
-        """How many tokens ahead the parenthesis that opens next is closed; None where none opens or it stays open."""
+        """Returns how many tokens ahead the parenthesis that opens next is closed; None where none opens or it stays
+        open.
+        """
         depth = 0
         for ahead in range(len(self._tokens) - self._next):
             depth += {"(": 1, ")": -1}.get(self.peek(ahead).text, 0) if self.peek(ahead).kind is Kind.SYMBOL else 0
@@ -280,7 +282,7 @@ class Reader(Cursor):
             last = token
 
     def position(self) -> Position:
-        """Where the next token stands in the script."""
+        """Returns the place of the next token in the script."""
         return self._positions.at(self.peek().start)
 
     def text_before(self, *keywords: str) -> str:
@@ -342,7 +344,7 @@ class Reader(Cursor):
         return "".join([*pieces, self._text[at:end]])
 
     def end(self, *instead: str) -> None:
-        """Nothing more may stand in the statement; `instead` are the keywords that could have."""
+        """Raises an error if the statement goes on; `instead` are the keywords that could have followed."""
         if self.peek().kind is not Kind.END:
             begins = keyword_of(self.peek()) in BEGIN
             hint = f"if {self.peek().text} begins another statement, put a semicolon before it" if begins else None
@@ -413,7 +415,7 @@ def _unquoted_text(token: Token) -> str:
 
 
 class Unquoted(NamedTuple):
-    """What was meant as a name: its offsets in the script, and a hint that shows it in quotes."""
+    """A text that was meant as a name: its offsets in the script, and a hint that shows it in quotes."""
 
     start: int
     end: int

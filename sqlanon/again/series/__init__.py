@@ -1,1 +1,1 @@
-"""What the releases of a series tell together, by the ledger of who was in which class of each."""
+"""Computes what the releases of a series tell together, from the ledger of the classes that each respondent was in."""

@@ -1,4 +1,6 @@
-"""How sure somebody is of respondents' values who knows their classes in several releases: `sql/composition/`."""
+"""Computes how sure a reader is of a respondent's value who knows the respondent's classes in several releases:
+`sql/composition/`.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +183,7 @@ _TIMES_AS_MANY = 2
 
 @dataclass(frozen=True)
 class KnownSets:
-    """What the sets of the releases of a series tell.
+    """The sets of values that the classes of a series' releases tell of their respondents.
 
     `classes` has the tables set_member and set_value of the sets that are classes, `sets` those of the differences
     whose rows are all known, too. `surer` is a query of respondent and confidence: how sure somebody is who compares

@@ -43,7 +43,7 @@ _VALUE = ("series_id", "position", "value_set", "attribute", "value", "n")
 
 @dataclass(frozen=True)
 class LedgerRows:
-    """What the ledger has of a release.
+    """The rows that the ledger stores for one release.
 
     `members` is a table with class_no, entity and respondent of each released row, as `Respondents` has them; `values`
     a query of class_no, attribute, value and n: how often each class shows each value of the sensitive attributes, and
@@ -188,7 +188,9 @@ def bucket_values(
     where: Mapping[str, BucketValues],
     attributes: Sequence[tuple[str, str]],
 ) -> exp.Query | None:
-    """The same as `class_values`, from tables of buckets and values; `attributes` come with their types."""
+    """Returns the query of `class_values` for a release of tables of buckets and values; `attributes` come with their
+    types. None without any.
+    """
     each: list[exp.Query] = []
     for attribute, kind in attributes:
         values = where[attribute]
@@ -207,7 +209,7 @@ def bucket_values(
 
 
 def _respondents(engine: Engine, series: Series, rows: str) -> int:
-    """How many respondents the rows are of. Raises PolicyError unless each row is of another one."""
+    """Counts the respondents of the rows. Raises PolicyError unless each row has a respondent of its own."""
     respondent = column("respondent")
     nobody = filtered(f.count(), is_null(respondent.copy()))
     # Texts that differ may be equal in the column, by its collation.

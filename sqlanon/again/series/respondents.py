@@ -61,7 +61,8 @@ def known_value(text: exp.Expr, kind: str) -> exp.Expr:
 
 
 def told_apart(name: str, kind: str) -> exp.Expr:
-    """What tells a column's values apart as their texts do, within one statement, and takes less to compare.
+    """Returns an expression that differs where the texts of a column's values differ, within one statement, and is
+    quicker to compare.
 
     `kind` is a type of respondents. Texts that differ may be equal in a column of texts, by its collation.
     """

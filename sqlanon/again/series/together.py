@@ -1,4 +1,4 @@
-"""What the releases of a series come to together, of what is required of all of them: the files under `sql/series/`."""
+"""Measures what is required of all releases of a series together: the files under `sql/series/`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KIND = "series"
 
 
 def promise_names() -> tuple[str, ...]:
-    """What can be required of a series."""
+    """Lists the names of the requirements that a series can have."""
     return statistic_names(_KIND)
 
 
@@ -84,14 +84,16 @@ def _hint(series: Series, reached: Reached) -> str:
 
 @dataclass(frozen=True)
 class Reached:
-    """What is reached of a promise, and how many classes or respondents stand in its way, by what is counted."""
+    """The value that a promise reaches, and the number of classes or respondents that violate it."""
 
     measurement: Measurement
     counts: tuple[tuple[str, int], ...]
 
 
 def measured_together(engine: Engine, series: Series, scratch: Scratch) -> list[Measurement]:
-    """What is reached of all promises there are. Of what is not required there is the figure alone."""
+    """Measures every requirement that a series can have. A requirement that the series does not have gets the achieved
+    value alone.
+    """
     return [reached.measurement for reached in reached_together(engine, series, scratch)]
 
 
@@ -101,7 +103,8 @@ def reached_together(
     scratch: Scratch,
     promises: Sequence[str] | None = None,
 ) -> Iterator[Reached]:
-    """What is reached of `promises`, all there are by default, by all releases, for each sensitive attribute.
+    """Measures `promises` (by default every requirement that a series can have) over all releases, for each sensitive
+    attribute.
 
     Of what is not required there is the figure alone.
     """

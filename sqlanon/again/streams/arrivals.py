@@ -1,4 +1,4 @@
-"""Which rows of the source have not been read yet: by the moment of arrival and a digest."""
+"""Finds the rows of the source that have not been read yet, by their timestamp of arrival and a digest."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _KEYS = ("arrived", "digest")
 
 @dataclass(frozen=True)
 class Arrivals:
-    """How many rows were read, in `read_rows`, and which of them never wait.
+    """The number of rows read, `read_rows`, and the numbers of those that never wait.
 
     `late_rows` came before the watermark. `unfit_rows` have no respondent, or a value that its hierarchy lacks.
     `moment_over` says whether a row of the moment that had been the last has vanished: what comes of it is late.
@@ -121,7 +121,7 @@ def _in_time(stream: Stream, arrived: exp.Expr) -> exp.Expr:
 
 
 def _digest(columns: Columns) -> exp.Expr:
-    """What tells a row from another, in any session: of all of its columns that are read."""
+    """Returns an expression that tells rows apart in any session: a digest of all columns that are read."""
     names = [columns.order_column, *(b.column for b in columns.attributes)]
     kinds = [columns.order_type, *(b.published_type for b in columns.attributes)]
     texts = exp.Array(expressions=[as_text(in_utc(name, kind)) for name, kind in zip(names, kinds, strict=True)])
@@ -265,7 +265,7 @@ def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
 
 
 def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: bool) -> exp.Query:
-    """Of each waiting row the position of the last that may leave with it; NULL while it is not due.
+    """Returns for each waiting row the position of the last row that may leave with it; NULL while the row is not due.
 
     `position` is that of the last row that was read, and all rows before the `watermark` have been.
     """

@@ -1,4 +1,4 @@
-"""How rows are near each other in a quasi-identifier, and which label a class has there.
+"""Measures the distance of rows in one quasi-identifier, and makes the label of a class there.
 
 Of numbers and times without a hierarchy a class shows the range. Of anything else it shows the lowest node of the
 hierarchy that has all of its values below it; without a hierarchy, the value or '*'. NULL is a value of its own.
@@ -59,16 +59,16 @@ class Axis(Protocol):
         """The columns with the labels of a row above its value."""
 
     def candidate(self) -> list[exp.Expr]:
-        """What the step `candidate` has of a row beside the oldest one."""
+        """Returns the columns of a row in the step `candidate`, beside those of the oldest row."""
 
     def span(self) -> list[exp.Expr]:
-        """What the step `span` has of all candidates."""
+        """Returns the columns of the step `span`, computed from all candidates."""
 
     def distance(self) -> exp.Expr:
-        """How far a candidate is from the oldest row, 0 to 1."""
+        """Returns the distance of a candidate from the oldest row, 0 to 1."""
 
     def bounds(self) -> list[exp.Expr]:
-        """What the step `bounds` has of a class."""
+        """Returns the columns of the step `bounds` for a class."""
 
     def formed(self) -> exp.Expr:
         """Whether a class with these bounds can be published."""
@@ -83,10 +83,10 @@ class Axis(Protocol):
         """Whether the label `l` covers the row `m`."""
 
     def spans(self) -> list[exp.Expr]:
-        """What is compared of the label `l` with other labels."""
+        """Returns the columns of the label `l` by which it is compared with other labels."""
 
     def width(self) -> exp.Expr:
-        """How wide the label `l` is, 0 to 1."""
+        """Returns the width of the label `l`, 0 to 1."""
 
 
 def axes_of(columns: Columns) -> tuple[Axis, ...]:
@@ -193,7 +193,7 @@ class Ranges:
         return paren(exp.or_(general, identical(value.copy(), low.copy()), within))
 
     def spans(self) -> list[exp.Expr]:
-        """How wide the label `l` is, and all labels up to it together."""
+        """Returns the width of the label `l`, and that of all labels up to it together."""
         low, high = (code_of_value(self.bound, column(f"{end}_{self.index}", "l")) for end in ("low", "high"))
         order = order_by(ascending(column("class_no", "l")))
         ends = [window(end, None, order.copy(), up_to_here()) for end in (f.max(high.copy()), f.min(low.copy()))]

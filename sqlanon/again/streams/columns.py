@@ -88,7 +88,8 @@ def is_moment(kind: str) -> bool:
 
 @dataclass(frozen=True)
 class Columns:
-    """What a stream reads: the column by which rows are ordered, and the attributes of the policy but IDENTIFIERs.
+    """The columns that a stream reads: the column by which rows are ordered, and the policy's attributes except
+    IDENTIFIERs.
 
     Its tables have them under names of their own, `value_0` for the moment of arrival, and so on.
     """

@@ -130,7 +130,7 @@ def _reused(stream: Stream, axes: Sequence[Axis], member: str, scratch: Scratch)
 
 
 def axes_width(axes: Sequence[Axis]) -> exp.Expr:
-    """How wide a label is in all quasi-identifiers together, by their weights."""
+    """Returns the width of a label in all quasi-identifiers together, by their weights."""
     parts = [infix(real(float(a.bound.attribute.weight)), "*", exp.Paren(this=a.width())) for a in axes]
     total = parts[0]
     for part in parts[1:]:
@@ -287,7 +287,7 @@ def require_batch(engine: Engine, stream: Stream, batch: int) -> int | None:
 
 
 def measured(engine: Engine, stream: Stream) -> Measurement:
-    """From how many respondents the rows with one label stem at the least (k_s-anonymity), over all batches.
+    """Measures k_s-anonymity: the smallest number of respondents behind the rows with one label, over all batches.
 
     Raises PrivacyViolation if the table has other rows than were published.
     """

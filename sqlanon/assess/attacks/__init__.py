@@ -1,1 +1,1 @@
-"""What adversaries of the literature learn from a release, a file an attack."""
+"""Attacks of the literature on a release: one file for each attack."""

@@ -162,7 +162,7 @@ def attacked(engine: Engine, target: Target, request: AttackRequest, scratch: Sc
 
 
 def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch) -> list[dict[str, str]]:
-    """For each statistic the tables that it reads beside the normal relations; parts of an attack share theirs."""
+    """Makes, for each statistic, the tables that it reads beside the normal relations; an attack's parts share them."""
     made: list[dict[str, str]] = []
     known: dict[tuple[Any, ...], str] = {}
     for statistic in statistics:

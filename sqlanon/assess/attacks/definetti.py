@@ -77,7 +77,9 @@ def believed_row(
 
 
 def _values(release: Release, sensitive: Sequence[str]) -> dict[str, BucketValues]:
-    """Where the values of each sensitive attribute are, if by bucket; a release of one table may have them so, too."""
+    """Finds the values of each sensitive attribute that are published by bucket; a release of one table may have them
+    so, too.
+    """
     values: dict[str, BucketValues] = {}
     for made in release.published:
         columns = [(a.name, a.source, a.reading) for a in release.attributes_of(made.fragment)]

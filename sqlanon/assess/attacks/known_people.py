@@ -32,7 +32,7 @@ from sqlanon.sql.classes.rows import Rows
 
 @dataclass(frozen=True)
 class KnownColumns:
-    """What rows show of the columns by which people are known, in this order.
+    """The columns by which an adversary knows people, as the rows of a release show them, in this order.
 
     `exact` has the released column that shows the values themselves, `generalized` how labels are read, by folded name.
     """
@@ -165,7 +165,9 @@ def _fitting(index: int, generalized: Generalized, classes: str, public: str, sc
 
 
 def known_columns(recorded: Recorded, names: Sequence[str]) -> KnownColumns:
-    """What a release shows of columns of its source. Raises PolicyError where it shows one apart from its classes."""
+    """Finds how a release shows columns of its source. Raises PolicyError for a column that is published apart from the
+    classes.
+    """
     model = published(recorded, ())
     for name in names:
         if (fold(name) not in model.exact and fold(name) not in model.generalized) or model.bucketed:

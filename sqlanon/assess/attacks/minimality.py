@@ -296,7 +296,9 @@ def _preferred(engine: Engine, release: Release, made: Published, scratch: Scrat
 
 
 def _most_general(choices: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Without those that violate wherever one does that is a level more general: the classes of that one are unions."""
+    """Removes each node that violates because a node one level more general does: the classes of that node are unions
+    of its own.
+    """
     known = set(choices)
     return [
         levels

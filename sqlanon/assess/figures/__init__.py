@@ -1,1 +1,1 @@
-"""What a release gives away and what it loses: figures of its classes, its columns and its populations."""
+"""Figures of a release: what its classes, columns and populations give away and lose."""

@@ -1,4 +1,4 @@
-"""How many rows of each sensitive value a source has in each population, and how many a release says there are."""
+"""Counts the rows of each sensitive value in each population of a source, and estimates these counts from a release."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VALUE = "value"
 
 @dataclass(frozen=True)
 class _Coding:
-    """How rows get the codes of what they show in a column.
+    """The codes of the labels or values that rows show in one column.
 
     The rows have it as `key` and get it as `code`; `table` has it as `name`, with its `code`.
     """
@@ -283,7 +283,7 @@ def _paths(populations: str, order: Sequence[int]) -> exp.Select:
 
 
 def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
-    """From each path and code to the paths with one node more, with the share of the code that is below it."""
+    """Returns the paths with one node more, with the share of a code's rows that is below each."""
     numbers = [_path(i) for i in (depth, depth + 1) if i]
     ends = select(*map(column, numbers), column(node_name(index)), of=relation(paths), distinct=True)
     same = infix(column(node_name(index), "path"), "=", column("node", "above"))
@@ -321,7 +321,7 @@ def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) 
 
 
 def _counted(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
-    """The same, of which rows that are alike are one."""
+    """Returns the coded rows with equal rows counted as one."""
     keys = [*(coding.code for coding in codings), *others]
     number = alias(cast(f.sum(column("n")), "DOUBLE"), "n")
     coded = _coded(rows, codings, others).subquery("coded", copy=False)

@@ -202,7 +202,7 @@ _MOST_LEAVES = 10_000_000
 
 @dataclass(frozen=True)
 class ReleasedColumn:
-    """What a release shows of a quasi-identifier.
+    """The form in which a release shows a quasi-identifier.
 
     `shares` is the table of code, node and share: the share of what a code of the release stands for that is below each
     large node, and `TOP`. `labels` is the table of label and code; without one the release shows values, whose codes
@@ -214,7 +214,7 @@ class ReleasedColumn:
 
 
 def released_column(scratch: Scratch, model: ReleaseModel, b: BoundAttribute, nodes: Nodes) -> ReleasedColumn:
-    """What a release shows of a quasi-identifier with these nodes.
+    """Finds the form in which a release shows a quasi-identifier, divided among these nodes.
 
     Raises PolicyError where the values below a label are not known, or where there are too many.
     """

@@ -1,4 +1,4 @@
-"""What each published column became, by the published rows."""
+"""Describes what each published column became, from the published rows."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -
 
 
 def instead(column_type: str, name: str) -> str:
-    """What to do about a column whose values are not put in order."""
+    """Returns advice for a column whose values have no order."""
     if column_type == "TIMESTAMP WITH TIME ZONE":
         in_utc = f"{to_sql(column(name))} AT TIME ZONE 'UTC'"
         return f"its day depends on who asks; a view, or the policy's query, with {in_utc} in its place has a calendar"
@@ -130,7 +130,7 @@ def _units(engine: Engine, table: QualifiedName, name: str, column_type: str) ->
 
 
 def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) -> tuple[Value, ...]:
-    """How many characters are kept of codes; nothing where the values are none."""
+    """Returns the numbers of leading characters to keep of codes; empty where the values are no codes."""
     if column_type == "UUID":
         return _DIGITS_OF_UUID
     is_text = column_type == "VARCHAR"

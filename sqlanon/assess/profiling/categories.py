@@ -1,4 +1,5 @@
-"""What a column may be, by its name and by the form of its values: the identifiers of Safe Harbor, and sensitive ones.
+"""Finds what a column may be, by its name and the form of its values: an identifier of Safe Harbor, or a sensitive
+value.
 
 The categories of identifiers are those of the HIPAA Privacy Rule (45 CFR 164.514(b)(2)(i)), from which a table must be
 free before its rows are no longer said to be about anybody. The patterns of names here are English; words of other

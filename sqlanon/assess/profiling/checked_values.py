@@ -45,7 +45,9 @@ def checked(texts: Sequence[str], whole_numbers: Sequence[int]) -> tuple[str, st
 
 
 def not_looked_for() -> str | None:
-    """What is not looked for because its package is not installed, and what to type; None where all are installed."""
+    """Says which values are not looked for because a package is missing, and what to type; None where all packages are
+    installed.
+    """
     lacking = [values for package, values in _PACKAGES.items() if not _has(package)]
     if not lacking:
         return None
@@ -252,7 +254,9 @@ def field_forms(sample: Sample) -> FieldForms:
 
 
 def notes(of: SampledColumn) -> Iterator[str]:
-    """How a column's values are stored otherwise than as what they are, each with what to write instead."""
+    """Yields a note for each way in which a column's values are stored otherwise than they are meant, with the cast to
+    write.
+    """
     codes: Sequence[str | int] = _missing_codes(of)
     if codes:
         yield _about_codes(of.name, codes)
@@ -348,7 +352,7 @@ def _missing_numbers(values: Sequence[float]) -> list[int]:
 
 
 def _about_codes(name: str, codes: Sequence[str | int]) -> str:
-    """What the codes are, and how to read them as NULL from a table and from a file."""
+    """Says what the codes stand for, and how to read them as NULL from a table and from a file."""
     listed = ", ".join(f"{code}" if isinstance(code, int) else f'"{code}"' for code in codes)
     value: exp.Expr = column(name)
     for code in codes:

@@ -1,4 +1,4 @@
-"""How the values of columns, alone and together, tell the rows of a table apart."""
+"""Counts how far the values of columns, alone and together, tell the rows of a table apart."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Combinations:
 
 @dataclass(frozen=True)
 class Search:
-    """What was counted of the sets of columns: for each number of columns its sets; and the minimal keys among them.
+    """The sets of columns that were counted, by their number of columns, and the minimal keys among them.
 
     `size` is the largest number of columns that was looked at, and `left_out` columns were not looked at.
     """
@@ -241,7 +241,7 @@ def _encoded(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> 
 
 
 def _counted(engine: Engine, groups: Sequence[tuple[tuple[str, ...], exp.Select]]) -> list[Combinations]:
-    """What sets of columns come to, by the query that has the rows `n` of each of their combinations."""
+    """Counts the combinations of sets of columns, from the query that has the rows `n` of each combination."""
     counted: list[Combinations] = []
     for start in range(0, len(groups), _TOGETHER):
         part = groups[start : start + _TOGETHER]

@@ -70,7 +70,9 @@ class Relation:
 
 
 def relations(engine: Engine, table: QualifiedName, sample: Sample) -> list[Relation]:
-    """At most one relation for each column, and none of a column to one that is itself explained by it."""
+    """Finds at most one relation for each column, and never a relation to a column that is itself explained by the
+    first.
+    """
     import numpy as np
 
     explained: dict[str, Relation] = {}

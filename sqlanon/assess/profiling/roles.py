@@ -1,4 +1,4 @@
-"""Which role a column may have, and what in its name, its type and its values says so."""
+"""Proposes a role for each column, with the reason in its name, its type or its values."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Values:
 
     @property
     def rows_of_each(self) -> int:
-        """In how many rows each value but NULL stands, where all stand in equally many; else 0."""
+        """The number of rows of each value but NULL, where all values have equally many; else 0."""
         if not self.distinct or self.present % self.distinct:
             return 0
         # Of all ways in which so many rows can have so many values, equal numbers have the fewest pairs of rows alike.
@@ -126,7 +126,7 @@ def tells_people_apart(distinct: int, present: int, length: float | None, *, is_
 def values_of(
     engine: Engine, table: QualifiedName, columns: Sequence[tuple[str, str]], counted: Sequence[Combinations]
 ) -> list[Values]:
-    """What is known of each column of (name, type), in their order."""
+    """Collects what is known of each column of (name, type), in their order."""
     parts = []
     for i, (name, _) in enumerate(columns):
         parts.append(alias(f.count(column(name)), f"present_{i}"))
@@ -259,7 +259,7 @@ def _by_repetition(values: Values) -> tuple[Role, str]:
 
 
 def _telling(values: Values) -> str:
-    """What to do about sensitive values that tell most rows apart."""
+    """Returns advice for sensitive values that tell most rows apart."""
     alone = values.counted.unique
     if alone is None or values.counted.rows <= 1 or alone < sizes().telling:
         return ""

@@ -1,1 +1,1 @@
-"""What a release is good for: tasks that are learned from it and from its source."""
+"""Tasks that are learned from a release and from its source, to show what the release is good for."""

@@ -12,7 +12,7 @@ _MOST_SEED = 2**32 - 1
 
 
 class TaskArguments:
-    """What a statement has behind TASK, by folded names; each argument is taken once, and none may be left."""
+    """The arguments behind TASK, by folded names; each argument is taken once, and none may be left."""
 
     def __init__(self, arguments: Sequence[tuple[str, Value]]) -> None:
         self._left = {fold(name): value for name, value in arguments}

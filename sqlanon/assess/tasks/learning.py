@@ -91,7 +91,7 @@ def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: i
 
 @dataclass(frozen=True)
 class _Model:
-    """What a learner reads, and the learner."""
+    """A learner, and the columns that it reads."""
 
     table: Callable[[Examples, Sequence[int]], Any]
     learner: Callable[[Examples, Sequence[int], int], Any]
@@ -169,7 +169,8 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "
 
 
 def learning_task(engine: Engine, release: Release, arguments: TaskArguments) -> list[tuple[str, float | None]]:
-    """Of each model the share of rows whose target it predicts, learned from the source, the baseline and the release.
+    """Returns for each model the share of rows whose target it predicts after learning from the source, the baseline
+    and the release.
 
     `u_max_*` is of the source, `u_base_*` the larger of the two tables without a link, `u_san_*` of the release, and
     `gain_*` how far it is above the baseline. `a_acc` is how many more rows an adversary guesses right. Raises

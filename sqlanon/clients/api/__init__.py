@@ -1,4 +1,4 @@
-"""What Python writes in place of statements: policies, requirements and methods as objects that have their SQL."""
+"""Objects for Python programs in place of statements: policies, requirements and methods, each writes its SQL."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Defined(Generic[Definition]):
 
     @property
     def definition(self) -> Definition:
-        """What a statement is read as, and what the catalog keeps."""
+        """Returns the definition that the statement is read as, and that the catalog stores."""
         return self._definition
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -62,7 +62,7 @@ _MOST_PARTS = 3
 
 
 class ValueKind(Enum):
-    """What the value of an argument is: a literal, or names of the user's."""
+    """The kind of an argument's value: a literal, or names of the user's."""
 
     LITERAL = "a literal"
     COLUMN = "the name of a column"

@@ -22,7 +22,7 @@ ROLES = (Role.IDENTIFIER, Role.ENTITY, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Ro
 
 @dataclass(frozen=True, repr=False)
 class QuasiIdentifier:
-    """What goes with a quasi-identifier: how its values become coarser, and how much its loss counts.
+    """The treatment of a quasi-identifier: how its values become coarser, and the weight of its loss.
 
     `hierarchy` is the name of one that CREATE HIERARCHY made; without it a value is published, or * in its place.
     `min_level` and `max_level` are the least and the most general level that a release may have, 0 being the value

@@ -42,7 +42,7 @@ _HINTS = {
 
 
 class Policy(Defined[domain.Policy]):
-    """What each column of a source is, and what a release has to satisfy: CREATE POLICY as an object.
+    """The role of each column of a source, and the requirements for a release: CREATE POLICY as an object.
 
     - `source`: a table or view by its name, or its parts, ("main", "patients"); or a `Query`.
     - `identifiers`: columns that name a person; withheld, or with a `Pseudonym()` or `Mask()` published as such.
@@ -139,7 +139,7 @@ class Policy(Defined[domain.Policy]):
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """What a release has to satisfy."""
+        """The requirements that a release has to satisfy."""
         return tuple(map(requirement_of, self._definition.requirements))
 
     def sql(self, *, or_replace: bool = False, if_not_exists: bool = False) -> str:

@@ -25,7 +25,7 @@ Sets = Iterable[Iterable[str]]
 
 
 class _Release(Defined[CreateRelease]):
-    """What snapshots and live views have in common."""
+    """The attributes that snapshots and live views share."""
 
     def _define(
         self,

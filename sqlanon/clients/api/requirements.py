@@ -64,7 +64,7 @@ class Requirement(Defined[Definition]):
 
 
 def _kinds(model: str) -> Mapping[str, ValueKind]:
-    """Which arguments of a model are names. Raises UserError where there is no such model."""
+    """Returns the arguments of a model that are names. Raises UserError where there is no such model."""
     if is_of_join(Definition(model)):
         return _OF_JOIN
     parameters = [parameter for question in questions_of(model) for parameter in question.parameters]

@@ -1,4 +1,4 @@
-"""What a policy has besides its source, as objects: tables that belong to it, and a release that is joined."""
+"""Objects for what a policy has besides its source: tables that belong to it, and a release that is joined."""
 
 from __future__ import annotations
 

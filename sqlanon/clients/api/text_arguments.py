@@ -44,7 +44,9 @@ def requirement_arguments(k: object, l: object, t: object, require: object) -> t
 
 
 def requirements_of_text(text: str, argument: str) -> tuple[domain.Requirement, ...]:
-    """What a text, as after REQUIRE, requires. Raises UserError, which names the argument, for one that is none."""
+    """Reads the requirements in a text, as behind REQUIRE. Raises UserError, which names the argument, for a text
+    without them.
+    """
     return cast(CreatePolicy, statement_ending(_POLICY, text, argument)).policy.requirements
 
 

@@ -238,7 +238,7 @@ def require_hierarchies(hierarchies: object) -> None:
 
 
 def known_name(name: object, names: list[str], argument: str, what: str = "column") -> str:
-    """What has this name, in any case. Raises UserError, with the nearest names or all of them, where nothing has."""
+    """Finds a name in any case. Raises UserError, with the nearest names or all of them, where none matches."""
     spelling = {fold(known): known for known in names}
     if not isinstance(name, str) or fold(name) not in spelling:
         parts = [spelling.get(fold(part.strip())) for part in str(name).split(",")]

@@ -1,4 +1,4 @@
-"""What a job reads: its rows tell whether a run would do anything that the last one has not done."""
+"""Reads the inputs of a job: its rows tell whether a run would do anything that the last run has not done."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class _UnknownError(Exception):
 
 
 class _Inputs:
-    """What statements read, as texts that are equal where it is."""
+    """The inputs of statements, as texts that are equal where the inputs are."""
 
     def __init__(self, engine: Engine, scratch: Scratch) -> None:
         self._engine, self._scratch = engine, scratch
@@ -143,7 +143,7 @@ class _Inputs:
     def _of_release(
         self, name: QualifiedName, policy: str, series: str | None, levels: QualifiedName | None
     ) -> Iterator[list[str]]:
-        """What a release of a policy reads that the script has not made itself."""
+        """Yields the inputs of a release by a policy that the script has not made itself."""
         self._own_releases.add(self._name(name))
         if series is not None:
             # What a release of a series may tell depends on all earlier ones.
@@ -217,7 +217,7 @@ class Outputs:
 
 
 def outputs_of(engine: Engine, statements: Sequence[Statement], names: Sequence[QualifiedName]) -> Outputs:
-    """What a script has made, of which `names` are the releases; each is read once."""
+    """Finds the outputs of a script, of which `names` are the releases; each is read once."""
     return Outputs(tuple(_standing_releases(engine, names)), _exported(engine, statements))
 
 

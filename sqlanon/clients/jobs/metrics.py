@@ -1,4 +1,4 @@
-"""What came of jobs, as a file of metrics in the text format of Prometheus, by the library prometheus_client."""
+"""Writes the outcome of jobs to a file of metrics in Prometheus' text format, by the library prometheus_client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlanon.errors import UserError
 
 @dataclass(frozen=True)
 class JobFigures:
-    """What came of a job: its exit code, the seconds that it took, and when it last came to its end (UTC).
+    """The outcome of a job: its exit code, its duration in seconds, and when it last came to its end (UTC).
 
     `releases` are those that it makes, as they stand after it, each with what is measured of it.
     """

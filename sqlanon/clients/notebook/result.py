@@ -1,4 +1,4 @@
-"""What a statement answers in a notebook: a DuckDB relation that is displayed as an HTML table."""
+"""The answer of a statement in a notebook: a DuckDB relation that is displayed as an HTML table."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Result:
         return cast(Any, self.relation).__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        """The same as a text, where no HTML is displayed."""
+        """Returns the table as text, for places that display no HTML."""
         return "\n".join((*([] if self.relation is None else [str(self.relation)]), *self.remarks))
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""What the shell offers to complete: statements, keywords, and the names in the database."""
+"""Completes the input of the shell: statements, keywords, and the names in the database."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def method_completions(before: str) -> Iterator[Completion]:
 
 
 def argument_completions(before: str) -> list[Completion] | None:
-    """What can come next among the arguments of a method: names with their help, or what one takes.
+    """Completes the arguments of a method: names with their help, or the values that an argument takes.
 
     None where the text does not end among them, or is about to name a column.
     """
@@ -63,7 +63,7 @@ def argument_completions(before: str) -> list[Completion] | None:
 
 
 def _last_statement(before: str) -> str:
-    """What stands behind the last semicolon."""
+    """Returns the text behind the last semicolon."""
     return before.rpartition(";")[2]
 
 
@@ -79,7 +79,7 @@ def method_described(name: str) -> str:
 
 
 def _options_of(name: str) -> type[Any] | None:
-    """What the method of this name takes, one of streams or of releases; None if there is none."""
+    """Returns the options of the method with this name, one of streams or of releases; None if there is none."""
     if name.lower() == STREAM:
         return StreamOptions
     return find_method(name).OPTIONS if name.lower() in METHODS else None
@@ -109,7 +109,7 @@ def _default(value: Any) -> str:
 
 
 def _pieces(inside: str) -> list[str] | None:
-    """What commas part between the parentheses of a call that is still open; None if it is closed."""
+    """Splits the text between the parentheses of an open call at its commas; None if the call is closed."""
     depth, begun, pieces = 1, 0, []
     for at, character in enumerate(inside):
         depth += (character == "(") - (character == ")")
@@ -140,7 +140,7 @@ MODELS = (*model_names(), *model_names("itemsets"))
 
 
 def model_described(name: str) -> str:
-    """What a model requires, in each of its variants, with the arguments and a line about each."""
+    """Describes what a model requires, in each of its variants, with the arguments and a line about each."""
     return "\n".join(map(_described_model_help, questions_of(name)))
 
 

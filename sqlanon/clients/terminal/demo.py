@@ -57,7 +57,7 @@ _STAGED = ("temp", "sqlanon_dataset_adult")
 
 
 def cache_folder() -> Path:
-    """Where data sets are kept: SQLANON_CACHE, else the folder `sqlanon` of the user's XDG cache.
+    """Returns the folder of data sets: SQLANON_CACHE, else the folder `sqlanon` of the user's XDG cache.
 
     Raises UserError when the user has no home folder and sets neither variable.
     """
@@ -273,7 +273,7 @@ def _finish(shown: Shown, directory: Path, output: Output) -> None:
 
 
 def _lines(short: Summary, summary: Summary, places: dict[str, str], commands: list[str]) -> Iterator[str]:
-    """What is shown at the end, line by line, with rich's markup."""
+    """Yields the last lines of the demo, with rich's markup."""
     from rich.markup import escape
 
     certificate = Path(places["certificate"])

@@ -1,4 +1,4 @@
-"""How a command ends: its output is flushed, and the exit code says whose fault an error is."""
+"""Ends a command: its output is flushed, and the exit code says whose fault an error is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the command line shows its commands and options, completes them, and answers to a call that it cannot read.
+"""Shows the help of commands and options, completes them, and answers a call that cannot be read.
 
 Nothing is imported that neither help nor completion needs.
 """

@@ -210,7 +210,9 @@ class _Steps:
         self._last = time.perf_counter()
 
     def ended(self, statement: Statement, rows: Rows) -> None:
-        """Of statements about releases the log has the answer, which is figures; that of others may be values."""
+        """Logs the answer of a statement about releases, which is figures; answers of other statements may be values
+        and are left out.
+        """
         now = time.perf_counter()
         seconds, self._last = round(now - self._last, 3), now
         about = {"answer": rows.records()} if isinstance(statement, _OF_RELEASES) else {}

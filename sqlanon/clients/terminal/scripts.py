@@ -223,7 +223,7 @@ class ScriptRun:
 
     @property
     def unexported(self) -> str:
-        """How many releases were made and not exported, in words; empty if there are none."""
+        """Counts in words the releases that were made and not exported; empty if there are none."""
         count = len(self._unexported)
         return f"{count} release{'s' if count > 1 else ''}" if count else ""
 

@@ -113,7 +113,7 @@ def _forget(session: SparkSession, views: Mapping[tuple[str, ...], str]) -> None
 
 
 def _how_named(source: QualifiedName) -> str:
-    """How a source is named that Spark may have under another name."""
+    """Writes the name of a source that Spark may have under another name."""
     if len(source.parts) == 1 and "." in source.name:
         parts = ".".join(f'"{part}"' for part in source.name.split("."))
         return f"each part of a name has quotes of its own: {parts}"
@@ -245,14 +245,14 @@ class FederatedEngine:
         return [] if path is None else self._releases.copy_to(path, folder, named)
 
     def fingerprint(self, rows: exp.Query) -> str | None:
-        """That of Spark, of rows on Spark."""
+        """Returns Spark's fingerprint, for rows on Spark."""
         if not self._is_remote(rows):
             return self.local.fingerprint(rows)
         with self._spelled(rows) as spelled:
             return self.spark.fingerprint(spelled)
 
     def reads(self, query: str) -> list[Reading]:
-        """What DuckDB reads; what is on Spark has stand-ins, which are views."""
+        """Returns the relations that DuckDB reads; relations on Spark have stand-ins, which are views."""
         return self.local.reads(query)
 
     def calls(self, query: str) -> Calls:
@@ -424,7 +424,8 @@ def _view_name() -> str:
 def federated(
     session: SparkSession | None, releases: str | None, summary_rows: int | None
 ) -> Callable[[DuckDBEngine], Engine]:
-    """What makes the engine of a connection, and of its cursors: with a session, or one of this process.
+    """Returns the function that makes the engine of a connection and of its cursors: with a session, or one of this
+    process.
 
     Raises UserError for a bound that is no number of rows, and for a session of Spark Connect, of another collation or
     that computes a task twice.

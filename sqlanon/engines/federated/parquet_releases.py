@@ -65,7 +65,7 @@ class ParquetFolder:
         self._finish: list[Callable[[], object]] = []
 
     def path_of(self, name: QualifiedName) -> str:
-        """Where the files of a release are. Raises UserError where no folder has been named."""
+        """Returns the path of a release's files. Raises UserError where no folder has been named."""
         return "/".join((self._root(), *(_folder_name(part) for part in name.parts[-2:])))
 
     def hidden_path(self) -> str:
@@ -220,7 +220,7 @@ class ParquetReleases:
         self._candidates: dict[tuple[str, ...], str] = {}
 
     def path(self, table: exp.Expr) -> str | None:
-        """Where the Parquet files of a table are: a candidate, or a release; None for another table."""
+        """Returns the path of the Parquet files of a candidate or a release; None for another table."""
         if not isinstance(table, exp.Table) or not table.db:
             return None
         name = _name(table)

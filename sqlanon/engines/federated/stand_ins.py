@@ -36,7 +36,7 @@ def stand_in(name: QualifiedName, columns: Sequence[Column], where: str, *, temp
 
 
 def elsewhere_in(message: str) -> str | None:
-    """What a stand-in says in an error of DuckDB's; None if the error is another."""
+    """Returns the message of a stand-in within an error of DuckDB's; None if the error is another."""
     match = _SAYS.fullmatch(message)
     return match[1] if match else None
 

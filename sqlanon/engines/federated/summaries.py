@@ -93,7 +93,7 @@ def _parts(query: exp.Query, visible: Mapping[str, _Step]) -> Iterator[_Part]:
 
 
 def _inner(query: exp.Query) -> list[exp.Expr]:
-    """What a query reads or unites: tables, queries in parentheses, and others."""
+    """Returns the inputs of a query: tables, queries in parentheses, and others."""
     if isinstance(query, exp.SetOperation):
         return [query.this, query.expression]
     sources = [query.args.get("from_"), *(query.args.get("joins") or ())]

@@ -277,7 +277,7 @@ class NumberedLabels:
         return self._labels[name]
 
     def masks(self, names: Iterable[str], batch: Sequence[NumberedConditions]) -> dict[str, Masks]:
-        """For each of the columns the masks of its labels, whose bits are the queries of a batch in their order."""
+        """Returns for each column the masks of its labels, whose bits are the queries of a batch in their order."""
         from sqlanon.estimates.batch.label_masks import masks_of
 
         with_slots = {

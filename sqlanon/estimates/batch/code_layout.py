@@ -1,4 +1,4 @@
-"""How many bits of a number stand for what, in the rows that functions under udfs/ read."""
+"""Divides the bits of a number among columns, for the rows that functions under udfs/ read."""
 
 from __future__ import annotations
 

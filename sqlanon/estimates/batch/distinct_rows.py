@@ -122,7 +122,8 @@ def _label(index: int) -> str:
 
 
 def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scratch) -> dict[int, str]:
-    """By the index of a column of texts, the table of label and digest, if no two of its texts have the same digest.
+    """Returns, by the index of a column of texts, the table of label and digest, if no two of its texts have one
+    digest.
 
     DuckDB computes the digest of a text in a dictionary once, and groups by numbers in a third of the time. Texts are
     equal if their bytes are, so equal texts have equal digests.

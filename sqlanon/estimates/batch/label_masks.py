@@ -60,7 +60,7 @@ class _Digit:
 
 @dataclass(frozen=True)
 class Codes:
-    """How rows name the masks of their labels: by `count` codes each, made of digits."""
+    """The numbers by which rows name the masks of their labels: `count` codes each, made of digits."""
 
     columns: Sequence[CodePosition]
     count: int

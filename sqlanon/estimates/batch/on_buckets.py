@@ -72,7 +72,7 @@ class BucketCounts:
         self._labelled = ReleaseLabels(context, release)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """For each batch the number of its queries, and a SELECT of their figures."""
+        """Yields for each batch the number of its queries, and a SELECT of their figures."""
         positions = self._release.bucketed_positions
         kinds: dict[int | None, list[ConjunctiveAggregate]] = {}
         for aggregate in self._aggregates:

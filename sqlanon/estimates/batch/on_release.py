@@ -114,7 +114,7 @@ class ReleaseAggregates:
                 self._require_whole(index, name)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """For each batch the number of its aggregates, and a SELECT of their figures.
+        """Yields for each batch the number of its aggregates, and a SELECT of their figures.
 
         The SELECT has query_id, groups, result, estimate, spread, low and high.
         """

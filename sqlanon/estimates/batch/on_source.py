@@ -81,7 +81,7 @@ class SourceAggregates:
         self._arguments = {name: f"argument_{index}" for index, name in enumerate(arguments)}
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """For each batch the number of its parts, and a SELECT of query_id, groups, result and value."""
+        """Yields for each batch the number of its parts, and a SELECT of query_id, groups, result and value."""
         rows = [part for part in self._parts if part.argument is None and not self._repeated]
         others = [part for part in self._parts if part.argument is not None or self._repeated]
         if rows:

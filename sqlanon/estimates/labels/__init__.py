@@ -1,1 +1,1 @@
-"""What lies below the labels of a generalized column."""
+"""The values below the labels of a generalized column."""

@@ -76,7 +76,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """How a query uses one generalized column."""
+    """The use of one generalized column in a query."""
 
     # label, shown (its text) and n (how many rows show it) for each label of the column.
     labels: exp.Query

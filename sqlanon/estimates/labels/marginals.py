@@ -146,7 +146,7 @@ def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:
 
 
 def _numbers(listed: str) -> exp.Select:
-    """How many rows there are, and how many different values, NULL among them."""
+    """Counts the rows, and the different values, NULL among them."""
     different = exp.select(column(MARGINAL)).distinct().from_(relation(listed))
     count = exp.select(f.count()).from_(different.subquery("different"))
     return exp.select(f.count(), count.subquery(copy=False)).from_(relation(listed))

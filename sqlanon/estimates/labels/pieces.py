@@ -228,7 +228,7 @@ def share() -> exp.Expr:
 
 
 def below_label() -> list[exp.Alias]:
-    """How many signatures there are below a label, and how many leaves."""
+    """Counts the signatures and the leaves below a label."""
     counts = {"signatures": f.count(), "total": f.sum(column("weight"))}
     return [alias(window(count, partition_by=[column("label")]), name) for name, count in counts.items()]
 

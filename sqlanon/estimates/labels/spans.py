@@ -160,7 +160,9 @@ def _tree_range(axis: Axis) -> exp.Query:
 
 
 def ways_of_label() -> exp.Expr:
-    """In how many ways a label of a range can be read: a text may hold brackets and commas, and end in "or NULL"."""
+    """Counts the ways in which the label of a range can be read: a text may hold brackets and commas, and end in "or
+    NULL".
+    """
     return window(f.count(), partition_by=[column("label")])
 
 

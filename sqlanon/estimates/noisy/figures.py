@@ -73,7 +73,7 @@ Drawn = tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]
 
 @dataclass(frozen=True)
 class Planned:
-    """How a figure is answered: its columns, `draw`, sentences about it, and how far the noise goes.
+    """The plan of one figure with noise: its columns, `draw`, sentences about it, and the size of the noise.
 
     `mechanism` names the noise. Errors are in units of the figure, those of a quantile in ranks; None where they depend
     on the rows. `enough` is the number of rows in a group from which on the noise is a tenth in 95 of 100 answers.

@@ -40,7 +40,7 @@ _OF_NUMBERS = ("low", "high", "decimals", "candidates")
 
 @dataclass(frozen=True)
 class NoiseOptions:
-    """What an answer costs, and what one respondent adds to it at most: `rows` rows, each from `low` to `high`.
+    """The price of an answer, and the most that one respondent adds to it: `rows` rows, each from `low` to `high`.
 
     `keys` are the public values of the grouped column, or the table of them, or `FOUND`: those that occur, of which
     each is told with a probability of `delta` because of one respondent. `decimals` are those that noise is added to.

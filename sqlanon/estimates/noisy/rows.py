@@ -178,7 +178,7 @@ def _totals(rows: exp.Select, units: Units) -> exp.Select:
 
 
 def figures_of_bins(rows: exp.Select, units: Units | None, bins: str | None, *, centered: bool) -> exp.Select:
-    """For each bin, in its order, the number of rows and the sum of their values, 0 for a bin without rows.
+    """Returns for each bin, in its order, the number of rows and the sum of their values, 0 for a bin without rows.
 
     `centered` values are twice the value less both ends, so that they lie around 0.
     """

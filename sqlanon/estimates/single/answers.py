@@ -130,12 +130,12 @@ def answered(
 
 
 def _room(engine: Engine, combinations: Combinations, withheld: int | None) -> int | None:
-    """How many rows may be in groups that no released row is known to be in."""
+    """Returns the largest number of rows that may be in groups in which no released row is known to be."""
     return withheld if withheld is None or not combinations.open_groups else withheld + _rows_of(engine, combinations)
 
 
 def _rows_of(engine: Engine, combinations: Combinations) -> int:
-    """How many rows the release has."""
+    """Counts the rows of the release."""
     rows = exp.select(column("id"), alias(f.max(column("n")), "n")).from_(relation(combinations.tables[True]))
     rows = rows.where(column("number").eq(0)).group_by(column("id"))
     number = or_zero(f.sum(column("n")))

@@ -119,7 +119,7 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
 
 
 def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
-    """For each relation of values the bucket and the signature of a combination.
+    """Returns for each relation of values the bucket and the signature of a combination.
 
     With them are the number of the bucket's values with this signature, and its numbers of signatures and of values.
     """

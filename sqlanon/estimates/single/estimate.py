@@ -1,4 +1,4 @@
-"""From a query and a release to estimates, their spreads and hard bounds.
+"""Turns a query and a release into estimates, their spreads and hard bounds.
 
 The release's rows are grouped by the labels that they show, the leaves of each label by the values of the query's
 parts. What is known of several columns is combined as if the columns were independent; a bound holds for every
@@ -141,7 +141,7 @@ class _Evaluation:
 
 
 def _evaluation(engine: Engine, plan: Plan, release: ReleaseModel, scratch: Scratch) -> _Evaluation:
-    """How a release publishes what the query reads; raises PolicyError where its joined tables cannot be read."""
+    """Finds how a release publishes what the query reads; raises PolicyError where its joined tables cannot be read."""
     binding = plan.factors.binding
     base = None if binding.base is None else release.bucketed[binding.base]
     released, weight = (release.rows, release.counted) if base is None else (base.values, WEIGHT)

@@ -1,1 +1,1 @@
-"""Where exports go: files, and tables of other databases."""
+"""Destinations of exports: files, and tables of other databases."""

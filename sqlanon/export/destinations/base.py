@@ -1,4 +1,4 @@
-"""Where an export goes: files of a folder, or tables of a schema."""
+"""The protocol of an export's destination: files of a folder, or tables of a schema."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _require_csv_fields(request: ExportRequest) -> None:
 
 
 def csv_fields(request: ExportRequest) -> CsvFields:
-    """How the fields of a CSV file are told apart."""
+    """Returns the separator and the quotes of a CSV file."""
     given_fields = {"delimiter": request.delimiter, "quote": request.quote}
     return replace(COMMAS, **{name: character for name, character in given_fields.items() if character is not None})
 

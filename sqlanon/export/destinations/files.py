@@ -85,7 +85,7 @@ class FileDestination:
         return self.layout.partition
 
     def former(self) -> Certificate | None:
-        """None, too, where its files are of another format, whose types are others."""
+        """Returns the earlier certificate; None, too, where its files have another format, whose types differ."""
         former = previous_certificate(self.layout.folder / self.layout.certificate)
         if former is None or not former.files:
             return None

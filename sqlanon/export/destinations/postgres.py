@@ -108,7 +108,7 @@ class PostgresDestination:
         return f"{self.url.called}#{CERTIFICATE}"
 
     def former(self) -> None:
-        """None: the export there is looked at when it is replaced."""
+        """Returns None: the earlier export is looked at when it is replaced."""
 
     def path_of(self, table: int) -> str:
         return f"{self.url.called}#{self.tables[table]}"

@@ -145,7 +145,7 @@ class PostgresTables:
         return reading(file, relation(("main", file.table)))
 
     def header(self, file: ExportFile) -> None:
-        """None: columns are read by name."""
+        """Returns None: columns are read by name."""
 
     def carried(self, path: Path) -> Sequence[str]:
         return []
@@ -314,7 +314,9 @@ class Schema:
         self._connection.run(lock_tables(self._name, names, mode))
 
     def _why_not(self, files: Sequence[ExportFile]) -> str | None:
-        """What speaks against its holding these tables and the certificate alone, as they were written."""
+        """Explains why the schema does not hold these tables and the certificate alone, as they were written; None if
+        it does.
+        """
         tables = {file.table: PostgresTables.columns(file) for file in files}
         names = {*tables, CERTIFICATE}
         return self._contents.why_not_tables(names) or self._contents.why_not_columns(
@@ -322,7 +324,9 @@ class Schema:
         )
 
     def _changed(self, export: ReceivedExport, spill: Path) -> str | None:
-        """Which table has other rows than when it was exported; None if none. Raises PrivacyViolation as `reopen`."""
+        """Names the table that has other rows than when it was exported; None if none has. Raises PrivacyViolation as
+        `reopen`.
+        """
         tables = PostgresTables(self._connection, self._name)
         tables.reopen(export.files, {"temp_directory": str(spill)}).connection.close()
         contents = export.certificate.contents or ()
@@ -345,7 +349,7 @@ def _require(why_not: str | None) -> None:
 
 
 def _why_not_markdown(certificate: Certificate, content: dict[str, object], markdown: str) -> str | None:
-    """What speaks against a text's being the certificate in words; None if nothing.
+    """Explains why a text is not the certificate in words; None if it is.
 
     Another version may have other words for the same: of such a text only the title is known.
     """
@@ -372,14 +376,17 @@ class SchemaContents:
         return bool(self._connection.rows(schemas.where(column("nspname").eq(literal(self._name)))))
 
     def relations(self) -> dict[str, str | None]:
-        """All that pg_class lists in it, and what speaks against its being a table as an export makes it, if anything.
+        """Lists all that pg_class has in the schema, each with the reason why it is no table of an export, if there is
+        one.
 
         Tables, but views, sequences and indexes too.
         """
         return {str(name): oddity for name, oddity in self._rows("relations", "name", "oddity")}
 
     def why_not_tables(self, names: Collection[str]) -> str | None:
-        """What speaks against its holding these tables, each with its own rows, and nothing else; None if nothing."""
+        """Explains why the schema does not hold these tables, each with its own rows, and nothing else; None if it
+        does.
+        """
         relations = self.relations()
         others = sorted(set(relations) - set(names)) or sorted(str(name) for (name,) in self._rows("others"))
         if others:
@@ -389,12 +396,12 @@ class SchemaContents:
         return next((self._odd(name, oddity) for name, oddity in sorted(relations.items()) if oddity), None)
 
     def why_not_table(self, name: str) -> str | None:
-        """What speaks against this one's being a table with its own rows; None if nothing, or if it is not there."""
+        """Explains why this is no table with its own rows; None if it is one, or is not there."""
         oddity = self.relations().get(name)
         return self._odd(name, oddity) if oddity else None
 
     def why_not_columns(self, tables: Mapping[str, Sequence[Column]]) -> str | None:
-        """What speaks against these tables' having exactly these columns, of PostgreSQL's types; None if nothing."""
+        """Explains why these tables do not have exactly these columns, of PostgreSQL's types; None if they do."""
         columns: dict[str, list[Column]] = {}
         for table, name, kind in self._rows("columns", "table_name", "name", "kind"):
             columns.setdefault(str(table), []).append((str(name), str(kind)))

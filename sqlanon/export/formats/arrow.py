@@ -85,7 +85,7 @@ def read(file: ExportFile) -> exp.Query:
 
 
 def header(file: ExportFile) -> None:
-    """None: columns are read by name."""
+    """Returns None: columns are read by name."""
 
 
 def carried(path: Path) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""What an export format is: a module of this package, named after the format."""
+"""The protocol of an export format: a module of this package, named after the format."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ CERTIFICATE_KEY = "sqlanon_certificate"
 
 
 def files_in(folder: Path) -> list[Path]:
-    """All that is no folder in a folder and those in it, in the order of their paths."""
+    """Lists the files in a folder and in the folders within it, in the order of their paths."""
     return sorted(path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
 
 
 @dataclass(frozen=True)
 class CsvFields:
-    """What is between two fields of a CSV file, and what is around a field with such a character or a line break."""
+    """The separators of a CSV file: between two fields, and around a field with such a character or a line break."""
 
     delimiter: str = ","
     quote: str = '"'
@@ -74,7 +74,7 @@ class ExportFile:
 
 
 class Format(Protocol):
-    """What every format module exposes."""
+    """The functions that every format module has."""
 
     SUFFIXES: tuple[str, ...]
     CARRIES_CERTIFICATE: bool
@@ -129,7 +129,7 @@ def suffixes() -> dict[str, str]:
 
 
 def skipped_formats() -> tuple[str, ...]:
-    """What is wrong with each format of another package that cannot be used, in words."""
+    """Describes in words the problem of each format of another package that cannot be used."""
     return _by_suffix()[1]
 
 
@@ -206,7 +206,7 @@ def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
 
 
 def seal(engine: Engine) -> None:
-    """From now on the connection opens no file, loads nothing, and stays so."""
+    """Seals the connection: it opens no further file, loads nothing, and stays so."""
     engine.run("SET enable_external_access = false")
     engine.run("SET lock_configuration = true")
 

@@ -81,7 +81,7 @@ def _attached(engine: Engine, file: ExportFile) -> Iterator[str]:
 
 
 def header(file: ExportFile) -> None:
-    """None: columns are read by name."""
+    """Returns None: columns are read by name."""
 
 
 def carried(path: Path) -> Sequence[str]:

@@ -105,7 +105,9 @@ def _altair() -> Any:
 
 @cache
 def _scripts() -> tuple[str, ...]:
-    """What draws: Vega, Vega-Lite and Vega-Embed of the version that Altair writes for, and what calls them."""
+    """Returns the scripts of the plots: Vega, Vega-Lite and Vega-Embed of Altair's version, and the script that calls
+    them.
+    """
     altair = _altair()
     import vl_convert
 
@@ -128,7 +130,7 @@ def _drawn(chart: Any, height: int) -> dict[str, Any]:
 
 
 def _named(rows: Sequence[tuple[str, Any]]) -> tuple[list[str], Any, int]:
-    """What stands beside the bar of each named row, the axis of these labels, and the height of the plot."""
+    """Returns the labels beside the bars, their axis, and the height of the plot."""
     alt = _altair()
     labels = lines_of([label for label, *_ in rows])
     # An axis takes a list for several lines.
@@ -166,7 +168,7 @@ def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
 
 
 def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str) -> dict[str, Any]:
-    """For each name its share of a part as a bar, and its share of the whole as a line across it."""
+    """Draws for each name its share of a part as a bar, and its share of the whole as a line across it."""
     alt = _altair()
     labels, y, height = _named([(label, share) for label, share, _ in rows])
     values = [
@@ -205,7 +207,7 @@ def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: s
 
 
 def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, Any]:
-    """For each level, in their order from above, its labels side by side, from `start` to `end` each.
+    """Draws for each level, from above, its labels side by side, each from `start` to `end`.
 
     A label that is too narrow for its text has none. The axis has no numbers: it counts values, and beside labels of
     ages they would be read as ages.
@@ -269,7 +271,7 @@ class Charts:
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """What draws them; nothing where there is no plot."""
+        """Returns the scripts that draw the plots; empty where there is no plot."""
         return _scripts() if self._specifications else ()
 
 

@@ -1,4 +1,4 @@
-"""What a report is made of: the answers of CHECK, MEASURE and ATTACK, and what the catalog has of a release."""
+"""Collects the facts of a report: the answers of CHECK, MEASURE and ATTACK, and the catalog's records of a release."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Facts:
 
     @property
     def requirements(self) -> tuple[BoundRequirement, ...]:
-        """What the policy requires of the release, and what its method promises beside."""
+        """The requirements that the policy has for the release, and those that its method promises besides."""
         promised = promised_by(self.release.method, self.release.method_arguments)
         return resolve_requirements(self.policy, promised=promised)
 
@@ -190,7 +190,7 @@ class Facts:
 
 
 def facts_of(engine: Engine, name: QualifiedName) -> Facts:
-    """What CHECK, MEASURE and ATTACK answer of a release, all of the same moment. Raises as they do.
+    """Asks CHECK, MEASURE and ATTACK about a release, in one transaction. Raises as they do.
 
     MEASURE's figures are recorded in the catalog, as those of the statement are.
     """

@@ -115,7 +115,7 @@ class Markup(str):
 
 
 class InPlaceOfNumber(str):
-    """What stands in a column of numbers where there is none."""
+    """The text in a column of numbers where there is no number."""
 
     __slots__ = ()
 
@@ -158,7 +158,7 @@ def percent(share: float, *, marked: bool = True) -> Markup:
 
 
 def cell(value: Any) -> Markup:
-    """What stands in a cell of a table: `none` for None."""
+    """Writes the cell of a table: `none` for None."""
     match value:
         case None:
             return Markup("none")

@@ -303,13 +303,13 @@ def role_of(facts: Facts, attribute: ReleaseAttribute) -> str:
 
 
 def _policy_role(facts: Facts, attribute: ReleaseAttribute) -> Role:
-    """That of the column of the source; of a column that has another name, such as the end of a range, its own."""
+    """Returns the role of the source's column; for a column of another name, such as the end of a range, its own."""
     source = fold(attribute.source or attribute.name)
     return next((known.role for known in facts.policy.all_attributes if fold(known.name) == source), attribute.role)
 
 
 def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str:
-    """How the values of the column are shown."""
+    """Describes how the values of the column are shown."""
     has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in facts.release.attributes)
     words = {**_READINGS, **_WITH_COUNTERFEITS} if has_counterfeits else _READINGS
     return _apart(facts, attribute) or _label(facts, attribute) or words[attribute.reading]
@@ -321,7 +321,7 @@ def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
 
 
 def _label(facts: Facts, attribute: ReleaseAttribute) -> str | None:
-    """Which level of its hierarchy a column shows, with one of its labels; None for a column that is not of a level."""
+    """Names the level of the hierarchy that a column shows, with one of its labels; None for a column without level."""
     levels = levels_of(facts, attribute)
     if attribute.reading is not Reading.LABEL or not levels or attribute.height is None:
         return None
@@ -334,7 +334,9 @@ def _label(facts: Facts, attribute: ReleaseAttribute) -> str | None:
 
 
 def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
-    """How a column is shown that has values of the source apart from those of other columns; None for any other."""
+    """Describes a column whose source values are published apart from those of other columns; None for any other
+    column.
+    """
     columns = facts.release.attributes
     readings = {column.reading for column in columns}
     has_buckets = Reading.BUCKET in readings
@@ -373,7 +375,7 @@ _NOTHING, _NOT_COMPARED = "nothing", InPlaceOfNumber("not compared")
 
 
 def frontiers(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """What else could have been published under the policy, where a frontier of it is there, and this release."""
+    """Yields, where the policy has a frontier, the releases that it could have had, beside this one."""
     for name, candidates in facts.candidates.items():
         yield from _frontier(facts, name, candidates, charts)
 
@@ -433,7 +435,7 @@ def _called(candidate: Measured) -> str:
 
 
 def _without_points(candidates: Sequence[Measured], names: Sequence[str]) -> Iterator[Markup]:
-    """How many candidates lack figures, whether the plot of the first two figures lacks them, and why."""
+    """Yields the number of candidates without figures, whether the plot of two figures lacks them, and why."""
     reasons: dict[str, list[str]] = {}
     count = not_drawn = 0
     for candidate in candidates:

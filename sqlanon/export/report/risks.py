@@ -327,7 +327,7 @@ def _row_requirements(m: Measurement) -> tuple[object, ...]:
 
 
 def _sentence(facts: Facts, measurement: Measurement) -> Markup:
-    """What the requirement means, the numbers, and whether it is met."""
+    """Writes what the requirement means, its numbers, and whether it is met."""
     explained = worded(facts.release.method, facts.release.method_arguments).figures
     if measurement.question in explained:
         meaning, parameter = explained[measurement.question].meaning, explained[measurement.question].parameter
@@ -350,7 +350,7 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
 
 
 def title_of(question: Question, policy: Policy) -> str:
-    """What a model requires, and what a respondent is where the policy names none."""
+    """Writes what a model requires, and who counts as a respondent where the policy names none."""
     if "respondents" not in question.title or policy.entity is not None:
         return question.title
     return f"{question.title} Each row counts as a respondent, since the policy names no ENTITY."

@@ -39,7 +39,7 @@ DRAW = "draw"
 
 
 def dealing_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """From `source` to `trial_value`: how many rows of each bucket of each trial have each sensitive value."""
+    """Returns the steps from `source` to `trial_value`: the rows of each sensitive value, by bucket and trial."""
     carried = _carried(plan)
     rows = exp.select(alias(column(_sensitive(plan)), VALUE)).from_(relation(SOURCE))
     rows = rows.select(*(alias(column(bound.column), f"column_{i}") for i, bound in enumerate(carried)))
@@ -76,7 +76,7 @@ def trial_rows(plan: ReleasePlan, table: str, class_id: str, count: str) -> Rows
 
 
 def chosen_steps(violating: str) -> list[ScriptStep]:
-    """From the step with the violating buckets of all trials to `bucket`, the numbers of those that are chosen."""
+    """Returns the steps from the violating buckets of all trials to `bucket`, the numbers of the chosen buckets."""
     within = exp.and_(
         column("class_id", "violating") >= column("base", "tried"),
         column("class_id", "violating") < column("base", "tried") + column("buckets", "tried"),

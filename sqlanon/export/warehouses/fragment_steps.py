@@ -68,7 +68,7 @@ def _broken(policy: Policy, fragments: Sequence[Fragment]) -> Iterator[tuple[str
 
 
 def fragment_steps(fragments: Sequence[Fragment]) -> list[ScriptStep]:
-    """From `source` to the rows of each table."""
+    """Returns the steps from `source` to the rows of each table."""
     return [
         ScriptStep(
             fragment.step,
@@ -80,7 +80,9 @@ def fragment_steps(fragments: Sequence[Fragment]) -> list[ScriptStep]:
 
 
 def fragment_checks(fragments: Sequence[Fragment]) -> list[ScriptStep]:
-    """From the written rows and `source` to `check_violation`: rows that do not occur in both as often."""
+    """Returns the steps from the written rows and `source` to `check_violation`: rows that the two do not contain
+    equally often.
+    """
     differences: list[ScriptStep] = []
     for fragment in fragments:
         keys = [f"key_{index}" for index in range(len(fragment.columns))]

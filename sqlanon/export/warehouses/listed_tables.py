@@ -193,7 +193,9 @@ def regions_of(engine: Engine, release: Release, policy: BoundPolicy) -> RegionM
 
 
 def _region_columns(policy: BoundPolicy, placed: Placed) -> tuple[tuple[str, str], ...]:
-    """What is read of regions: numbers, classes, labels, and ends as values or, along a hierarchy, as ranks."""
+    """Returns the columns of the regions' table: numbers, classes, labels, and ends as values or, along a hierarchy, as
+    ranks.
+    """
     columns = [("region", "BIGINT"), ("class", "BIGINT")]
     for index, bound in enumerate(policy.quasi_identifiers):
         columns.append((label_name(index), "VARCHAR"))

@@ -1,4 +1,4 @@
-"""What the catalog records of a release, as far as a script for another warehouse can make it again."""
+"""Reads from the catalog what a script for another warehouse needs to make a release again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _BESIDE = {
 
 
 class _Shape(Enum):
-    """What a release shows of its rows, as its columns are recorded."""
+    """The form in which a release shows its rows, as the catalog records its columns."""
 
     LEVELS = "labels at the level of each column"
     REGIONS = "the region of each row"
@@ -168,7 +168,7 @@ class ReleasePlan:
 
 
 def plan_of(engine: Engine, release: Release) -> ReleasePlan:
-    """What a script has to do to make a release again.
+    """Returns the plan by which a script makes a release again.
 
     Raises PolicyError, with the reason, for a release that no script can make, and where a hierarchy is not any more
     the one that the release was made with.

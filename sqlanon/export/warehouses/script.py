@@ -71,7 +71,7 @@ def comment(*lines: str) -> str:
 
 
 def header(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: QualifiedName) -> str:
-    """What the script is, what it reads and writes, and what it holds of the source."""
+    """Describes the script: what it reads and writes, and what it holds of the source."""
     return comment(*_lines(plan, dialect, source, target))
 
 
@@ -113,7 +113,7 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
 
 
 def _regions_kept(plan: ReleasePlan, regions: RegionMap) -> Iterator[str]:
-    """What the script holds of the source: the ends of ranges, and the values of columns that have ranks."""
+    """Yields what the script holds of the source: the ends of ranges, and the values of columns that have ranks."""
     quasi = plan.bound.quasi_identifiers
     counts = [f"{len(table.rows):,} values of {quasi[index].column}" for index, table in regions.ranks.items()]
     yield ""
@@ -151,7 +151,7 @@ _LOWER = re.compile(r"[a-z_][a-z0-9_]*")
 
 @dataclass(frozen=True)
 class Locations:
-    """Where a script reads the source and writes the release; `staging` is the schema of what it writes before that."""
+    """The tables of a script: the source, the release, and in `staging` the schema of the tables in between."""
 
     source: QualifiedName
     target: QualifiedName
@@ -361,7 +361,7 @@ class _Script:
         return relation((*schema, _PREFIX + name), as_=as_)
 
     def _views(self) -> Iterator[str]:
-        """What the check reads, under names without the staging schema."""
+        """Yields the views that the check reads, under names without the staging schema."""
         for name in (CANDIDATE, "check_row", "check_violation"):
             query = exp.select(exp.Star()).from_(self._step_table(name))
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
@@ -422,7 +422,7 @@ _SPARK_TEXTS = ("string", "varchar", "char")
 
 
 def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> exp.Select:
-    """For PostgreSQL: the name of each column that is needed, and whether it fits.
+    """Returns, for PostgreSQL, the name of each column that is needed, and whether it fits.
 
     It has to be there, for the name of a column that is not may be that of a function of whole rows; and a text has to
     be one there, for equal values of another type may be several texts, such as the numbers 1 and 1.0.
@@ -445,7 +445,7 @@ def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> e
 
 
 def requirements_of_texts(source: exp.Table, names: Sequence[str]) -> exp.Select | None:
-    """For Spark: a query that ends with an error where a column, which is a text in the release, is none there.
+    """Returns, for Spark, a query that fails where a column, which is a text in the release, is no text there.
 
     None without such columns. That columns are there Spark sees by itself.
     """

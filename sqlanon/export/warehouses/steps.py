@@ -40,7 +40,9 @@ from sqlanon.sql.sizes import sizes
 
 
 def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """From the step `source`, which has the columns that are needed, to the step `candidate`: what may be published."""
+    """Returns the steps from `source`, which has the columns that are needed, to `candidate`: the rows that may be
+    published.
+    """
     requirements = plan.requirements
     if plan.fragments:
         return fragment_steps(plan.fragments)
@@ -81,7 +83,8 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
 
 
 def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """From the rows of `candidate` alone to `check_violation`: the classes that violate a requirement, if any do.
+    """Returns the steps from the rows of `candidate` alone to `check_violation`: the classes that violate a
+    requirement, if any.
 
     A class is what the published columns show of the quasi-identifiers; nothing of the steps before is read. Buckets
     and fragments are compared with the source, too.
@@ -161,7 +164,9 @@ _RECODED = "recoded"
 
 
 def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
-    """From `source` to `recoded`: each row that lies in a region, with its class and what the region shows."""
+    """Returns the steps from `source` to `recoded`: each row that is in a region, with its class and the region's
+    labels.
+    """
     quasi = plan.bound.quasi_identifiers
     values = [alias(column(bound.column), f"value_{index}") for index, bound in enumerate(quasi)]
     combinations = exp.select(*values).distinct().from_(relation("source"))
@@ -285,7 +290,7 @@ _CLASSIFIED = "classified"
 
 
 def level_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """From `source` to `classified`: each row with its labels and its class."""
+    """Returns the steps from `source` to `classified`: each row with its labels and its class."""
     return [_recoded(plan), *_classes(plan.recodings)]
 
 

@@ -86,7 +86,7 @@ def _spark_bytes(value: exp.Expr) -> exp.Expr:
 
 
 def _redshift_bytes(value: exp.Expr) -> exp.Expr:
-    """Without blanks at the end, which its comparisons do not look at: two texts would be one value and seem two."""
+    """Removes the blanks at the end, which Redshift's comparisons ignore: two texts would be one value and seem two."""
     return f.call("COLLATE", f.call("RTRIM", as_text(value)), "case_sensitive")
 
 

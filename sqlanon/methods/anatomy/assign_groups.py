@@ -326,7 +326,7 @@ def rows_in_buckets(rows: str, numbers: str, columns: Sequence[str]) -> exp.Sele
 
 
 def sizes_of_groups(groups: str) -> exp.Select:
-    """How many groups there are, the rows of the smallest and of the largest, and all rows.
+    """Counts the groups, the rows of the smallest and of the largest, and all rows.
 
     Row i of a region is in group i mod g, so of r rows a group has r // g, and the first r mod g have one more.
     """
@@ -338,7 +338,7 @@ def sizes_of_groups(groups: str) -> exp.Select:
 
 
 def sizes(rows_in_buckets: str) -> exp.Select:
-    """How many buckets there are, the rows of the smallest and of the largest, and all rows."""
+    """Counts the buckets, the rows of the smallest and of the largest, and all rows."""
     counted = exp.select(alias(f.count(), "n")).from_(relation(rows_in_buckets)).group_by(column("bucket"))
     figures = (f.min(column("n")), f.max(column("n")), total(column("n")))
     return exp.select(f.count(), *map(or_zero, figures)).from_(counted.subquery("bucket"), copy=False)

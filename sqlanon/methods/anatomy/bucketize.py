@@ -57,7 +57,7 @@ class Shortfall:
 
 
 def shortfall(engine: Engine, codes: str, variant: str, wanted: int, c: Decimal) -> Shortfall | None:
-    """What keeps the values of an attribute from l-diverse buckets; None if nothing does.
+    """Finds what keeps the values of an attribute from l-diverse buckets; None if nothing does.
 
     `codes` is a table with the rows n of each value.
     """

@@ -70,7 +70,7 @@ class Options(Diversity):
 
     @property
     def least(self) -> int:
-        """How many rows, each with another value, satisfy the variant.
+        """Returns the number of rows, each with another value, that satisfy the variant.
 
         s rows of s values satisfy probabilistic l-diversity, for 1/s <= 1/l, distinct,
         and entropy l-diversity, for their entropy is log s, iff s >= l. They satisfy
@@ -114,11 +114,11 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return replace(_LIMITS, scripted=CAN)
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
-        """What the method itself promises, whatever the policy requires."""
+        """Returns the promises of the method itself, whatever the policy requires."""
         return (promised_diversity(options),)
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """What the figures of a release rest on; `sensitive` are its columns of that role."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its columns of that role."""
         return (of_buckets(sensitive),)
 
     def encoding(self, task: Task, options: Options) -> Encoding | None:
@@ -193,7 +193,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
 
 
 def _background(task: Task) -> Background:
-    """What requirements read besides rows, before any of it is copied for the release."""
+    """Returns what requirements read besides rows, before any of it is copied for the release."""
     engine, policy, requirements = task.engine, task.policy, task.requirements
     return Background(
         taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.scratch) for b in policy.sensitive},
@@ -219,7 +219,7 @@ Sources = Mapping[str, exp.Table | exp.Subquery]
 def unequal_buckets(
     engine: Engine, sources: Sources, values: Mapping[str, BucketValues], *, as_stored: bool = False
 ) -> int:
-    """How many buckets have another number of rows in one table than in that of an attribute's values, or lack there.
+    """Counts the buckets that have another number of rows in one table than in the table of an attribute's values.
 
     With `as_stored`, for DuckDB only, the order in which rows are read saves groupings: values that are in order
     need none to see that each occurs once, and rows in the order of values that count once none to see that there are
@@ -237,7 +237,7 @@ def unequal_buckets(
 
 
 def out_of_order(engine: Engine, sources: Sources) -> int:
-    """How many rows of the quasi-identifiers, as they are read, have a lesser bucket than the row before."""
+    """Counts the rows of the quasi-identifiers whose bucket, as they are read, is less than that of the row before."""
     return _number(engine, out_of_place(sources[QUASI_IDENTIFIERS].copy()))
 
 

@@ -91,7 +91,7 @@ class AnatomyOnSpark(AnatomyMethod):
         return SparkDealing
 
     def _words(self, task: Task) -> dict[str, str]:
-        """None: words are a type of DuckDB's."""
+        """Returns an empty mapping: ENUMs are a type of DuckDB's."""
         return {}
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:

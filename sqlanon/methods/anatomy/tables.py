@@ -57,7 +57,7 @@ class Bucketization:
 
     @property
     def searched(self) -> None:
-        """None: there was no search whose end could be proven."""
+        """Returns None: there was no search whose end could be proven."""
         return
 
 
@@ -79,7 +79,9 @@ def bucketized(
 
 
 def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, index: int, codes: str) -> PublishedTable:
-    """How many rows of each bucket have each value of one attribute, whose codes the rows have under this index."""
+    """Returns the table of an attribute's values by bucket with their numbers of rows; rows have its codes under this
+    index.
+    """
     code = column(code_name(index))
     rows: exp.Expr = literal(1) if bucketization.once else f.count()
     counts = exp.select(column("bucket"), alias(code, "code"), alias(big(rows), "n"))
@@ -91,7 +93,7 @@ def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, inde
 
 
 def out_of_order(values: Relation) -> exp.Select:
-    """How many rows, as they are read, do not have a greater bucket and value than the row before; NULL is the last.
+    """Counts the rows that, as they are read, have no greater bucket and value than the row before; NULL is the last.
 
     If there are none, no two rows have the same bucket and value, in whatever order they were read. The reverse does
     not hold. Rows that count less than one are among them.
@@ -113,7 +115,7 @@ def out_of_order(values: Relation) -> exp.Select:
 
 
 def out_of_place(exact: Relation) -> exp.Select:
-    """How many rows, as they are read, have a lesser bucket than the row before, or none."""
+    """Counts the rows that, as they are read, have a lesser bucket than the row before, or none."""
     former = window(f.call("lag", column(BUCKET)))
     number = alias(window(f.row_number()), "number")
     read = exp.select(column(BUCKET), alias(former, "former"), number).from_(exact).subquery("read")
@@ -125,7 +127,7 @@ def out_of_place(exact: Relation) -> exp.Select:
 
 
 def misplaced(exact: Relation, values: Relation) -> exp.Select:
-    """How many rows of one table do not have the bucket of the value at their position in the other, which counts once.
+    """Counts the rows of one table without the bucket of the value at their position in the other, which counts once.
 
     If there are none, each bucket has as many rows as values, in whatever order they were read: to each row belongs a
     value of its bucket, and to each value a row. The reverse does not hold.
@@ -139,7 +141,8 @@ def misplaced(exact: Relation, values: Relation) -> exp.Select:
 
 
 def differing(exact: Relation, values: Relation) -> exp.Select:
-    """How many buckets do not have as many rows in one table as values in the other, whose rows are all in order.
+    """Counts the buckets with other numbers of rows in one table than of values in the other, whose rows are all in
+    order.
 
     Rows are added and values subtracted, so that one grouping counts both.
     """
@@ -151,7 +154,9 @@ def differing(exact: Relation, values: Relation) -> exp.Select:
 
 
 def unequal(exact: Relation, values: Relation) -> exp.Select:
-    """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not."""
+    """Counts the buckets with other numbers of rows in one table than of values in the other, and those that repeat a
+    value.
+    """
     rows = exp.select(column(BUCKET), alias(f.count(), "n")).from_(exact).group_by(column(BUCKET))
     by_value = exp.select(
         column(BUCKET),

@@ -63,9 +63,9 @@ class FragmentsMethod(Method[Options, Fragmented]):
         return apart(task.policy, choice, release_id)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """How many of the policy's sets the tables keep."""
+        """Counts the policy's sets that the tables keep."""
         return kept_apart(published)
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """Returns the certificate's wording about the release."""
         return Wording(PUBLISHED, DEFINITIONS, FIGURES, FRAGMENT_TABLES)

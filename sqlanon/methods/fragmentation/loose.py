@@ -110,7 +110,7 @@ class Options:
         return [sizes] if self.groups or fragments > 2 or prod(sizes) == k else [sizes, (k, 1)]
 
     def allowed(self, rows: int) -> int:
-        """How many of the rows may be left out."""
+        """Returns the number of rows that may be left out."""
         return int(Fraction(self.suppression) * rows)
 
 
@@ -138,7 +138,7 @@ class LooseMethod(Method[Options, Fragmented]):
         return replace(OF_FRAGMENTS, on_spark=_NOT_NEAR if options.near else CAN, scripted=Limits.scripted)
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """What the figures of a release rest on, whatever columns it has."""
+        """Returns the assumptions behind the figures of a release, whatever columns it has."""
         return (of_groups(),)
 
     def choose(self, task: Task, options: Options) -> Fragmented:
@@ -188,7 +188,7 @@ class LooseMethod(Method[Options, Fragmented]):
         return apart(task.policy, choice, release_id)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """How many of the policy's sets the tables keep, and how loose their association is."""
+        """Counts the policy's sets that the tables keep, and measures how loose their association is."""
         return loosely_associated(published, promised_sizes(options))
 
     def on_spark(self) -> Method[Options, Fragmented]:
@@ -201,7 +201,7 @@ class LooseMethod(Method[Options, Fragmented]):
         return drawn_association(task, grouping, rows, most)
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """Returns the certificate's wording about the release."""
         return Wording(PUBLISHED, DEFINITIONS, FIGURES, LOOSE_TABLES)
 
 
@@ -288,7 +288,7 @@ def best_of_draws(drawing: Callable[[], Association], rows: int, most: int) -> A
 
 
 def _more_draws(rows: int) -> int:
-    """How often a draw that leaves out too many rows may be followed by another."""
+    """Returns the number of draws that may follow a draw that leaves out too many rows."""
     return sizes().max_draws - 1 if rows <= sizes().max_rows_drawn_again else 0
 
 

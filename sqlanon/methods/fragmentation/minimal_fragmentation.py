@@ -66,7 +66,7 @@ def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequ
 
 
 class _Conflicts:
-    """Which units cannot have one colour, of two of them."""
+    """The pairs of units that cannot have one color."""
 
     def __init__(self, constraints: Sequence[int]) -> None:
         self._constraints = constraints
@@ -207,7 +207,7 @@ def fragmentation(
 
 
 def broken(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, visible: _Sets = ()) -> tuple[str, ...]:
-    """What a given fragmentation breaks, a sentence each; nothing if it is correct."""
+    """Lists what a given fragmentation breaks, in a sentence each; empty if it is correct."""
     known = {fold(name): name for name in attributes}
     problems: list[str] = []
     seen: set[str] = set()
@@ -288,7 +288,7 @@ def _minimal(constraints: Iterable[int]) -> list[int]:
 
 
 def _together(names: _Names, visible: _Sets, required: Iterable[str]) -> list[tuple[int, list[Sequence[str]]]]:
-    """What must lie in one fragment: the attributes, and the sets of `visible` that say so.
+    """Returns what must be in one fragment: the attributes, and the sets of `visible` that say so.
 
     An attribute lies in one fragment only, so two sets that share one lie in one fragment.
     """

@@ -23,7 +23,9 @@ class LooseOnSpark(LooseMethod):
     _HAS_VALUES = True
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """How many of the policy's sets the tables keep, and how loose their association is; rows have no order."""
+        """Counts the policy's sets that the tables keep, and measures how loose their association is; rows have no
+        order.
+        """
         return loosely_associated(published, promised_sizes(options), are_grids_by_groups)
 
     def _association(self, task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:

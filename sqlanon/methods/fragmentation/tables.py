@@ -63,7 +63,7 @@ class Fragmented:
 
     @property
     def searched(self) -> None:
-        """None: there was no search whose end could be proven."""
+        """Returns None: there was no search whose end could be proven."""
         return
 
 

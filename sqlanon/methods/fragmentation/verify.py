@@ -1,4 +1,4 @@
-"""What a release of fragments keeps apart, recomputed from its tables alone."""
+"""Checks what a release of fragments keeps apart, recomputed from its tables alone."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ Promise = Callable[[Sets, Sets], tuple[Sequence[int], int | None]]
 
 
 def kept_apart(published: PublishedTables) -> Structure:
-    """How many of the policy's sets the tables keep."""
+    """Counts the policy's sets that the tables keep."""
     columns = [_columns(published.engine, table) for table in published.tables.values()]
     return Structure((_fragmentation(published.policy, columns),), _misfit(published))
 
 
 def loosely_associated(published: PublishedTables, promise: Promise, proven: GridProof | None = are_grids) -> Structure:
-    """How many of the policy's sets the tables keep, how loose their association is, and what the rows left out tell.
+    """Counts the policy's sets that the tables keep, and measures the association and the rows left out.
 
     Tables of which it is `proven` that they are as the method lays them out are read once; all others are compared
     pair of groups by pair. A release without rows has no association.
@@ -102,7 +102,8 @@ def _misfit(published: PublishedTables) -> str | None:
 
 
 def _left_out(published: PublishedTables, required: float | None) -> Measurement:
-    """In how many of the rows in no table at most one has the same values of a CONFIDENTIAL set, and what is required.
+    """The k reached by the rows left out of every table: no combination of a CONFIDENTIAL set's values belongs to more
+    than one in k of them.
 
     The tables cannot tell: it was measured and recorded when the release was made. It is not satisfied where rows were
     left out and no measurement is recorded for them, or one for another k.
@@ -122,7 +123,7 @@ def _columns(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
 
 
 def _fragmentation(policy: Policy, fragments: Sets) -> Measurement:
-    """How many of the CONFIDENTIAL and VISIBLE sets the fragments keep, of how many."""
+    """Counts the CONFIDENTIAL and VISIBLE sets that the fragments keep, of all such sets."""
     names = publishable(policy)
     keeps = [not broken(fragments, names, [columns]) for columns in policy.confidential]
     keeps += [not broken(fragments, names, [], [columns]) for columns in policy.visible]

@@ -87,7 +87,7 @@ class Generalization:
 
     @property
     def searched(self) -> Searched:
-        """How the search of the lattice came to it."""
+        """The search of the lattice that led to the choice."""
         return Searched(self.nodes, self.checked, self.pruned, self.proven, self.least)
 
 
@@ -100,7 +100,7 @@ _AT_ONCE = 8
 
 
 def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
-    """What the search's choice is owed to. Looks at nodes of the lattice again, and publishes nothing.
+    """Explains the search's choice. Looks at nodes of the lattice again, and publishes nothing.
 
     Of several rounds it is the first that is explained, by the rows that it leaves to the others.
     """
@@ -135,7 +135,7 @@ def _together(task: Task, nodes: Nodes, levels: Node) -> int | None:
 
 
 def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
-    """For each attribute the node with that one a level less general; None where it has the lowest allowed."""
+    """Returns for each attribute the node with that attribute one level less general; None at the lowest level."""
     return [
         (*levels[:index], level - 1, *levels[index + 1 :]) if level > least else None
         for index, (level, least) in enumerate(zip(levels, lattice.low, strict=True))
@@ -161,7 +161,7 @@ def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
 
 
 def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
-    """Those of the nodes whose bound is below a loss, the greatest bound first."""
+    """Returns the nodes whose bound is below a loss, the greatest bound first."""
     import numpy as np
 
     bounds = lattice.bounds(near, 0)
@@ -195,7 +195,9 @@ def _labelled(task: Task, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNo
 
 
 def common_values(task: Task, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
-    """How frequent a value is among the rows left out, for each sensitive attribute that a requirement is about."""
+    """Returns, for each sensitive attribute that a requirement is about, the most frequent value among the rows left
+    out.
+    """
     common: list[CommonValue] = []
     for attribute, values in _single_attributes(task):
         query = with_steps(most_of_withheld(values), nodes.steps(node))
@@ -247,7 +249,7 @@ class Look:
         return [self._examined(node, bounds[node]) for node in levels]
 
     def failing(self, levels: Sequence[Node]) -> list[Node]:
-        """Those of some nodes that may not be published.
+        """Returns those of some nodes that may not be published.
 
         No later round publishes a row that the first withholds: only nodes that are
         within the limit at first are settled.
@@ -299,7 +301,9 @@ class Look:
             self._joins[node] = () if answer is None or answer[1] > self._limit else self._nodes.joins(node, answer[1])
 
     def _violated(self, levels: Sequence[Node]) -> dict[Node, Violations]:
-        """For each node the rows of the classes that violate by themselves, and the requirements that they violate."""
+        """Returns for each node the rows of the classes that violate by themselves, and the requirements that they
+        violate.
+        """
         batch, rollups = self._nodes.batch, self._nodes.rollups
         if rollups.batch > 1:
             # Nodes that are counted whole are kept: one statement then reads them all.
@@ -365,7 +369,7 @@ def reasons(
 
 
 def _could_lose(node: ExaminedNode, quasi: Sequence[BoundAttribute]) -> str:
-    """What a node may lose, as far as the counts of single columns tell."""
+    """Writes what a node may lose, as far as the counts of single columns tell."""
     least = f"as little as {loss_text(node.bound)}" if node.bound else "nothing"
     return f"{_levels(node.levels, quasi)} might lose {least}"
 
@@ -384,7 +388,9 @@ def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -
 
 
 def _compared(node: ExaminedNode, explained: Explanation) -> str:
-    """What a node loses beside the chosen one. What is not proven to be the best may have better nodes beside it."""
+    """Compares the loss of a node with the chosen one. A choice that is not proven to be the best may have better nodes
+    beside it.
+    """
     difference = explained.extra_loss(node)
     if difference > 0:
         return f"{_difference(difference)} more"
@@ -401,7 +407,7 @@ def _suppressed(node: ExaminedNode, choice: Generalization) -> str:
 
 
 def _binding_rounds(choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]) -> str:
-    """What leaves most rows to the later rounds, and the levels that rows have in all rounds."""
+    """Names the reason that leaves most rows to the later rounds, and the levels of the rows in all rounds."""
     if explained.neighbours:
         most, leaving = explained.most_rows or "none", "the less general nodes would leave"
     else:
@@ -417,7 +423,7 @@ def _binding_rounds(choice: Generalization, explained: Explanation, quasi: Seque
 
 
 def _binding(explained: Explanation) -> str:
-    """What stands in the way of most of the nodes one level less general, and how that was counted."""
+    """Names the reason that rules out most of the nodes one level less general, and how it was counted."""
     if not explained.neighbours:
         return "none: no attribute may be less general"
     binding = explained.binding
@@ -481,5 +487,5 @@ def _levels(levels: Sequence[int], quasi: Sequence[BoundAttribute]) -> str:
 
 
 def _difference(losses: Fraction) -> str:
-    """What is above 0 is never shown as 0."""
+    """Writes a difference so that a value above 0 is never shown as 0."""
     return "less than 0.000001" if losses < Fraction(1, 2_000_000) else loss_text(losses)

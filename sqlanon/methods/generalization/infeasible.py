@@ -45,7 +45,8 @@ def violated(
     steps: Sequence[Step],
     parameters: Sequence[object] = (),
 ) -> dict[int, tuple[int, list[tuple[Violated, Key]]]]:
-    """What classes violate by themselves, by the index of the node; a node without such classes is left out.
+    """Returns, by the index of the node, what its classes violate by themselves; a node without such classes is left
+    out.
 
     It is the number of rows of all these classes, and each requirement that some violate with the key of the
     smallest: first what cannot be cured, then by their rows. `steps` make the normal
@@ -161,7 +162,7 @@ def infeasible_join(task: Task, broken: Sequence[JoinReached], limit: int) -> Pr
 
 
 def _hint(policy: BoundPolicy, on: Sequence[str], greatest: str | None, *, spared: bool) -> str:
-    """What can be done; `greatest` is the most that the whole table meets, where it is known.
+    """Returns advice on an infeasible policy; `greatest` is the most that the whole table meets, where it is known.
 
     `spared` is whether some rows would be left if all classes that violate were suppressed.
 

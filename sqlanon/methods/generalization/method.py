@@ -218,7 +218,7 @@ class GeneralizationMethod(Method[Options, Generalization]):
         return less_lossy(task, options, levels, most)
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release, whose columns state their levels."""
+        """Returns the certificate's wording about the release, whose columns state their levels."""
         losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
         return Wording(None, losses, tables=((Reading.EXACT, Reading.LABEL),))
 

@@ -49,7 +49,7 @@ def apriori(
 
 
 def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[int, int]:
-    """For each label of a cut the height of the first node of a path that it lies below, the root aside."""
+    """Returns, for each label of a cut, the height of the first node of a path above the label, the root aside."""
     height = {code: index for index, code in enumerate(path[:-1])}
     first: dict[int, int] = {}
     for code in cut:
@@ -60,7 +60,7 @@ def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[i
 
 
 def _whole(reached: Reached, paths: Sequence[Sequence[int]], lists: int) -> list[tuple[tuple[int, ...], int]]:
-    """What all lists of a class reach: each one with items has one below the root."""
+    """Returns what all lists of a class reach: each list with items has an item below the root."""
     last = tuple(len(path) - 1 for path in paths)
     others = lists - sum(number for _, number in reached)
     heights = [(tuple(top if h is None else h for h, top in zip(first, last, strict=True)), n) for first, n in reached]
@@ -164,7 +164,7 @@ def _rare(labelled: Labelled, least: Sequence[int]) -> list[frozenset[int]]:
 
 
 def number_of_cuts(tree: ItemTree) -> int:
-    """How many cuts there are: of a node it is one more than the product of those of the nodes below it."""
+    """Counts the cuts: those of a node are one more than the product of those of the nodes below it."""
     numbers: dict[int, int] = dict.fromkeys(tree.items, 1)
     inner = [code for code, node in enumerate(tree.nodes) if not node.is_item]
     for code in sorted(inner, key=lambda code: tree.nodes[code].leaves):

@@ -93,11 +93,11 @@ class ItemTree:
 
     @property
     def occurrences(self) -> int:
-        """How often items occur in lists."""
+        """Counts the occurrences of items in lists."""
         return sum(self.nodes[code].occurrences for code in self.items)
 
     def cost(self, code: int) -> int:
-        """What it costs to show a node in number of the items below it, as a whole number; 0 for an item."""
+        """Returns the cost of showing a node for the items below it, as a whole number; 0 for an item."""
         node = self.nodes[code]
         return 0 if node.is_item else node.occurrences * node.leaves
 
@@ -145,7 +145,7 @@ def _parents(
 
 
 def _keys(row: LeafRow) -> list[tuple[str | None, ...]]:
-    """What the nodes above an item are known by: their labels from their level up; the root by none."""
+    """Returns the keys of the nodes above an item: their labels from their level up; the root has none."""
     return [row.labels[level:] for level in range(len(row.labels) + 1)]
 
 
@@ -167,7 +167,7 @@ def _label(key: int | tuple[str | None, ...], rows: Sequence[LeafRow]) -> str | 
 
 
 def _in_order(label: str | None, key: int | tuple[str | None, ...]) -> tuple[object, ...]:
-    """By label, NULL last; of equal labels items first, then nodes by the labels above them."""
+    """Orders by label, NULL last; of equal labels items first, then nodes by the labels above them."""
     if isinstance(key, int):
         return label is None, label or "", 0, key, ()
     return label is None, label or "", 1, len(key), tuple((part is None, part or "") for part in key)
@@ -226,12 +226,12 @@ class Labelled:
         return [f"code_{position}" for position in range(self._items)]
 
     def number_of_lists(self) -> dict[int, int]:
-        """How many lists of each class have items."""
+        """Counts the lists of each class that have items."""
         query = exp.select(column("class"), f.count_distinct(column("list_id"))).from_(relation(self.table))
         return {int(of): int(number) for of, number in self._engine.rows(query.group_by(column("class")))}
 
     def reached(self, of_class: int, heights: Sequence[Mapping[int, int]]) -> Reached:
-        """How many lists of a class have items that lie first at these heights, of those that have one at some place.
+        """Counts the lists of a class whose items are first at these heights, of those that have an item at some place.
 
         `heights` has that of each label but those that lie below the last place alone; NULL stands for that one.
         """
@@ -331,7 +331,7 @@ class CodedLists:
 
 
 def column_name(position: int) -> str:
-    """What the published column at a position is called in the table of rows."""
+    """Returns the name of the published column at a position in the table of rows."""
     return f"column_{position}"
 
 
@@ -343,7 +343,7 @@ def list_attribute(task: Task) -> BoundAttribute:
 
 
 def required_lists(task: Task) -> tuple[int, ...]:
-    """How many lists a set has to have, by its number of items less one: the most that a requirement says of it."""
+    """Minimum support by size: entry i is the largest k that any requirement sets for i + 1 items."""
     pairs = [(most_items(requirement), int(requirement.required)) for requirement in task.requirements]
     return tuple(max(k for m, k in pairs if m >= items) for items in range(1, max(m for m, _ in pairs) + 1))
 

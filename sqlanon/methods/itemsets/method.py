@@ -57,7 +57,7 @@ _NAMED = 10
 
 @dataclass(frozen=True)
 class Options:
-    """What METHOD itemsets takes."""
+    """The arguments of METHOD itemsets."""
 
     search: Literal["apriori", "optimal", "levels"] = argument(
         "how the labels are found: by raising those of rare sets, by looking at all cuts of a small hierarchy, or as "
@@ -123,7 +123,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         return _LIMITS
 
     def encoding(self, task: Task, options: Options) -> None:
-        """None: items are codes of nodes. Raises PolicyError for a policy that requires nothing of them."""
+        """Returns None: items are codes of nodes. Raises PolicyError for a policy that requires nothing of them."""
         if not task.requirements:
             raise PolicyError(
                 f"{task.policy.policy} requires nothing of the items in its lists",
@@ -216,7 +216,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         return Structure()
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """Returns the certificate's wording about the release."""
         return Wording(_PUBLISHED, {"ncp": _NCP}, tables=((Reading.EXACT, Reading.ITEM_LABELS),))
 
 

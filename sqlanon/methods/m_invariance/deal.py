@@ -176,7 +176,7 @@ class Deal:
         return query.join(relation(signature_codes, as_="known"), on=exp.and_(*same), join_type="LEFT", copy=False)
 
     def _taken_along(self) -> Iterator[exp.Expr]:
-        """What rows have besides: their ranks and positions, where they get ranges, and else their columns."""
+        """Yields the further columns of the rows: their ranks and positions, where they get ranges, else columns."""
         if self.cuts is None:
             for index, bound in enumerate(carried(self.policy)):
                 yield alias(column(bound.column, "source"), carried_name(index))

@@ -129,11 +129,11 @@ class MInvarianceMethod(Method[Options, Invariant]):
         return _RANGE_LIMITS if options.publish == "ranges" else _BUCKET_LIMITS
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
-        """What a bucket keeps by itself: none of its values is likelier than 1/m."""
+        """Returns the promise of each bucket: none of its values is likelier than 1/m."""
         return (Requirement("l_diversity", (("l", options.m), ("variant", "probabilistic"))),)
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """What the figures of a release rest on; `sensitive` are its columns of that role."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its columns of that role."""
         return (of_buckets(sensitive),)
 
     def encoding(self, task: Task, options: Options) -> Encoding | None:
@@ -201,7 +201,7 @@ class MInvarianceMethod(Method[Options, Invariant]):
         return structure
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """Returns the certificate's wording about the release."""
         unique = "Each bucket has this many values or more, and none of them twice."
         counterfeits = "As many values of the buckets are no row's as the table of counterfeits says."
         changed = (
@@ -226,7 +226,9 @@ def _respondent(policy: BoundPolicy) -> str:
 
 
 def _changed(published: PublishedTables) -> Measurement:
-    """How many respondents had other values to choose from before. Only the ledger knew of them, when it was made."""
+    """Counts the respondents who had other values to choose from before. Only the ledger knew of them, when it was
+    made.
+    """
     if isinstance(published.choice, Invariant):
         return Measurement(_CHANGED, None, None, float(published.choice.changed), True)
     known = [reached for reached in published.recorded if reached.question == _CHANGED]

@@ -1,4 +1,4 @@
-"""What the buckets of an m-invariant release show of their people: ranges, in which there are counterfeits, too."""
+"""Makes the ranges that the buckets of an m-invariant release show of their people, counterfeits among them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Invariant:
 
     @property
     def searched(self) -> None:
-        """None: there was no search whose end could be proven."""
+        """Returns None: there was no search whose end could be proven."""
         return
 
 

@@ -141,7 +141,7 @@ class MondrianMethod(Method[Options, Partition]):
         return replace(_LIMITS, scripted=_NO_CENTROIDS) if options.publish == "centroid" else _LIMITS
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """What the figures of a release rest on; `sensitive` are its columns of that role."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its columns of that role."""
         return (of_buckets(sensitive),) if options.publish == "none" else ()
 
     def encoding(self, task: Task, options: Options) -> Encoding:
@@ -205,7 +205,7 @@ def cut_up(partition: Partition) -> Iterator[tuple[str, str]]:
 
 
 def place_rows(engine: Engine, policy: BoundPolicy, partition: Partition, scratch: Scratch, *, live: bool) -> Placed:
-    """What the release reads of the regions, in temporary tables.
+    """Makes temporary tables of the regions, which the release reads.
 
     Raises PolicyError where a column that the method adds has the name of another.
     """
@@ -226,7 +226,7 @@ def place_rows(engine: Engine, policy: BoundPolicy, partition: Partition, scratc
 
 
 def readings_of(policy: BoundPolicy, partition: Partition) -> dict[str, Reading]:
-    """How the columns are read that regions recode or add."""
+    """Returns the readings of the columns that regions recode or add."""
     if partition.publish == "none":
         exact = {bound.column: Reading.EXACT for bound in policy.quasi_identifiers}
         # The sensitive values of a region are put in an order that nobody can draw again.

@@ -117,7 +117,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
         return structure_of(published)
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release, whose columns state their levels."""
+        """Returns the certificate's wording about the release, whose columns state their levels."""
         return Wording(None, {NAME: DEFINITION}, tables=((Reading.EXACT, Reading.LABEL, Reading.RESPONDENT),))
 
 
@@ -141,7 +141,7 @@ def _require_suppressible(task: Task, suppression: Decimal) -> None:
 
 
 def structure_of(published: PublishedTables) -> Structure:
-    """How the tables do not fit together, if they do not; their rows are counted while they are made."""
+    """Explains how the tables do not fit together, if they do not; their rows are counted while they are made."""
     policy = published.policy
     if policy.entity is None:
         raise InternalError("a policy on several tables has no ENTITY")
@@ -179,7 +179,7 @@ def _number_of(published: PublishedTables, table: str, called: str) -> str:
 
 
 def _miscounted(published: PublishedTables, names: Sequence[str]) -> str | None:
-    """Which table has not the rows that were chosen, while the tables are made."""
+    """Names a table that has other rows than were chosen, while the tables are made; None if none has."""
     if not isinstance(published.choice, RelatedLevels):
         return None
     released: Mapping[str, int] = published.choice.released

@@ -44,7 +44,7 @@ DEFINITION = (
 
 
 class RelatedLoss:
-    """What a node loses: a label (leaves below it - 1) / (leaves - 1), as in a single table, a cell that is left out 1.
+    """The loss of a node: a label loses (leaves below it - 1) / (leaves - 1), as in a single table, an absent cell 1.
 
     An attribute loses the mean over all rows of its table, nothing where there are none; the loss is the mean over all
     attributes, weighted where the policy weighs. Losses are whole numbers of a unit.
@@ -79,7 +79,7 @@ class RelatedLoss:
         return recoded + sum(self._left_out(number, table, node, gone) for number, table in enumerate(self._tables))
 
     def _left_out(self, number: int, table: _TableLoss, node: Sequence[int], gone: str) -> int:
-        """What the rows of the people who are left out lose beyond what their labels would."""
+        """Returns the loss of the rows of people who are left out, beyond that of their labels."""
         if not table.others:
             return 0
         policy = self._task.policy
@@ -96,7 +96,7 @@ class RelatedLoss:
 
 
 class _TableLoss:
-    """What the labels of one table lose."""
+    """The loss of the labels of one table."""
 
     def __init__(self, coded: CodedTable) -> None:
         cells: Cells = coded.cells
@@ -108,11 +108,11 @@ class _TableLoss:
         self.leaves: str | None = None
 
     def weigh(self, unit: int, weights: Sequence[Fraction]) -> None:
-        """What each further leaf below a cell's label costs, by attribute."""
+        """Sets the cost of each further leaf below a cell's label, by attribute."""
         self.leaf = [int(unit * weight / (n * self.rows)) for weight, n in zip(weights, self.others, strict=True)]
 
     def costs(self, withheld: int) -> list[list[int]]:
-        """What each level of each attribute costs at least if so many rows are left out."""
+        """Returns the least cost of each level of each attribute if so many rows are left out."""
         cells = self.coded.cells
         return [
             [leaf * (spread + withheld * (n - most)) for spread, most in zip(spreads, mosts, strict=True)]
@@ -120,7 +120,7 @@ class _TableLoss:
         ]
 
     def base(self, node: Sequence[int]) -> int:
-        """What the table loses at a node where nobody is left out."""
+        """Returns the loss of the table at a node where nobody is left out."""
         levels = node[self.coded.levels]
         return sum(
             leaf * spread[level] for leaf, spread, level in zip(self.leaf, self.coded.cells.spread, levels, strict=True)
@@ -170,7 +170,7 @@ class RelatedNodes:
         self._left_out: dict[Node, int] = {}
 
     def count(self, nodes: Sequence[Node]) -> list[Counted]:
-        """What the classes of some nodes tell."""
+        """Counts the classes of some nodes."""
         return [self._count(node) for node in nodes]
 
     def _count(self, node: Node) -> Counted:
@@ -233,7 +233,7 @@ class RelatedNodes:
         return self._task.scratch.counted_table("gone", with_steps(gone, steps))
 
     def smallest_class(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> int:
-        """How many people the smallest class that violates has."""
+        """Counts the people of the smallest class that violates."""
         classes = select(column("class_id"), of=_violations(requirements).subquery("violation"))
         query = select(
             f.min(column("size")), of=relation("equivalence_class"), where=[column("class_id").isin(query=classes)]

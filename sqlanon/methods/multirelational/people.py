@@ -105,7 +105,9 @@ class People:
         return numbers
 
     def value_table(self, index: int, name: str) -> str:
-        """Who has which values of a sensitive attribute of a related table: person and value, each once."""
+        """Returns a table of the people with each value of a sensitive attribute of a related table: person and value,
+        each once.
+        """
         if name not in self._values:
             table = self.policy.related[index]
             bound = next(b for b in table.attributes if b.column == name)
@@ -210,7 +212,9 @@ class People:
         return self._bases[known.knows]
 
     def _profile_table(self, index: int, coded: CodedTable, known: Known, levels: tuple[int, ...]) -> str:
-        """For each first person of `_base` the first of those that are the same at these levels: person and known."""
+        """Returns, for each first person of `_base`, the first of those who are the same at these levels: person and
+        known.
+        """
         key = (known.knows, index, levels)
         if key not in self._profiles:
             first = select(column(_profile(index)), of=relation(self._base(known)))

@@ -48,7 +48,7 @@ _NUMBER, _BITS = "number", "bits"
 
 
 def published_names(policy: Policy) -> tuple[str, ...]:
-    """What stands behind the release's name in those of its tables. Raises PolicyError where two would have one."""
+    """Returns the suffixes of the names of the release's tables. Raises PolicyError where two would have one."""
     names = policy.table_names
     if len({fold(name) for name in names}) < len(names):
         raise PolicyError(
@@ -112,7 +112,7 @@ def _has_one_spelling(type_: str) -> bool:
 
 
 def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int | None, name: str) -> exp.Expr:
-    """What a column shows; the query is joined with its labels."""
+    """Returns the expression of a published column; the query is joined with its labels."""
     value = published_value(bound, "source")
     if level is None or (level == 0 and _has_one_spelling(bound.published_type)):
         return value
@@ -227,7 +227,7 @@ def reasons_of(task: Task, choice: RelatedLevels) -> Iterator[tuple[str, str, st
 
 
 def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | None) -> Iterator[tuple[Known, int]]:
-    """How many people of those who are published are in the smallest class, by what is known."""
+    """Yields, by what is known, the number of published people in the smallest class."""
     for known in _KNOWN:
         try:
             if not known.is_partition:

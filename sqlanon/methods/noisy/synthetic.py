@@ -202,7 +202,7 @@ def _words(domains: Sequence[Domain]) -> list[tuple[int, int]]:
 
 
 def _offsets(task: Task, domain: Domain, codes: NDArray[Any] | None) -> list[int] | None:
-    """How far each row's number is from the least one of its interval; None for a column without intervals.
+    """Returns how far each row's number is from the least of its interval; None for a column without intervals.
 
     In units of the last decimal that the column's type has, or in parts of the interval for floating-point numbers.
     """

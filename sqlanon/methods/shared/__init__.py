@@ -1,1 +1,1 @@
-"""What several methods build on. It knows none of them."""
+"""Parts that several methods build on. They know none of the methods."""

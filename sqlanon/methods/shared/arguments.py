@@ -28,7 +28,7 @@ _KEY = "argument"
 
 
 class Kind(StrEnum):
-    """What an argument takes, in words."""
+    """The values that an argument takes, in words."""
 
     WHOLE = "a whole number"
     NUMBER = "a number"
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Argument:
-    """What one argument takes, and what it is for.
+    """The values that one argument takes, and what it is for.
 
     A number, or each of a list, is from `least` to `most`, or greater than `above`; `unit` is what it counts, "of
     seconds". `example` is a value that works. With `needs`, the argument says something only where another one has that
@@ -66,7 +66,7 @@ class Argument:
 
     @property
     def takes(self) -> str:
-        """What can be given, in words."""
+        """Describes in words the values that can be given."""
         if self.kind is Kind.CHOICE:
             return f"{self.kind} {', '.join(map(written, self.choices))}"
         bounds = [

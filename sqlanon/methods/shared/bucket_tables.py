@@ -91,7 +91,7 @@ def rows_table(
 
 
 def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str, *, ordered: bool) -> PublishedTable:
-    """How many rows of each bucket have each value of one attribute.
+    """Returns the table of an attribute's values by bucket, with their numbers of rows.
 
     `counts` has bucket, code and n, and `codes` is a table of value and code. If `ordered`, the rows are sorted by
     bucket and value, else at random.
@@ -188,5 +188,5 @@ def _numbers(drawn: str, before: str, columns: Sequence[str], name: str) -> exp.
 
 
 def beginning(draw: exp.Expr) -> exp.Expr:
-    """How a draw begins, of which there are not many ways."""
+    """Returns the first bits of a random number, of which there are not many."""
     return f.left(draw.copy(), _DIGITS)

@@ -1,4 +1,4 @@
-"""What a method is asked to do, as all that works for it is told."""
+"""Defines the task of a method: all that it is asked to do."""
 
 from __future__ import annotations
 

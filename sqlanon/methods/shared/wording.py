@@ -124,7 +124,7 @@ def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[
 
 
 def greatest_met(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str | None:
-    """What the whole table in one class allows for, as in `k_anonymity(k => 7874) is the most`; None if unknown.
+    """Writes what the whole table in one class meets, as in `k_anonymity(k => 7874) is the most`; None if unknown.
 
     It is known of requirements of a whole number of rows or of values at the least, where rows are read in place.
     """
@@ -212,7 +212,7 @@ def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Se
 
 
 def of_buckets(sensitive: Sequence[str]) -> Assumption:
-    """What is assumed where the values of these columns are dealt out in buckets."""
+    """Returns the assumption that is made where the values of these columns are dealt out in buckets."""
     return _random_worlds(
         "Each way to deal the sensitive values of a bucket out to its rows",
         "how they go with the other columns in all buckets together",
@@ -221,7 +221,7 @@ def of_buckets(sensitive: Sequence[str]) -> Assumption:
 
 
 def of_groups() -> Assumption:
-    """What is assumed where groups of rows of several tables are associated."""
+    """Returns the assumption that is made where groups of rows of several tables are associated."""
     return _random_worlds(
         "Each way to match the rows of the groups that the association ties",
         "how the columns of a CONFIDENTIAL set go together in all groups",

@@ -35,7 +35,7 @@ def bucket_numbers(points: str, draw: str) -> exp.Select:
 
 
 def sizes(numbers: str) -> exp.Select:
-    """How many buckets there are, and the rows of the smallest and of the largest."""
+    """Counts the buckets, and the rows of the smallest and of the largest."""
     rows = column("rows")
     figures = (f.min(rows), f.max(rows.copy()))
     return exp.select(f.count(), *map(or_zero, figures)).from_(relation(numbers))

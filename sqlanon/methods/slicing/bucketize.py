@@ -67,7 +67,7 @@ def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Sel
 
 
 def by_number(task: Task, parts: Parts, size: int) -> Bucketed:
-    """The same for rows of any number of attributes, which no cells have."""
+    """Makes buckets by number for rows of any number of attributes, which no cells have."""
     scratch, policy = task.scratch, task.policy
     with registered(task.engine, "random_draw") as draw:
         rows = scratch.table("rows_in_slots", bucket_sql.rows_at_random(relation(policy.relation), size, draw))

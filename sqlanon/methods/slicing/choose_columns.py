@@ -1,4 +1,4 @@
-"""Which attributes stand together: those that the user names, each by itself, or what correlation finds."""
+"""Chooses the attributes of each slice: those that the user names, each by itself, or those that correlate."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _rounded(total: int) -> int:
 
 
 def _by_exchanges(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
-    """What PAM comes to."""
+    """Returns the medoids that PAM finds."""
     matrix = np.array(rows, dtype=np.int64)
     return _exchanged(matrix, _built(matrix, count))
 
@@ -183,7 +183,8 @@ def found_columns(
     sensitive_attributes: int | None,
     feasible: Feasible,
 ) -> FoundColumns:
-    """At most `columns` columns of the attributes; one more where nothing but the sensitive column is there to go to.
+    """Returns at most `columns` columns of the attributes; one more where no other column than the sensitive one
+    remains.
 
     All `sensitive` attributes are in the last column. With `sensitive_attributes` so many less one of the others stand
     with them, those that correlate most among those that are `feasible`, and the rest is clustered. Without it all
@@ -203,7 +204,7 @@ def found_columns(
 
 
 def correlation_with(correlations: Correlations, sensitive: Sequence[str], name: str) -> float:
-    """How much an attribute has to do with the sensitive ones: the greatest phi2 with one of them."""
+    """Returns the correlation of an attribute with the sensitive ones: the greatest phi2 with one of them."""
     return max(correlations.between(name, other) for other in sensitive)
 
 
@@ -232,7 +233,9 @@ def _clustered(
 def _accepted(
     correlations: Correlations, sensitive: Sequence[str], candidates: Sequence[str], most: int, feasible: Feasible
 ) -> tuple[list[str], list[str]]:
-    """At most so many of the candidates, by descending correlation, and those before the last that are not feasible."""
+    """Returns at most so many of the candidates, by descending correlation, and those before the last that are not
+    feasible.
+    """
     order = sorted(candidates, key=lambda name: -round(correlation_with(correlations, sensitive, name), _DIGITS))
     joined: list[str] = []
     refused: list[str] = []
@@ -304,7 +307,9 @@ def choose_columns(task: Task, options: Options, contingency: Contingency) -> tu
 
 
 def _correlations(task: Task, options: Options, contingency: Contingency) -> Correlations:
-    """How alike the attributes are. Raises PolicyError where the policy has no ratings, or too many attributes."""
+    """Computes the correlations of the attributes. Raises PolicyError without ratings in the policy, or with too many
+    attributes.
+    """
     policy, published = task.policy, task.policy.published
     if options.similarity == "equal_ratings":
         if policy.long_table is None:
@@ -352,7 +357,7 @@ def _reasons(clustered: FoundColumns) -> Iterator[tuple[str, str]]:
 
 
 def _matrix(correlations: Correlations) -> Iterator[tuple[str, str]]:
-    """How alike every two attributes are, a row for each attribute but the last."""
+    """Yields the correlation of each pair of attributes, in one row for each attribute but the last."""
     names = correlations.names
     for index, name in enumerate(names[:-1]):
         pairs = (f"{other} {correlations.between(name, other):.4f}" for other in names[index + 1 :])

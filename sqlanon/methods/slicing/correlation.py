@@ -1,4 +1,4 @@
-"""How much attributes have to do with each other: the mean-square contingency coefficient (Slicing 2012, section 4.1).
+"""Measures the correlation of attributes: the mean-square contingency coefficient (Slicing 2012, section 4.1).
 
 phi2(A, B) = sum_ij (f_ij - f_i f_j)^2 / (f_i f_j) / (min(d_A, d_B) - 1), where f are shares of the rows, and d counts
 the values that occur. Since the f_i f_j of all pairs add up to 1, and so do the f_ij, the sum is
@@ -191,7 +191,7 @@ _MOST_DIGITS = 38
 
 @dataclass(frozen=True)
 class Code:
-    """How the values of an attribute become codes: equal codes for equal values, or for values in one interval.
+    """The codes of an attribute's values: equal codes for equal values, or for values in one interval.
 
     `range_columns` are aggregates over all rows, to be read by `code` from the relation `range`, which has one row;
     `code` reads the attribute from the relation `source`. Neither is NULL for any value.
@@ -271,7 +271,7 @@ def _number(bound: BoundAttribute, value: exp.Expr) -> _Number | None:
 
 
 def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    """How far one value lies above another, as DOUBLE, in units of the last decimal.
+    """Returns the difference of two values as DOUBLE, in units of the last decimal.
 
     Doubles of a column with very large ones, between `low` and `high`, are all made smaller by the same factor.
     """

@@ -216,7 +216,7 @@ _BY_SHARES = "probabilistic_l_diversity"
 
 
 def beside(policy: BoundPolicy, columns: Columns) -> dict[str, tuple[str, ...]]:
-    """By sensitive attribute, the attributes beside it in its column that are not sensitive."""
+    """Returns, by sensitive attribute, the attributes beside it in its column that are not sensitive."""
     sensitive = {bound.column for bound in policy.sensitive}
     return {
         name: tuple(other for other in names if other not in sensitive)
@@ -288,7 +288,7 @@ def _greatest_l(task: Task, requirements: Sequence[BoundRequirement]) -> str | N
 
 
 def _way_out(task: Task, parts: Mapping[str, Sequence[str]], subject: str, unmet: Sequence[int]) -> str:
-    """Which attribute to take out of the sensitive column."""
+    """Names the attribute to take out of the sensitive column."""
     others = parts[subject]
     for name in others:
         left = tuple(other for other in others if other != name)

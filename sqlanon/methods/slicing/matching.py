@@ -1,4 +1,4 @@
-"""How likely a sensitive value is for anybody over all buckets that their row may be in: p(t,s) of Slicing, section 3.
+"""Computes the probability p(t,s) of a sensitive value over all buckets that a row may be in (Slicing, section 3).
 
 Regions of Mondrian do not overlap, and each quasi-identifier is in a column. So a row matches its own region only, and
 p(t,s) is the share of s among what agrees with t there: each region is l-diverse iff everybody is.

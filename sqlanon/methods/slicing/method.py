@@ -106,11 +106,11 @@ class SlicingMethod(Method[Options, Sliced]):
         return _LIMITS
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
-        """What the method itself promises of each class, whatever the policy requires."""
+        """Returns the method's own promises about each class, whatever the policy requires."""
         return (promised_diversity(options),) if options.diversity == "bucket" else ()
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """What the figures of a release rest on; `sensitive` are its columns of that role."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its columns of that role."""
         return (of_buckets(sensitive),)
 
     def encoding(self, task: Task, options: Options) -> Encoding:
@@ -237,12 +237,12 @@ class SlicingMethod(Method[Options, Sliced]):
         return column_regions(task, columns, k)
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """Returns the certificate's wording about the release."""
         return certificate_wording(options)
 
 
 def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 - the papers' name
-    """For which l everybody's p(t,s) is at most 1/l; without a row there is nobody."""
+    """Measures the l for which everybody's p(t,s) is at most 1/l; without a row there is nobody."""
     choice = published.choice
     if isinstance(choice, Sliced):
         likeliest = choice.likeliest or 0
@@ -254,7 +254,9 @@ def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 
 
 
 def _fakes(published: PublishedTables, ratio: Decimal) -> Measurement:
-    """How many tuples more than rows, for each row, the tables can be joined to; equal rows count, which is less."""
+    """Counts the tuples beyond the rows, for each row, that the tables can be joined to; equal rows count, which is
+    less.
+    """
     engine, tables = published.engine, published.tables.values()
     slices = [(table, BUCKET, column_names(engine, table)) for table in tables]
     joined = float(engine.rows(joined_tuples(slices))[0][0])
@@ -264,7 +266,7 @@ def _fakes(published: PublishedTables, ratio: Decimal) -> Measurement:
 
 
 def _repeated(published: PublishedTables, k: int) -> Measurement:
-    """How often the rarest combination of a column's quasi-identifiers occurs in its table."""
+    """Counts the rows of the rarest combination of a column's quasi-identifiers in its table."""
     quasi = {fold(attribute.name) for attribute in published.policy.quasi_identifiers}
     names = {
         name: [part for part in column_names(published.engine, table) if fold(part) in quasi]
@@ -337,7 +339,7 @@ FIGURES: Mapping[str, Figure] = {
 
 
 def certificate_wording(options: Options) -> Wording:
-    """What a certificate says of the release."""
+    """Returns the certificate's wording about the release."""
     if options.column_k > 1:
         return Wording(_RANGES_PUBLISHED, DEFINITIONS, FIGURES, _TABLES)
     return Wording(_PUBLISHED if options.diversity == "bucket" else _MATCHING_PUBLISHED, DEFINITIONS, FIGURES, _TABLES)
@@ -353,7 +355,9 @@ Slice = tuple[exp.Table | exp.Subquery, str, Sequence[str]]
 
 
 def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
-    """How many tuples the columns can be joined to, a DOUBLE: for each bucket the product of their distinct values."""
+    """Counts the tuples that the columns can be joined to, a DOUBLE: for each bucket the product of their distinct
+    values.
+    """
     query = exp.select()
     numbers: list[exp.Expr] = []
     for index, (rows, bucket, values) in enumerate(slices):

@@ -62,7 +62,7 @@ class SlicingOnSpark(SlicingMethod):
         return super()._bucketed(task, columns, options)
 
     def _carried(self, task: Task) -> Sequence[BoundAttribute]:
-        """None: rows on Spark bring along what nothing is asked about."""
+        """Returns an empty sequence: rows on Spark bring along what nothing is asked about."""
         return ()
 
     def _published_rows(self, task: Task, bucketed: Bucketed) -> Bucketed:
@@ -79,7 +79,7 @@ class SlicingOnSpark(SlicingMethod):
 
 
 def _with_values(task: Task, bucketed: Bucketed) -> Bucketed:
-    """The same buckets of regions, with the rows of the source in place of the cells."""
+    """Replaces the cells of the buckets of regions by the rows of the source."""
     if bucketed.partition is None:
         raise InternalError("only rows in regions are found by their values")
     policy, scratch = task.policy, task.scratch

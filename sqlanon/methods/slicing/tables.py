@@ -120,7 +120,7 @@ def _alone(task: Task, names: Sequence[str], k: int) -> Task:
 def least_repeated(
     engine: Engine, tables: Mapping[str, exp.Table | exp.Subquery], names: Mapping[str, Sequence[str]]
 ) -> int | None:
-    """How many rows of its table the rarest combination has; None without a row, or without such a column.
+    """Counts the rows of the rarest combination in its table; None without a row, or without such a column.
 
     `names` has the columns of each table whose values are combined.
     """
@@ -171,7 +171,7 @@ class Sliced:
 
     @property
     def searched(self) -> None:
-        """None: there was no search whose end could be proven."""
+        """Returns None: there was no search whose end could be proven."""
         return
 
 
@@ -179,7 +179,7 @@ _BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 
 
 def table_names(columns: Sequence[Sequence[str]]) -> list[str]:
-    """What stands behind the release's name in those of its tables: numbers from 1."""
+    """Returns the suffixes of the names of the release's tables: numbers from 1."""
     return [str(number) for number in range(1, len(columns) + 1)]
 
 
@@ -189,7 +189,8 @@ def carried_columns(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
 
 
 def coded_columns(task: Task, *, matched: bool) -> tuple[BoundAttribute, ...]:
-    """Of `carried_columns` those whose codes are read, where rows have their values and are not made of the cells.
+    """Returns those of `carried_columns` whose codes are read, where rows have their values and are not made of the
+    cells.
 
     Where columns are found, or rows `matched`, these are all; else those in a column with a sensitive attribute.
     """
@@ -315,7 +316,9 @@ def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
 
 
 def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
-    """How many buckets do not have as many rows in one of the tables as in the first; a row without bucket is one."""
+    """Counts the buckets with another number of rows in one of the tables than in the first; a row without bucket is
+    one.
+    """
     counted = []
     for index, table in enumerate(tables):
         rows = exp.select(column(BUCKET), alias(literal(index), "table_index"), alias(f.count(), "n")).from_(table)

@@ -50,7 +50,7 @@ _PUBLISHED = (
 
 @dataclass(frozen=True)
 class Options:
-    """What METHOD trivial takes."""
+    """The arguments of METHOD trivial."""
 
     drop: Dropped = argument(
         "which attributes the other ones are published without, and have a table of their own",
@@ -75,7 +75,7 @@ class Trivial:
 
     @property
     def searched(self) -> None:
-        """None: there was nothing to search for."""
+        """Returns None: there was nothing to search for."""
         return
 
 
@@ -104,7 +104,7 @@ class TrivialMethod(Method[Options, Trivial]):
         return _LIMITS
 
     def encoding(self, task: Task, options: Options) -> None:
-        """None: values are published as they are.
+        """Returns None: values are published as they are.
 
         Raises PolicyError for a policy without sensitive attributes, and for a column named bucket.
         """
@@ -162,7 +162,7 @@ class TrivialMethod(Method[Options, Trivial]):
         return Structure(misfit="they have other numbers of rows" if len(numbers) > 1 else None)
 
     def wording(self, options: Options) -> Wording:
-        """What a certificate says of the release."""
+        """Returns the certificate's wording about the release."""
         return Wording(_PUBLISHED, DEFINITIONS, tables=_TABLES)
 
 

@@ -28,7 +28,7 @@ from sqlanon.sql.questions.models import by_known
 
 
 def people_in_no_class(release: object) -> PolicyError:
-    """What is raised where rows have to be in classes, whatever is known of the people that they are about."""
+    """Returns the error for rows that have to be in classes, whatever is known of the people that they are about."""
     return PolicyError(
         f"{release} shows people in several tables, where a person is in no class by one row",
         hint="CHECK recomputes what was required of what is known of people",
@@ -86,7 +86,7 @@ class PeopleColumns:
 
 @dataclass(frozen=True)
 class ReleaseClasses:
-    """How the rows of a release fall into classes.
+    """The classes of a release's rows.
 
     `bound` has the columns that tell classes apart as quasi-identifiers, and the sensitive attributes. For a release of
     several tables, `values` says where the values of a sensitive attribute are, and `bucket_rows` where the rows
@@ -217,7 +217,7 @@ def no_classes(engine: Engine, release: Release) -> ReleaseClasses:
 
 
 def not_released(release: Release, error: PolicyError) -> PrivacyViolation:
-    """What is raised where a release does not fit the policy that it carries."""
+    """Returns the error for a release that does not fit the policy that it carries."""
     return PrivacyViolation(f"{release.name} is not what was released: {error.message}", hint="create it again")
 
 
@@ -262,7 +262,7 @@ def _policy_of_classes(policy: Policy, release: Release) -> Policy:
 
 
 def _values(release: Release, bound: BoundPolicy) -> dict[str, BucketValues]:
-    """Where the values of each sensitive attribute are; empty for a release of one table or view."""
+    """Finds the table of values of each sensitive attribute; empty for a release of one table or view."""
     names = {made.fragment for made in release.published}
     if names == {None}:
         return {}

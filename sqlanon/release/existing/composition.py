@@ -136,7 +136,7 @@ def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
 
 
 def others_among(engine: Engine, release: Release, known: KnownReleases) -> list[KnownRelease]:
-    """As `others_of`, where the releases beside this one are known already."""
+    """Finds the other releases of a source as `others_of`, where the releases beside this one are known already."""
     others = [other for other in known.releases if other.series not in known.required]
     return _sharing(engine, others, release.sources) if others else []
 
@@ -219,7 +219,7 @@ def _named(releases_of_name: Sequence[KnownRelease]) -> str:
 
 
 def _given_away(releases_of_name: Sequence[KnownRelease]) -> str:
-    """When one was exported for the last time; empty where none was, and the last one stands or is in a series."""
+    """Writes when a release was last exported; empty where none was, and the last one exists or is in a series."""
     exported = next((each.exported_at for each in reversed(releases_of_name) if each.exported_at), None)
     if exported:
         return f"exported {exported:%Y-%m-%d}"

@@ -1,4 +1,4 @@
-"""How each column of a release is to be read: from what the catalog, or an export's certificate, records of it."""
+"""Finds how to read each column of a release, from the records of the catalog or of an export's certificate."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RecordedTable:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What is recorded of a release.
+    """The records of a release.
 
     `types` are those of the source's columns, by their folded names. `stored` are the hierarchies whose labels are at
     hand, by folded names; other stored hierarchies tell nothing of the values below a label.
@@ -165,7 +165,7 @@ def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColum
 
 
 def _counterfeits(recorded: Recorded) -> exp.Query | None:
-    """How many values of each bucket no row has, where a table says it."""
+    """Returns the number of each bucket's values that no row has, where a table says it."""
     for table in recorded.tables:
         for part in table.having(Reading.COUNTERFEITS):
             [bucket] = table.having(Reading.BUCKET)
@@ -286,7 +286,7 @@ def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribut
 
 
 def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
-    """How to read the labels of these levels."""
+    """Returns the forms of the labels of these levels."""
     forms: list[str] = []
     if 0 in levels:
         forms.append("value")
@@ -312,7 +312,7 @@ Levels = Mapping[str, tuple[int, ...] | None]
 
 
 def recorded(engine: Engine, release: Release, columns: Collection[str] = ()) -> Recorded:
-    """What the catalog records of a release.
+    """Reads the catalog's records of a release.
 
     Raises PolicyError where one of these columns, by their folded names, has labels of a stored hierarchy that is not
     any more the one that the release was made with.

@@ -80,7 +80,7 @@ def of_recorded(engine: Engine, release: Release) -> Release:
 
 
 def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, ...]:
-    """What a release comes to now in what its policy requires of its join with another, counted from both.
+    """Measures now what a release's policy requires of its join with another release, counted from both.
 
     Nothing where it requires nothing. Raises as `of_recorded` does, and PolicyError where labels cannot be compared.
     """

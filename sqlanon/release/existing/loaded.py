@@ -154,7 +154,7 @@ def _changes(engine: Engine, release: Release) -> Iterator[str]:
 
 
 def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
-    """What of a source is not there any more."""
+    """Yields the columns and tables of a source that no longer exist."""
     if source.name is None:
         # Which of its columns the policy names, the engine's error says.
         return

@@ -1,4 +1,4 @@
-"""Which tuples the tables of a release can be joined to: what a reader may take for rows of its source.
+"""Finds the tuples that the tables of a release can be joined to: what a reader may take for rows of its source.
 
 Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), sections 5 and 6.3.
 """
@@ -36,12 +36,14 @@ _HINT = (
 
 
 def attribute_name(index: int) -> str:
-    """What the attribute at this index is called in the queries of a matching."""
+    """Returns the name of the attribute at this index in the queries of a matching."""
     return f"attribute_{index}"
 
 
 def link_name(index: int) -> str:
-    """What the bucket, or the group in the table at this index among those with groups, is called in them."""
+    """Returns the name, in these queries, of the bucket, or of the group in the table at this index among those with
+    groups.
+    """
     return f"link_{index}"
 
 
@@ -60,7 +62,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Matching:
-    """When a tuple of a release's attributes matches a bucket: if, of each column, the bucket has the tuple's values.
+    """The condition for a tuple of a release's attributes to match a bucket: for each column, the bucket has the
+    tuple's values.
 
     `attributes` are columns of the source. `buckets` has a row for each bucket, `link_name` of each link that a column
     has; it is None where all rows are in one bucket.
@@ -137,7 +140,7 @@ def _column(
     link: tuple[RecordedColumn | None, int | None],
     attributes: Sequence[int],
 ) -> Column:
-    """What a table has of these attributes, in each of its buckets or groups."""
+    """Returns the values that a table has of these attributes, in each of its buckets or groups."""
     key, index = link
     named = [] if key is None or index is None else [(key.name, link_name(index))]
     named += [(part.name, attribute_name(number)) for part, number in zip(parts, attributes, strict=True)]
@@ -171,7 +174,8 @@ class JoinedTuples:
         self._matching, self._values, self._buckets = matching, values, buckets
 
     def most(self) -> exp.Select:
-        """At most so many tuples match a bucket, each counted in all its buckets: the products of distinct values.
+        """Counts the tuples that match a bucket, at most, each counted in all its buckets: the products of distinct
+        values.
 
         It is a DOUBLE, since products of many columns are beyond all integers.
         """
@@ -194,7 +198,7 @@ class JoinedTuples:
         return self._buckets is None and len(attributes) == len({*attributes})
 
     def of_one_bucket(self, source: exp.Table | exp.Subquery, most: float) -> exp.Select:
-        """The same as `matched` of a product, of which only the source's tuples are looked up; it has `most` tuples."""
+        """Returns `matched` for a product of which only the source's tuples are looked up; it has `most` tuples."""
         original = exp.select(alias(cast(f.count(), "DOUBLE"), "n"))
         original.from_(self._of_source(source).distinct().subquery("source"), copy=False)
         for index, part in enumerate(self._matching.columns):

@@ -1,4 +1,4 @@
-"""What statistics of classes come to: figures and attacks, over the normal relations of any rows."""
+"""Computes statistics of classes, figures and attacks, over the normal relations of any rows."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def statistic_queries(
 
 
 def _numbered(rows: Rows, scratch: Scratch) -> Rows:
-    """The same rows with a number for each class: joining and grouping by structs takes several times as long."""
+    """Numbers the classes of the rows: joining and grouping by structs takes several times as long."""
     keys = [alias(key.copy(), f"key_{index}") for index, key in enumerate(rows.keys)]
     values = {name: f"value_{index}" for index, name in enumerate(rows.columns)}
     outputs = [*keys, *(alias(rows.value(name), named) for name, named in values.items())]
@@ -160,7 +160,7 @@ class AnswerableRequirements:
 
     @property
     def values(self) -> Mapping[str, BucketValues]:
-        """Where the values of each sensitive attribute are, for a release of several tables."""
+        """Returns the table of values of each sensitive attribute, for a release of several tables."""
         return self.classes.values
 
     @property
@@ -177,7 +177,7 @@ class AnswerableRequirements:
         return [self.requirements[index] for index in indexes]
 
     def background(self, indexes: Sequence[int]) -> Background:
-        """What the requirements at these indexes read besides the rows."""
+        """Returns what the requirements at these indexes read besides the rows."""
         return frozen_background(self.bound, self.requirements_at(indexes), self.release_id, indexes, self.guards)
 
 

@@ -146,7 +146,7 @@ def counts(spans: Spans, axes: Sequence[Axis], queries: Sequence[Predicates], su
 
 
 def _sizes(spans: Spans, axes: Sequence[Axis]) -> list[NDArray[Any]]:
-    """For each quasi-identifier the number of values below each label, NULL among them."""
+    """Counts, for each quasi-identifier, the values below each label, NULL among them."""
     return [_below(axis.known, spans, index) + spans[null_name(index)] for index, axis in enumerate(axes)]
 
 
@@ -157,7 +157,7 @@ def stars_a_column(spans: Spans, axes: Sequence[Axis]) -> bool:
 
 
 def _below(cumulated: NDArray[Any], arrays: Mapping[str, NDArray[Any]], index: int) -> NDArray[Any]:
-    """How many of some values lie below each label; `cumulated[r]` is their number with a rank below r."""
+    """Counts those of some values that are below each label; `cumulated[r]` is their number with a rank below r."""
     below: NDArray[Any] = cumulated[arrays[high_name(index)] + 1] - cumulated[arrays[low_name(index)]]
     return below.clip(min=0)
 
@@ -176,7 +176,8 @@ def mean_error(actual: NDArray[Any], estimated: NDArray[Any]) -> float | None:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of a source of more than `rows` rows about `sampled` are compared. `seed` draws the `queries` of the error.
+    """The limits of the comparison: of a source of more than `rows` rows about `sampled` are compared. `seed` makes the
+    `queries` of the error the same each time.
 
     Errors up to `near` times the least are taken for equal.
     """

@@ -38,7 +38,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 
 @dataclass(frozen=True)
 class Sizes:
-    """From `coded_from` values of a column on their codes are a table.
+    """The sizes from which encoding works by tables: `coded_from` values of a column have a table of their codes.
 
     A snapshot of `joined_from` rows or more is joined with tables of its labels and classes; of fewer rows the guard
     reads the rows.

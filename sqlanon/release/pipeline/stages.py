@@ -306,7 +306,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that EXPLAIN reports: a plan, with sentences about what the policy may have overlooked."""
+    """The report of EXPLAIN: a plan, with sentences about what the policy may have overlooked."""
 
     planned: Planned
     remarks: tuple[str, ...]

@@ -114,7 +114,7 @@ def _alternative(compiled: Compiled, advice: Sequence[str]) -> str:
 
 
 def _columns(compiled: Compiled) -> str:
-    """What becomes of each column of the source, columns with the same fate together."""
+    """Describes what becomes of each column of the source, columns with the same fate together."""
     policy, column_places = compiled.bound.policy, places_of(compiled.query)
     published = published_columns(compiled, column_places)
     fates: dict[str, list[str]] = {}
@@ -136,7 +136,7 @@ def _columns(compiled: Compiled) -> str:
 
 
 def _fate(compiled: Compiled, attribute: BoundAttribute, column_place: Place | None) -> str:
-    """What becomes of a published column, in a phrase."""
+    """Describes what becomes of a published column, in a phrase."""
     query = compiled.query
     if attribute.attribute.pseudonym:
         return pseudonym_in_words(attribute.attribute.pseudonym).removeprefix("as ")

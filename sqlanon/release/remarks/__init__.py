@@ -1,1 +1,1 @@
-"""What a policy's roles may have overlooked, seen in the source and in the classes. Never a verdict."""
+"""Remarks on what the roles of a policy may have overlooked, seen in the source and in the classes. Never a verdict."""

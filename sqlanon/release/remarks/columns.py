@@ -1,4 +1,4 @@
-"""What columns of a source are like that are no quasi-identifiers: how values repeat, and what they determine.
+"""Profiles the columns of a source that are no quasi-identifiers: how values repeat, and what they determine.
 
 The values are compared by their hashes. A first query reads some of the rows and all columns; only of columns that are
 remarkable there a second reads all rows of some of their values, so that what it says of these values is exact.
@@ -60,7 +60,7 @@ sizes = Adjustable(Sizes())
 
 @dataclass(frozen=True)
 class Profile:
-    """How the values of a column repeat, in rows in which it is not NULL; `role` is None where the policy has none.
+    """The repetition of a column's values, in rows in which it is not NULL; `role` is None where the policy has none.
 
     There are `values` different ones in `rows` rows, of which `alone` rows have a value that no other row has, and
     `repeating` values have several rows. `agreeing` has the quasi-identifiers that it determines: of how many of the
@@ -326,7 +326,7 @@ def _of_pair(index: int, quasi: int) -> exp.Select:
 
 
 def _most_frequent(index: int, quasi: int) -> exp.Select:
-    """Of the rows whose values agree in a quasi-identifier the share that has its most frequent value."""
+    """Returns, of the rows whose values agree in a quasi-identifier, the share that has its most frequent value."""
     rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(_values(index)), copy=False)
     rows.where(column("n") > 1, column(f"same_{quasi}"), copy=False).group_by(column(f"first_{quasi}"), copy=False)
     share = cast(f.max(column("n")), "DOUBLE") / f.sum(column("n"))
@@ -342,7 +342,7 @@ def _hash(value: exp.Expr) -> exp.Expr:
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """Of the `classes` of a release, `single` have one row; the others are those of several rows.
+    """The classes of a release in numbers: of `classes`, `single` have one row; the others have several rows.
 
     `alike` says of a column how many of the others have one value of it, `known_alike` how many have one value and
     NULL. One class in `one_in` was looked at.

@@ -182,7 +182,7 @@ def _rows(profile: Profile) -> str:
 
 
 def _alone(profile: Profile) -> str:
-    """How many of the rows have a value of their own."""
+    """Counts the rows that have a value of their own."""
     if profile.one_in == 1:
         return count_of(profile.alone, profile.rows, "row")
     return f"about {per_cent(profile.alone / profile.rows)} of the rows"
@@ -197,7 +197,7 @@ def _determined(profile: Profile, quasi_identifiers: Sequence[str]) -> str:
 
 
 def _agreeing(profile: Profile, agreeing: int) -> str:
-    """How many of the values that repeat are the same in a quasi-identifier, "each" only where all were counted."""
+    """Counts the repeated values that are the same in a quasi-identifier, "each" only where all were counted."""
     if agreeing < profile.repeating:
         about = "" if profile.one_in == 1 else "about "
         return f"{about}{per_cent(agreeing / profile.repeating)} of those that repeat have"

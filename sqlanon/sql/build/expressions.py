@@ -218,7 +218,7 @@ def entry(name: str, value: exp.Expr) -> exp.PropertyEQ:
 
 
 def named(table: _Relation, name: str) -> _Relation:
-    """The same table or subquery, which has this name in its query from now on."""
+    """Names a table or subquery in its query."""
     table.set("alias", exp.TableAlias(this=identifier(name)))
     return table
 

@@ -81,17 +81,17 @@ def select(
 
 
 def inner_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
-    """With all pairs of rows for which the condition is true."""
+    """Joins all pairs of rows for which the condition is true."""
     return exp.Join(this=table, on=on)
 
 
 def left_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
-    """The same, and with NULLs for a row before that is in none."""
+    """Joins all pairs of rows for which the condition is true, with NULLs for a row of the left side without a pair."""
     return exp.Join(this=table, side="LEFT", on=on)
 
 
 def cross_join(table: exp.Table | exp.Subquery) -> exp.Join:
-    """With all pairs of rows."""
+    """Joins all pairs of rows."""
     return exp.Join(this=table, kind="CROSS")
 
 

@@ -304,7 +304,7 @@ def cells_beside(
     layout: KeyLayout,
     beside: Sequence[exp.Alias],
 ) -> exp.Select:
-    """As `cells`, of the quasi-identifiers alone, with columns of `source` as they are."""
+    """Returns the `cells` of the quasi-identifiers alone, with columns of `source` as they are."""
     coded = [
         (published_value(bound, "source"), fields, table)
         for bound, fields, table in zip(policy.quasi_identifiers, layout.fields, codes, strict=True)

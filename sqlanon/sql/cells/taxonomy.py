@@ -40,7 +40,7 @@ class Taxonomy:
 
 
 def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
-    """What the catalog's copy for one release lists: value, level_1, ..., listed.
+    """Returns the labels in the catalog's copy for one release: value, level_1, ..., listed.
 
     A text that is no value of the column's type is left out, and a value that stands
     twice, with the same labels or not, counts once.

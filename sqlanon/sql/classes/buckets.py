@@ -27,7 +27,7 @@ _BY_BUCKET = (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE)
 
 @dataclass(frozen=True)
 class BucketValues:
-    """Where the values of a sensitive attribute are: `table`, the suffix of its name, and the columns of that table.
+    """The place of a sensitive attribute's values: `table`, the suffix of its name, and the columns of that table.
 
     `bucket` has the number of the bucket, and `value` the values. `others` are those that stand beside them: rows of a
     bucket that differ there are in different classes (Li, Li, Zhang and Molloy, Slicing, 2012, section 3). `count` says
@@ -43,7 +43,7 @@ class BucketValues:
 
 @dataclass(frozen=True)
 class BucketRows:
-    """Where the rows of buckets are, if some values of these are counterfeits: `table`, and its column of buckets.
+    """The place of the rows of buckets, if some values of these are counterfeits: `table`, and its column of buckets.
 
     Where the values stand in these rows, counterfeits are rows, too, and `counterfeits` says how many.
     """
@@ -68,7 +68,7 @@ class BucketRows:
 
 @dataclass(frozen=True)
 class Counterfeits:
-    """Where it is said how many counterfeits a bucket has: `table`, and its columns of buckets and of numbers."""
+    """The place of the numbers of counterfeits: `table`, and its columns of buckets and of numbers."""
 
     table: str
     bucket: str
@@ -97,7 +97,7 @@ def people_of_buckets(
 
 
 def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRows | None:
-    """Where the rows of buckets are, None where each value of a bucket is a row's.
+    """Finds the rows of buckets, None where each value of a bucket is a row's.
 
     `tables` has the name of each column, and how it is read, by the suffix of the table's name.
     """
@@ -121,7 +121,7 @@ def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRo
 def values_of_table(
     table: str, columns: Sequence[tuple[str, str | None, Reading]], sensitive: Collection[str]
 ) -> dict[str, BucketValues]:
-    """Where the values of sensitive attributes are, of those that a table shows by bucket.
+    """Finds the values of those sensitive attributes that a table shows by bucket.
 
     `columns` are the table's: the name, the source's column behind it, and how it is read. `sensitive` are columns of
     the source. Empty for a table without buckets. Beside values that stand in rows of their own, the rest of the row

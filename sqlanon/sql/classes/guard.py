@@ -53,7 +53,9 @@ def _violating(requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Que
 
 
 def by_sets(requirements: Sequence[SqlRequirement]) -> list[exp.Query]:
-    """The same for each set of quasi-identifiers that requirements are asked on, by the classes of the set."""
+    """Returns the violating classes for each set of quasi-identifiers that requirements are asked on, by the classes of
+    the set.
+    """
     names = relation_names(requirements)
     return [
         _together([requirements[index].statement("violations", names[index]) for index in indexes])
@@ -212,7 +214,7 @@ def frozen_background(
     guards: Mapping[int, str] | None = None,
     public_class: exp.Query | None = None,
 ) -> Background:
-    """What the requirements read besides the rows, from the catalog's copies for one release.
+    """Returns what the requirements read besides the rows, from the catalog's copies for one release.
 
     `indexes` are those of the requirements among all of the release, if they are only some
     of them; `guards` the columns of guarding nodes by these indexes.

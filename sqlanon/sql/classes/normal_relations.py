@@ -45,7 +45,7 @@ from sqlanon.sql.classes.supersets import SUPERSET, superset_steps
 
 @dataclass(frozen=True)
 class Background:
-    """What requirements read besides the rows.
+    """The relations that requirements read besides the rows.
 
     `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
     index of a requirement among all: `ranges` its table of ranges (value, low, high),
@@ -61,7 +61,7 @@ class Background:
     coarser: Mapping[str, exp.Query] = field(default_factory=dict)
 
     def at(self, indexes: Sequence[int]) -> Background:
-        """What the requirements at these indexes read, by their positions among them."""
+        """Returns what the requirements at these indexes read, by their positions among them."""
         positions = list(enumerate(indexes))
         return replace(
             self,

@@ -55,7 +55,8 @@ class PeopleTable:
 
 @dataclass(frozen=True)
 class Profile:
-    """What is known of people's rows in one table where each is in one class: steps, and the relation they end in.
+    """The knowledge of people's rows in one table where each person is in one class: steps, and the relation they end
+    in.
 
     The relation has the columns person and known; a person without rows is in no row of it.
     """
@@ -65,7 +66,7 @@ class Profile:
 
 
 def known_profile(index: int, table: PeopleTable, knows: str) -> Profile:
-    """All that is known of each person's rows in a table: the set of their labels, or the multiset."""
+    """Returns all that is known of each person's rows in a table: the set of their labels, or the multiset."""
     coded, steps = _coded(index, table)
     item: exp.Expr = column("code")
     if knows == HISTORY:
@@ -162,7 +163,7 @@ def _value(index: int) -> str:
 
 
 def _of_person(people: PeopleTable) -> dict[str, exp.Expr]:
-    """What is known of the person apart from their rows, as the fields of a class."""
+    """Returns what is known of the person apart from their rows, as the fields of a class."""
     return {_label(index): column(_label(index), "person") for index in range(len(people.labels))}
 
 
@@ -242,7 +243,9 @@ def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
 
 
 def _apart(related: Sequence[PeopleTable], member: Rows) -> Iterator[tuple[str, Rows]]:
-    """For each sensitive attribute of a related table who has which of its values: (class_id, value), once a person."""
+    """Yields, for each sensitive attribute of a related table, who has which of its values: (class_id, value), once a
+    person.
+    """
     for table in related:
         for name in table.values:
             on = column(_PERSON, "of_person").eq(column(_PERSON, "member"))

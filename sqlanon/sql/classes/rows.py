@@ -105,7 +105,7 @@ def class_of_set(number: int) -> str:
 
 
 def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = False) -> list[dict[str, str]]:
-    """For each requirement the relation that stands for each normal relation.
+    """Returns for each requirement the relation that replaces each normal relation.
 
     `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
     the third requirement; what all share keeps its name. `equivalence_class_on_0` has the classes of the first set of
@@ -195,7 +195,7 @@ class Rows:
         return self.apart.get(subject[0], self) if len(subject) == 1 else self
 
     def count(self) -> exp.Expr:
-        """How many rows there are."""
+        """Counts the rows."""
         if self.weight is None:
             return f.count()
         return total(self.weight.copy())

@@ -72,7 +72,7 @@ def divide(left: exp.Expr, right: int) -> exp.Expr:
 
 
 def remainder(left: exp.Expr, right: int) -> exp.Expr:
-    """What `divide` leaves, with the sign of the dividend."""
+    """Returns the remainder of `divide`, with the sign of the dividend."""
     return infix(_operand(left), "%", right)
 
 

@@ -1,4 +1,4 @@
-"""What a hierarchy builder is: a module of this package, named after its kind.
+"""The protocol of a hierarchy builder: a module of this package, named after its kind.
 
 A functional builder (INTERVALS, PREFIXES, CALENDAR) computes labels from the value,
 so that values not seen before have them too; a stored one (LEVELS, PARENTS) turns
@@ -58,7 +58,7 @@ class OpenEnd:
 
 
 class Builder(Protocol):
-    """What every builder module exposes."""
+    """The functions that every builder module has."""
 
     STORED: bool
 
@@ -123,7 +123,7 @@ class Stored(Builder, Protocol):
         """
 
     def checks(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
-        """What must hold of the rows, in order: a later check presumes the earlier ones.
+        """Returns the checks of the rows, in order: a later check presumes the earlier ones.
 
         Each check ends whatever the rows are, cycles included. Raises PolicyError as `values` does.
         """

@@ -110,7 +110,7 @@ def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
 
 
 def values_at(_: HierarchyDefinition) -> int | None:
-    """None: a day is a unit like the others."""
+    """Returns None: a day is a unit like the others."""
     return None
 
 

@@ -67,7 +67,7 @@ class _Grid:
 
     @property
     def origin(self) -> int:
-        """Where intervals start to be counted."""
+        """The number from which intervals are counted."""
         return self.low or 0
 
     def low_label(self, low: int, digits: int) -> exp.Expr:
@@ -176,7 +176,9 @@ def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
 
 
 def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
-    """Where the open ends begin: at low and high, else past the last whole coarsest interval that is computed."""
+    """Returns the ends of the open ranges: at low and high, else past the last whole coarsest interval that is
+    computed.
+    """
     coarsest = grid.widths[-1]
     low, high = grid.low, grid.high
     if low is None:
@@ -304,7 +306,7 @@ def exact_number(definition: HierarchyDefinition, value: object, what: str) -> D
 
 
 def decimals(number: Decimal) -> int:
-    """How many digits stand after the point, without trailing zeros."""
+    """Counts the digits after the point, without trailing zeros."""
     _, digits, exponent = number.as_tuple()
     trailing = len(digits) - len("".join(map(str, digits)).rstrip("0"))
     return max(0, -int(exponent) - trailing) if any(digits) else 0

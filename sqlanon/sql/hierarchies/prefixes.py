@@ -123,7 +123,7 @@ def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
 
 
 def values_at(_: HierarchyDefinition) -> int | None:
-    """None: no level above 0 shows values."""
+    """Returns None: no level above 0 shows values."""
     return None
 
 

@@ -45,8 +45,8 @@ class BoundRequirement:
 
     @property
     def question_name(self) -> str:
-        """What is measured: the name of the question's file, and of what classes it is asked if not of all columns, or
-        by other knowledge than is assumed by default.
+        """The name of the measurement: that of the question's file, with the columns of its classes if these are not
+        all, and with the knowledge if it is not the default.
         """
         if self.knows in (None, DEFAULT):
             return self.question.name + self._on
@@ -108,7 +108,7 @@ class BoundRequirement:
         return False
 
     def argument(self, name: str) -> Argument:
-        """What a parameter is bound to, its default included; a COLUMN is a name of one part."""
+        """Returns the value that a parameter is bound to, its default included; a COLUMN is a name of one part."""
         for known, value in self.arguments:
             if known == name:
                 return value
@@ -268,7 +268,7 @@ def comparable(number: Decimal) -> Fraction:
 
 
 def _beyond(before: tuple[int, int], last: tuple[int, int]) -> int:
-    """How often the last fraction is to be added before a part is beyond all counts."""
+    """Returns how often the last fraction is to be added before a part is beyond all counts."""
     return min((_MOST - first) // step + 1 for first, step in zip(before, last, strict=True) if step)
 
 
@@ -299,7 +299,7 @@ def knowledge(
     several: Collection[str] | None,
     about: Sequence[tuple[str, ...]],
 ) -> tuple[str | None, int | None]:
-    """What `knows` says, by default 'values', and the number of rows that `m` says; None and None without such tables.
+    """Reads `knows`, by default 'values', and the number of rows in `m`; None and None without such tables.
 
     `several` are the sensitive columns of the related tables, None where the policy has no such tables, and `about`
     those that the model is about, each by itself or some jointly. Takes the arguments out of `arguments`. Raises

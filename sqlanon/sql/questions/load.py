@@ -112,7 +112,7 @@ class Header:
         return word == "yes"
 
     def says_yes(self, key: str, *, otherwise: bool = False) -> bool:
-        """What a line says that may be left out."""
+        """Reads a line of the header that may be left out."""
         return self.yes(key) if key in self.values else otherwise
 
     def named(self, key: str) -> str | None:

@@ -125,7 +125,7 @@ def _relations(question: Question) -> str:
 
 
 def _problem_of_hierarchy() -> str:
-    """What keeps stored rows from being a hierarchy: the catalog's own checks, and what it asks besides."""
+    """Returns the check that stored rows are a hierarchy: the catalog's own checks, and what it asks besides."""
     kinds = ", ".join(literal(kind) for kind in names("sqlanon.sql.hierarchies") if builder(kind).STORED)
     checks = "\n".join(_check(file) for file in listing("sql", "catalog", "checks"))
     return filled("relations", "problem_of_hierarchy", stored_kinds=kinds, checks=checks)
@@ -151,7 +151,7 @@ _STANDS_FOR = {"COLUMN": "guard", "RELATION": "ranges"}
 
 
 def called(question: Question) -> str:
-    """What an error calls the question, as a part of a literal."""
+    """Returns the name of the question in an error, as a part of a literal."""
     when = question.when
     return f"{question.model} with {when.argument} ''{when.value}''" if when else question.model
 

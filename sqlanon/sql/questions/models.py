@@ -83,7 +83,7 @@ def _fits(question: Question, column: SensitiveColumn) -> bool:
 
 
 def figure_name(question: Question) -> str:
-    """What the figure is called: the question's name, with the arguments by which it would come out otherwise."""
+    """Returns the name of the figure: the question's name, with the arguments that change its result."""
     chosen = [
         f"{parameter.name} => {written(_value(question, parameter))}"
         for parameter in question.parameters
@@ -120,7 +120,7 @@ def _is_read(question: Question, parameter: Parameter) -> bool:
 
 @dataclass(frozen=True, order=True)
 class Known:
-    """What is known, and of how many different rows of a table, None for all of them."""
+    """The knowledge of an adversary: its kind, and the number of different rows of a table, None for all of them."""
 
     knows: str
     most: int | None = None
@@ -137,7 +137,7 @@ class Known:
 
 
 def known_of(requirement: BoundRequirement) -> Known:
-    """What a requirement says is known; everything that is the case, if it does not say."""
+    """Returns the knowledge that a requirement assumes; everything that is the case, if it does not say."""
     knows = requirement.knows or VALUES
     return Known(knows, 1 if knows == "one_row" else requirement.rows_known)
 

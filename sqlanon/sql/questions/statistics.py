@@ -102,7 +102,7 @@ class BoundStatistic:
         return False
 
     def satisfied_by(self, rows: int) -> bool:
-        """Nothing satisfies a statistic, whatever the number of rows."""
+        """Returns False: nothing satisfies a statistic, whatever the number of rows."""
         return False
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
@@ -120,7 +120,7 @@ class BoundStatistic:
         return reading(tree, {known: table for known, table in relations.items() if known in self.reads})
 
     def bounds_by(self, requirement: BoundRequirement) -> list[exp.Expr]:
-        """What a satisfied requirement promises about the highest confidence, as expressions without columns.
+        """Returns what a satisfied requirement promises about the highest confidence, as expressions without columns.
 
         None where the header names no such question, or the requirement is about other attributes or several jointly.
         """
@@ -295,7 +295,7 @@ def _takes(file: Statistic, values: Mapping[str, Value]) -> bool:
 
 
 def all_shapes() -> tuple[str, ...]:
-    """How each attack is written, with all of its arguments."""
+    """Lists the form of each attack, with all of its arguments."""
     files = readable_statistics(_KIND)
     return tuple(
         shapes([file for file in files if file.model == name]) for name in dict.fromkeys(file.model for file in files)
@@ -303,7 +303,7 @@ def all_shapes() -> tuple[str, ...]:
 
 
 def shapes(files: Sequence[Statistic]) -> str:
-    """How an attack is written: each way once."""
+    """Writes the forms of an attack, each once."""
     each = (f"{file.model}({', '.join(f'{p.name} => ...' for p in file.parameters)})" for file in files)
     return " or ".join(dict.fromkeys(each))
 

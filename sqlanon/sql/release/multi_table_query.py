@@ -1,4 +1,4 @@
-"""What a release is made from whose tables have their own SELECTs: several, or one.
+"""Builds a release whose tables have their own SELECTs: several, or one.
 
 A table's name is the suffix of the release's, as `qi` is in `hospital_qi`.
 """
@@ -53,7 +53,7 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class TablesQuery:
-    """What a release of tables is made from; the first of them has a row for each row of the source.
+    """The query of a release of tables; the first of them has a row for each row of the source.
 
     `tokens` maps a column to a table of value and token. `respondent` is a column of the first table's query that
     has the respondents, for the ledger of a series: it is not published.
@@ -72,7 +72,7 @@ class TablesQuery:
 
     @property
     def values(self) -> dict[str, BucketValues]:
-        """Where the values of each sensitive attribute are."""
+        """Finds the values of each sensitive attribute."""
         by_attribute: dict[str, BucketValues] = {}
         for table in self.tables:
             columns = [(part.name, part.bound.column if part.bound else None, part.reading) for part in table.columns]
@@ -82,7 +82,7 @@ class TablesQuery:
 
     @property
     def bucket_rows(self) -> BucketRows | None:
-        """Where the rows of buckets are, if some of the buckets' values are counterfeits."""
+        """Finds the rows of buckets, if some of the buckets' values are counterfeits."""
         return bucket_rows(
             {table.name or "": [(part.name, part.reading) for part in table.columns] for table in self.tables}
         )

@@ -235,7 +235,7 @@ ROW = "__sqlanon_row"
 
 @dataclass(frozen=True)
 class Placed:
-    """Where rows belong and what regions show.
+    """The regions of rows, and what regions show.
 
     `regions` is a table of `region_labels.region_labels`, `region_map` one of `region_labels.region_map`,
     `ranks` has for each attribute in the order of its hierarchy the table of its values'
@@ -386,7 +386,7 @@ class ReleaseColumns:
         return [(i, b) for i, b in enumerate(self.policy.published) if b.role is not Role.QUASI_IDENTIFIER]
 
     def outputs(self) -> list[exp.Alias]:
-        """What each column shows, in their order."""
+        """Returns the expression of each published column, in their order."""
         outputs: list[exp.Alias] = []
         for bound in self.policy.published:
             outputs.append(self._output(bound))
@@ -409,7 +409,7 @@ class ReleaseColumns:
         return alias(without_collation(value) if collated else value, bound.column)
 
     def label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
-        """What a class shows of a quasi-identifier."""
+        """Returns the label of a class in a quasi-identifier."""
         if self.placed is not None:
             return column(label_name(self.policy.quasi_identifiers.index(bound)), of)
         index = next(i for i, r in enumerate(self.recodings) if r.bound is bound)

@@ -75,7 +75,7 @@ def _count(recodings: Sequence[tuple[int, Recoding]]) -> int:
 
 
 def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
-    """What names a row's class in a round: the numbers of its labels, side by side."""
+    """Returns the name of a row's class in a round: the numbers of its labels, side by side."""
     layout = class_layout(len(recodings))
     words: list[exp.Expr | None] = [None] * layout.words
     placed: list[exp.Expr] = []

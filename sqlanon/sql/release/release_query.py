@@ -89,7 +89,7 @@ _ENTITY = "__sqlanon_entity"
 
 @dataclass(frozen=True)
 class ReleaseQuery:
-    """What the SELECT is built from.
+    """The inputs of a release's SELECT.
 
     `recodings` are in the policy's order; `source` is a table or a query; `stable` says that reading it twice gives
     the same rows (a table does, a query may not: it is then materialized); the catalog's copies of the stored
@@ -179,7 +179,7 @@ class ReleaseQuery:
         )
 
     def report(self, indexes: Sequence[int] | None = None) -> exp.Select:
-        """What each requirement comes to in the classes that are released: place, achieved, violating.
+        """Measures each requirement in the classes that are released: place, achieved, violating.
 
         All requirements, or those at `indexes`. It names no value and no class: it is for
         requirements that read more than the release shows.
@@ -225,7 +225,7 @@ class ReleaseQuery:
 
     @property
     def _words(self) -> int:
-        """How many words the key of a class has."""
+        """Returns the number of words in the key of a class."""
         return 1 if self.placed else class_layout(len(self._kept_recodings())).words
 
     def _with_labels(

@@ -1,4 +1,5 @@
-"""What a live view was made for: columns of certain types, and sessions whose settings give its text one meaning.
+"""Checks what a live view was made for: columns of certain types, and sessions whose settings give its text one
+meaning.
 
 DuckDB binds a view anew for each query that reads it. By then a column may have another type, on which the body
 could fail with a value in its message, and the reader's session may compare texts otherwise. So what the body
@@ -94,7 +95,7 @@ def unhiding(name: str) -> str:
 
 
 def refusal_in(message: str) -> Refusal | None:
-    """What the condition says in an error of the engine's; None if the error is another."""
+    """Finds the message of the condition in an error of the engine's; None if the error is another."""
     what, _, run = message.partition(_BOUND)[2].partition(_BETWEEN)
     if end := _BEHIND.search(run):
         return Refusal(what, f"run {run[: end.start()]}")

@@ -1,1 +1,1 @@
-"""What releases, exports and tables guarantee, and what attacks learn from them."""
+"""Statements that check releases, exports and tables, and attack releases."""

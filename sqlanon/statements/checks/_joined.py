@@ -19,7 +19,7 @@ from sqlanon.statements.checks.check_joined import CheckJoined
 
 
 def check_joined(engine: Engine, second: Release, first: Release, statement: CheckJoined) -> list[Measurement]:
-    """What is reached of each requirement by the join of two releases, each a table or view of its own.
+    """Measures each requirement by the join of two releases, each a table or view of its own.
 
     Raises UserError for an unknown requirement or column; PolicyError for releases that share no such column, or whose
     labels cannot be compared, and for X and Y of one release.

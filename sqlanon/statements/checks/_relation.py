@@ -120,7 +120,7 @@ def _policy(statement: CheckRelation) -> Policy:
 
 
 def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...]:
-    """What the statement requires; where it requires nothing, every model that can be asked."""
+    """Returns the requirements of the statement; where it has none, every model that can be asked."""
     if policy.requirements:
         return tuple(map(with_names, policy.requirements))
     types = {fold(name): kind for name, kind in source.columns}
@@ -173,7 +173,7 @@ def checked_columns(bound: BoundPolicy) -> exp.Subquery:
 
 
 def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callable[[Sequence[str]], Rows]:
-    """What makes rows of `checked_columns` that are in the classes of some columns.
+    """Returns the function that makes rows of `checked_columns` in the classes of some columns.
 
     Where they lie on another engine, equal ones are counted there, unless these are more than may be collected.
     """

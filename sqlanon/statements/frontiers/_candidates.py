@@ -106,7 +106,7 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
 
 @dataclass(frozen=True)
 class _Making:
-    """What every candidate is made with: the name that it has meanwhile, the figures, and cells of several of them."""
+    """The inputs that all candidates share: their temporary name, the figures, and cells of several of them."""
 
     engine: Engine
     name: QualifiedName
@@ -116,7 +116,7 @@ class _Making:
 
 @contextmanager
 def _shared(engine: Engine) -> Iterator[Scratch]:
-    """Where the tables are that all candidates have in common, as long as the block, whatever ends it."""
+    """Makes temporary tables that all candidates share, as long as the block, whatever ends it."""
     scratch = Scratch(engine)
     try:
         yield scratch
@@ -189,7 +189,9 @@ def _answer(engine: Engine, frontier: str) -> Answer:
 
 
 def _statement(frontier: str, each: Candidate) -> str:
-    """What publishes a candidate, under the name of the frontier: two statements, for a policy has one requirement."""
+    """Writes the statements that publish a candidate, under the name of the frontier: two, for a policy has one
+    requirement.
+    """
     name, policy = QualifiedName((frontier,)), each.policy
     require = AlterPolicy(policy.name, "require", requirements=policy.requirements)
     request = ReleaseRequest("table", name, policy.name, each.method)
@@ -284,7 +286,7 @@ def cells_of_candidates(
 
 
 def _shape(each: Candidate) -> object:
-    """What candidates have in common that are chosen from the same cells, as far as their statements tell.
+    """Returns what candidates share that are chosen from the same cells, as far as their statements tell.
 
     Whether they are is found out when a candidate is made: this only says for which of them it is worth while.
     """
@@ -300,7 +302,7 @@ def _without_numbers(arguments: Iterable[tuple[str, Value]]) -> tuple[tuple[str,
 
 @dataclass(frozen=True)
 class SourceRows:
-    """What tells the rows that a policy reads from others; `is_table` if they are read without being copied.
+    """The identity of the rows that a policy reads; `is_table` if they are read without being copied.
 
     Nothing is known of a source that cannot be read: why is said of each candidate.
     """

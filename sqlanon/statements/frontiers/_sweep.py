@@ -302,7 +302,7 @@ def _within(value: float | None, bound: Bound) -> bool:
 
 
 def _reached(candidates: list[Measured], bounds: list[Bound]) -> str:
-    """What the candidates reach of each bounded figure."""
+    """Writes what the candidates reach of each bounded figure."""
     reached = []
     for bound in bounds:
         values = [v for c in candidates if c.statement and (v := dict(c.figures)[bound.figure]) is not None]

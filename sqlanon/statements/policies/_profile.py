@@ -62,7 +62,7 @@ Row = tuple[Any, ...]
 
 
 def profile(engine: Engine, statement: Profile) -> list[Row]:
-    """What the data of a table say of its columns and of who can be found by them, and statements to begin with.
+    """Profiles the columns of a table: who can be found by them, and statements to begin with.
 
     There is a row for each column, for the most telling sets of columns of each size, for the smallest sets that tell
     nearly all rows apart, for each statement, and for the one that makes a first release. Where the statements go into
@@ -145,7 +145,7 @@ def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:
 
 
 def _readable(query: str) -> str:
-    """What to look at where a source that is no table cannot be read: a file, a function, or a query."""
+    """Returns advice for a source that cannot be read and is no table: a file, a function, or a query."""
     path = "a path begins in the folder in which sqlanon runs"
     if query.startswith("FROM '"):
         return f"{path}; SHOW ALL TABLES lists the tables"

@@ -117,7 +117,7 @@ def statements(columns: Sequence[ProposedColumn], source: Source, name: str) -> 
 
 
 def nodes(columns: Sequence[ProposedColumn]) -> int:
-    """How many combinations of levels the quasi-identifiers have: the nodes of the lattice that is searched."""
+    """Counts the combinations of the quasi-identifiers' levels: the nodes of the lattice that is searched."""
     return prod(column.levels for column in columns)
 
 
@@ -140,12 +140,12 @@ def first_release(columns: Sequence[ProposedColumn], policy: str, name: str) -> 
 
 
 def about_policy(columns: Sequence[ProposedColumn]) -> str:
-    """What the policy does not promise, and why its levels may take long to find."""
+    """Writes what the policy does not promise, and why its levels may take long to find."""
     return "; ".join(["edit it, then run it", *_warnings(columns)])
 
 
 def about_release(columns: Sequence[ProposedColumn]) -> str:
-    """When to make the release, and why by a method that is not the default."""
+    """Writes when to make the release, and why by a method that is not the default."""
     when = "run it when the policy is as you want it: a snapshot beside its source, to look at"
     if not _is_large(columns):
         return when

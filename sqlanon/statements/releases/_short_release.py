@@ -138,7 +138,7 @@ def completed(policy: Policy) -> tuple[Policy, tuple[str, ...]]:
 
 
 def _of_values(columns: Sequence[str], *, everything: bool) -> Iterator[Requirement]:
-    """What is required of sensitive columns; of all of them by one requirement."""
+    """Yields the requirements of sensitive columns; one requirement for all of them if `everything`."""
     if columns and everything:
         yield VALUES_OF_A_CLASS
         return

@@ -55,7 +55,7 @@ explain_release = EXPLAIN [VERBOSE] [ CREATE [OR REPLACE] ] ( anonymized | short
         return f"EXPLAIN ANONYMIZED {self.create.kind.upper()} {self.create.name}"
 
     def catalog(self) -> Catalog:
-        """None is needed for a release whose policy the statement brings."""
+        """Returns that no catalog is needed for a release whose policy the statement brings."""
         return Catalog.NONE if isinstance(self.create, CreateShortRelease) else self.CATALOG
 
     def sources(self) -> Sequence[Source]:

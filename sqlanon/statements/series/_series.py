@@ -97,7 +97,7 @@ def _columns(engine: Engine, policy: Policy) -> tuple[str, tuple[tuple[str, str]
 
 
 def check_series(engine: Engine, release: Release, name: str) -> list[Measurement]:
-    """What all releases of a series tell together, of which `release` is one, by the ledger.
+    """Measures what all releases of a series tell together, of which `release` is one, by the ledger.
 
     Raises UserError if it is not in the series; CatalogError where the ledger has other rows than were written;
     PrivacyViolation where the release does not show the classes that the ledger has.

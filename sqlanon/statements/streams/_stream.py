@@ -92,7 +92,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
 
 @dataclass(frozen=True)
 class Advanced:
-    """What an ADVANCE has done, and how many respondents the class with the fewest has; None without a class."""
+    """The result of an ADVANCE, and the number of respondents in the smallest class; None without a class."""
 
     stream: Stream
     batch: Batch
@@ -100,7 +100,7 @@ class Advanced:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a job should know beside the numbers."""
+        """Returns remarks for a job, beside the numbers."""
         said: list[str] = []
         if self.batch.late_rows:
             said.append(
@@ -157,7 +157,7 @@ def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
 
 
 def _fingerprint(policy: Policy, hierarchies: Mapping[str, StoredHierarchy]) -> str:
-    """That of a policy, whatever it is called."""
+    """Returns the fingerprint of a policy, whatever its name is."""
     return fingerprint(replace(policy, name=""), list(hierarchies.values()))
 
 
@@ -172,7 +172,7 @@ def _require_own_rows(engine: Engine, stream: Stream) -> None:
 
 
 def check_stream(engine: Engine, stream: Stream) -> list[Measurement]:
-    """From how many respondents the rows with one label stem at the least, counted from what is published.
+    """Measures the smallest number of respondents behind the rows with one label, counted from what is published.
 
     Raises PrivacyViolation if the table has other rows than were published.
     """

@@ -60,7 +60,7 @@ class ProposedUse:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What PROFILE says of data: a use for each column, who is at risk, and statements to begin with.
+    """The answer of PROFILE: a use for each column, who is at risk, and statements to begin with.
 
     `risks` are sets of columns, each with the share of the rows that nobody else shares. `release` is the name of the
     first release, None where the statements make none.

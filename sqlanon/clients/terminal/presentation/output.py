@@ -1,4 +1,4 @@
-"""Where and how much to print: results to standard output, everything else to standard error."""
+"""Chooses where and how much to print: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _PLAN = ("explain_key", "explain_value")
 
 @dataclass
 class Output:
-    """Where and how much to print. `limit` is the most rows of a result to show: 0 for all, None for the default.
+    """The place and the amount of printing. `limit` is the most rows of a result to show: 0 for all, None for the
+    default.
 
     `markdown` says how tables are drawn; None is for a terminal's lines there, and Markdown in a pipe.
     """
@@ -54,7 +55,7 @@ class Output:
 
     @property
     def mode(self) -> str:
-        """How results are printed, one of `MODES`."""
+        """The form in which results are printed, one of `MODES`."""
         if self.json:
             return "json"
         is_markdown = not self.out.is_terminal if self.markdown is None else self.markdown

@@ -129,8 +129,8 @@ def _near_name(index: int) -> str:
 
 @dataclass(frozen=True)
 class Grouping:
-    """How the rows of fragments are to be grouped: in groups of at least `sizes` rows, a size for each fragment, such
-    that the heterogeneities hold for each of the `constraints`.
+    """The grouping that is asked for: groups of at least `sizes` rows, a size for each fragment, with heterogeneity for
+    each of the `constraints`.
     """
 
     fragments: Sequence[Sequence[str]]

@@ -146,7 +146,7 @@ _TURN_LIMIT = 2**62
 
 
 def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, scratch: Scratch) -> Association:
-    """What `associate` returns, its `groups` with the columns value_0, ... besides.
+    """Returns the association of `associate`, whose `groups` also have the columns value_0, ....
 
     `rows` is the relation of `drawn_rows_sql.drawn_rows`, which has `count` rows. Raises InternalError where a value is
     another one after it went from one engine to the other, PolicyError as `associate` does.

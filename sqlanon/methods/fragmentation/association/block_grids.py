@@ -61,11 +61,11 @@ class Grid:
         return self.lines * self.columns
 
     def groups(self, fragment: int) -> int:
-        """How many groups of a fragment a block has."""
+        """Returns the number of groups of a fragment in a block."""
         return self.lines if self.slopes[fragment] is None else self.columns
 
     def size(self, fragment: int) -> int:
-        """How many rows a group of a fragment has."""
+        """Returns the number of rows of a group of a fragment."""
         return self.columns if self.slopes[fragment] is None else self.lines
 
 
@@ -216,7 +216,7 @@ def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) ->
 def fragment_rows(
     rows: exp.Select, groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str
 ) -> exp.Select:
-    """What a fragment publishes: its attributes, by the index of their value, and the column `group`."""
+    """Returns the rows of a fragment: its attributes, by the index of their value, and the column `group`."""
     query = exp.select().from_(rows.subquery("row"), copy=False)
     for index, name in named:
         query.select(alias(column(value_name(index), "row"), name), copy=False)
@@ -225,7 +225,7 @@ def fragment_rows(
 
 
 def own_rows(groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str) -> exp.Select:
-    """As `fragment_rows`, from rows that have their values beside their groups."""
+    """Returns the rows of a fragment as `fragment_rows`, from rows that have their values beside their groups."""
     columns = [alias(column(value_name(index)), name) for index, name in named]
     return exp.select(*columns, alias(column(group_name(fragment)), group)).from_(relation(groups))
 
@@ -262,12 +262,12 @@ def all_keys(keys: int) -> list[str]:
 
 
 def row_columns(keys: int) -> list[str]:
-    """What is known of a row that is in no block."""
+    """Returns the columns of a row that is in no block."""
     return ["row", "draw", "position", *all_keys(keys)]
 
 
 def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Select:
-    """How many blocks of `size` rows that differ in the key can be filled with these rows, chunk by chunk."""
+    """Counts the blocks of `size` rows that differ in the key that can be filled with these rows, chunk by chunk."""
     query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
     return with_steps(query, [("counts", _counts(_chunked(rows, key, chunk))), *_block_counts(size)])
 
@@ -278,7 +278,7 @@ def counts(rows: str, key: int) -> exp.Select:
 
 
 def possible_of(counts: str, size: int) -> exp.Select:
-    """How many blocks of `size` rows that differ in a key can be filled, from the `counts` of its values."""
+    """Counts the blocks of `size` rows that differ in a key that can be filled, from the `counts` of its values."""
     query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
     return with_steps(query, [("counts", exp.select(exp.Star()).from_(relation(counts))), *_block_counts(size)])
 
@@ -405,7 +405,7 @@ def _starts() -> exp.Select:
 
 
 def starts(counts: exp.Select, size: int) -> exp.Select:
-    """What `filled_blocks` knows of each value, from chunk, value, n and drawn: a number from which `turn` is made."""
+    """Returns for each value, from chunk, value, n and drawn, the number from which `filled_blocks` makes `turn`."""
     steps = [("counts", counts), *_block_counts(size), ("starts", _starts())]
     return with_steps(exp.select(exp.Star()).from_(relation("starts")), steps)
 
@@ -433,7 +433,7 @@ def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
 
 
 def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Select:
-    """What is known of the rows of these blocks."""
+    """Returns the columns of the rows of these blocks."""
     chosen = exp.select(column("block")).from_(relation(blocks))
     rows = exp.select(column("row")).from_(relation(placed)).where(column("block").isin(query=chosen))
     query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
@@ -453,7 +453,8 @@ def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Where there are several keys, rows left out are dealt again, together with those of drawn blocks.
+    """The limits of dealing. Where there are several keys, rows left out are dealt again, together with those of random
+    blocks.
 
     That ends after `max_deals_without_gain` deals in a row that placed none of them.
 

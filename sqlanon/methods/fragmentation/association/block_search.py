@@ -90,7 +90,7 @@ def filled(proposals: str, keys: int, size: int) -> exp.Select:
 
 
 def emptiest(placed: str, size: int, draw: str) -> exp.Select:
-    """Of the blocks that lack rows the half with the fewest."""
+    """Returns the half of the blocks that lack rows with the fewest rows."""
     drawn = _drawn(open_blocks(placed, size), draw)
     number = row_index([], [column("rows"), column("drawn")])
     count = window(f.count())
@@ -178,7 +178,8 @@ class Blocks:
         return self._result
 
     def _first_chunk(self, most: int) -> int:
-        """How many rows those of a block are first looked for among: the fewest that leave out at most `most` rows.
+        """Returns the number of rows among which those of a block are first looked for: the fewest that leave out at
+        most `most` rows.
 
         In a small chunk a value can be too frequent that is not too frequent in all. No other rows would be left for
         its rows.

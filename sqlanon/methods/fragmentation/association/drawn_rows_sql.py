@@ -203,12 +203,12 @@ def dealt_rows(rows: exp.Select, starts: str, parts: str, keys: int, key: int, s
 
 
 def divided(starts: str) -> exp.Select:
-    """How many values have rows that are divided by their draws."""
+    """Counts the values whose rows are divided by their random numbers."""
     return exp.select(f.count()).from_(relation(starts)).where(column("divided"), copy=False)
 
 
 def blocks_of(starts: str) -> exp.Select:
-    """How many blocks there are."""
+    """Counts the blocks."""
     return exp.select(f.max(column("blocks"))).from_(relation(starts))
 
 

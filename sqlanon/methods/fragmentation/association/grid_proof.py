@@ -90,7 +90,7 @@ def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
 
 
 def smallest_group(fragment: PublishedFragment) -> exp.Select:
-    """How many rows the smallest group has; NULL where there is none."""
+    """Counts the rows of the smallest group; NULL where there is none."""
     count = alias(f.count(), "n")
     groups = _rows(fragment, []).select(count).group_by(literal(1))
     return exp.select(f.min(column("n"))).from_(groups.subquery("part"))
@@ -147,7 +147,7 @@ def _same(name: str, first: str, second: str) -> exp.Expr:
 
 
 def association_bounds(published: PublishedAssociation) -> exp.Select:
-    """How many rows there are, and of each fragment's groups the rows with a number, the least and the greatest."""
+    """Counts the rows, and for the groups of each fragment the rows with a number, the least and the greatest."""
     query = exp.select(f.count())
     for name in published.groups:
         query.select(f.count(column(name)), f.min(column(name)), f.max(column(name)), copy=False)
@@ -157,8 +157,8 @@ def association_bounds(published: PublishedAssociation) -> exp.Select:
 def broken_groups(
     fragment: PublishedFragment, parts: Sequence[Sequence[str]], size: int, rows_of_block: int
 ) -> exp.Select:
-    """How many rows a fragment has, and how many are wrong: not as in groups of `size` rows, numbered from 1, or like
-    another one of their block in one of these parts. Tuples of one digest count as one.
+    """Counts the rows of a fragment, and the wrong ones: not in groups of `size` rows, numbered from 1, or equal to
+    another row of their block in one of these parts. Tuples with one digest count as one.
     """
     digests = [alias(digest([column(name) for name in part]), f"digest_{index}") for index, part in enumerate(parts)]
     rows = exp.select(alias(column(fragment.group), "group_0"), *digests).from_(fragment.relation.copy())
@@ -171,8 +171,8 @@ def broken_groups(
 
 
 def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """How many rows of the association are wrong, and for each further fragment how many of its blocks those of the
-    first are linked to. Numbers of groups are above 0.
+    """Counts the wrong rows of the association, and for each further fragment the blocks that the first fragment's
+    blocks are linked to. Numbers of groups are above 0.
 
     A grid is whole if its rows are as many as its cells, and in any two fragments all in different pairs of groups.
     """
@@ -256,8 +256,8 @@ def _block(group: str, groups: int) -> exp.Expr:
 
 
 def groups_of(fragment: PublishedFragment) -> exp.Select:
-    """How many rows of a fragment have a group, and how many there are; the least group and the greatest, and the rows
-    of the smallest group and of the largest.
+    """Counts the rows of a fragment with a group and all its rows; the least and the greatest group, and the rows of
+    the smallest and of the largest.
     """
     group = column(fragment.group)
     counted = exp.select(alias(group, "group_id"), alias(f.count(group.copy()), "n"), alias(f.count(), "rows"))
@@ -268,7 +268,7 @@ def groups_of(fragment: PublishedFragment) -> exp.Select:
 
 
 def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int) -> exp.Select:
-    """How many times rows of a block have the same values in this part; a block has `groups` groups."""
+    """Counts the pairs of rows of a block that have the same values in this part; a block has `groups` groups."""
     block = alias((column(fragment.group) - 1) // literal(groups), "block")
     values = [alias(column(name), f"part_{index}") for index, name in enumerate(part)]
     rows = exp.select(block, *values).from_(fragment.relation.copy(), copy=False)
@@ -276,14 +276,14 @@ def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int
 
 
 def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Select:
-    """How many pairs of groups of two fragments the association has more than once."""
+    """Counts the pairs of groups of two fragments that the association has more than once."""
     named = [alias(column(published.groups[fragment]), f"group_{fragment}") for fragment in pair]
     rows = exp.select(*named).from_(published.relation.copy(), copy=False)
     return _count(_repeated_rows(rows, [f"group_{fragment}" for fragment in pair]))
 
 
 def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """How many rows the association has, how many blocks, and the rows of the smallest and of the largest block.
+    """Counts the rows of the association, its blocks, and the rows of the smallest and of the largest block.
 
     A block is one of the first fragment's. For each fragment it follows in how many rows there is a group, which is the
     least group and which the greatest, how many blocks are linked to several of this fragment, and to how many
@@ -359,7 +359,7 @@ def are_grids(
 def are_grids_by_groups(
     engine: Engine, published: PublishedAssociation, parts: Sequence[Sequence[Sequence[str]]], laid: Grid
 ) -> bool:
-    """As `are_grids`, on an engine whose tables have no order."""
+    """Proves the grids as `are_grids`, on an engine whose tables have no order."""
     if not _numbered(engine, published):
         return False
     rows, blocks, *figures = map(_whole, engine.rows(linked_blocks(published, laid))[0])

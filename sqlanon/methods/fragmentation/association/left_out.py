@@ -1,4 +1,4 @@
-"""Which rows a loose association leaves out: how few there can be, which they are, and what they have in common.
+"""Chooses the rows that a loose association leaves out: how few there can be, which they are, and what they share.
 
 The rows left out are a class, too: see `left_out_sql`. They are drawn before blocks are filled, by their values
 alone, so that being left out tells no more of somebody than the counts of the values do.
@@ -76,12 +76,12 @@ class Keys:
         return cls(engine, keyed, _count(engine, keyed), counts, frequencies)
 
     def most_alike(self, key: int) -> tuple[int, int]:
-        """How many rows the most frequent value of a key has, and how many values there are."""
+        """Returns the rows of the most frequent value of a key, and the number of its values."""
         most, values = self.engine.rows(left_out_sql.most_alike(self.frequencies[key]))[0]
         return int(most or 0), int(values or 0)
 
     def possible(self, size: int) -> list[int]:
-        """How many blocks of `size` rows each key by itself allows."""
+        """Returns the number of blocks of `size` rows that each key by itself allows."""
         return [int(self.engine.rows(block_grids.possible_of(table, size))[0][0] or 0) for table in self.counts]
 
     def most_blocks(self, size: int, k: int | None, possible: Sequence[int]) -> int:
@@ -174,7 +174,7 @@ def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: 
 
 
 def most_alike(keys: Keys, rows: str) -> int:
-    """How many of these rows have one value of a key, of the value and the key that most have."""
+    """Counts the rows that share one value of a key, for the value and the key with most."""
     return int(keys.engine.rows(left_out_sql.alike(rows, len(keys.counts)))[0][0] or 0)
 
 

@@ -52,7 +52,7 @@ def frequencies(counts: str) -> exp.Select:
 
 
 def most_alike(frequencies: str) -> exp.Select:
-    """How many rows the most frequent value of a key has, and how many values there are."""
+    """Counts the rows of the most frequent value of a key, and its values."""
     return exp.select(f.max(column("n")), total(column("values"))).from_(relation(frequencies))
 
 
@@ -140,7 +140,7 @@ def full_values(chosen: str, index: int, most: int) -> exp.Select:
 
 
 def alike(rows: str, keys: int) -> exp.Select:
-    """How many of these rows have the same value of a key, of the key and the value that most have."""
+    """Counts the rows that share a value of a key, for the key and the value with most."""
     counts: list[exp.Query] = [
         exp.select(alias(f.count(), "n")).from_(relation(rows)).group_by(column(name)) for name in all_keys(keys)
     ]
@@ -193,7 +193,7 @@ def first_blocks(preferred: str, count: int | None) -> exp.Select:
 
 
 def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Select:
-    """How many blocks have to be dissolved, the preferred ones first, and of how many values they suffice for.
+    """Counts the blocks that have to be dissolved, the preferred ones first, and the values for which they suffice.
 
     A block adds its rows to those that are left out, at most one of which has the value. So what a value lacks becomes
     less by the block's rows, or by k fewer if the block holds the value. Other values never come to lack any.

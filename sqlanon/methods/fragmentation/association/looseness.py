@@ -1,4 +1,4 @@
-"""What a published loose association comes to, recomputed from its tables alone."""
+"""Measures the looseness of a published association, recomputed from its tables alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sqlanon.sql.build.names import column
 
 @dataclass(frozen=True)
 class PairLooseness:
-    """What holds of the groups of a fragment and the values of a constraint in the `other` fragment, by their indexes.
+    """The looseness of a fragment's groups and a constraint's values in the `other` fragment, by their indexes.
 
     `alike_in_group` groups of the fragment have rows that are alike, the association has `repeated`
     pairs of groups more than once, and `alike_in_linked` groups of the fragment are linked to rows
@@ -98,7 +98,9 @@ def looseness(
 
 
 def _parts(sets: Sequence[tuple[Sequence[str], dict[int, tuple[str, ...]]]], fragments: int) -> list[list[list[str]]]:
-    """What the rows of each fragment have to differ in; a part that contains another adds nothing to it."""
+    """Returns the columns in which the rows of each fragment have to differ; a part that contains another adds nothing
+    to it.
+    """
     by_fragment: list[list[list[str]]] = []
     for index in range(fragments):
         all_parts = {frozenset(parts[index]) for _, parts in sets if index in parts and len(parts) > 1}

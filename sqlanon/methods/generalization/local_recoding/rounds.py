@@ -131,7 +131,7 @@ class _Descent:
                 self._seen[node] = (loss - (1 - self._share) * (self._least(left) - self._least(0)), left)
 
     def _least(self, left: int) -> int:
-        """What that many rows lose at least if they are suppressed; 0 for a measure that cannot tell."""
+        """Returns the least loss of that many suppressed rows; 0 for a measure that cannot tell."""
         return self._nodes.loss.least(self._ground, left) or 0
 
 

@@ -1,4 +1,4 @@
-"""What several rounds of recoding publish together: the rows that the guard withholds of it, and what it loses."""
+"""Joins several rounds of recoding: the rows that the guard withholds of them, and their loss."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 @dataclass(frozen=True)
 class Kept:
-    """What one round publishes: the cells of the source, and of the public table if any, recoded to `levels`."""
+    """The rows that one round publishes: the cells of the source, and of any public table, recoded to `levels`."""
 
     levels: Node
     cells: str
@@ -322,7 +322,7 @@ def union_loss(
 
 
 def _published(task: Task, name: str, cells: Cells, table: str, levels: Node) -> int:
-    """What the rows of some cells lose at these levels.
+    """Returns the loss of the rows of some cells at these levels.
 
     The measure knows what a node loses of which some rows are suppressed. Suppressing
     these takes away what they lose there, and adds what suppressed rows lose, as it
@@ -334,7 +334,7 @@ def _published(task: Task, name: str, cells: Cells, table: str, levels: Node) ->
 
 
 def _suppressed(task: Task, name: str, cells: Cells, table: str) -> int:
-    """What the rows of some cells lose if they are suppressed."""
+    """Returns the loss of the rows of some cells if they are suppressed."""
     ground = tuple(0 for _ in cells.trees)
     return _losses(task, name, cells, table, [ground], withheld=(0,))[0]
 

@@ -60,7 +60,7 @@ class JoinedNodes:
         self._known: dict[Node, tuple[JoinReached, ...]] = {}
 
     def reached(self, node: Node, steps: Sequence[Step]) -> tuple[JoinReached, ...]:
-        """What is reached of each requirement by a node without the classes in `withheld`, which `steps` make."""
+        """Measures the requirements at a node without the classes in `withheld`, which `steps` make."""
         about = {*self._join.shared, *self._join.own_columns}
         levels = tuple(node[index] for name, index in self._indexes.items() if name in about)
         if not steps and levels in self._known:
@@ -153,7 +153,7 @@ _ROUNDING = 1.0
 
 
 def batch_of(task: Task, cells: Cells) -> Batch:
-    """What the normal relations of nodes over these cells are made of."""
+    """Returns the inputs of the normal relations of nodes over these cells."""
     return Batch(
         cells.layout,
         task.requirements,
@@ -182,7 +182,8 @@ class Nodes:
     """The nodes from `low` up over some cells, of which at most `limit` rows may be suppressed."""
 
     def __init__(self, task: Task, cells: Cells, low: Node, limit: int, loss: str, *, lasting: bool = False) -> None:
-        """If `lasting`, a class that satisfies is looked at no more where it goes on doing so whatever rows it gains.
+        """Evaluates nodes; if `lasting`, a class that satisfies and goes on doing so with any further rows is not
+        looked at again.
 
         What such a class holds is then not known of the nodes above it.
         """
@@ -204,7 +205,7 @@ class Nodes:
         self.lattice = Lattice(low=low, high=high, bounds=self.loss.bounds)
 
     def count(self, nodes: Sequence[Node]) -> list[Counted]:
-        """What the classes of some nodes tell."""
+        """Counts the classes of some nodes."""
         summaries = self.rollups.look(nodes, self._limit)
         return [
             Counted(
@@ -217,7 +218,7 @@ class Nodes:
         ]
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
-        """What the classes of some nodes tell in a last round, which must not leave what withholding does not cure."""
+        """Counts the classes of some nodes in a last round, which must leave nothing that withholding does not cure."""
         most = self._cells.rows + _ROUNDING
         return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]
 
@@ -231,7 +232,9 @@ class Nodes:
         return replace(self.batch, node=node) if reads else self.batch
 
     def settle(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """As `settle_classes`; None, too, for a node whose join with another release tells too much."""
+        """Settles nodes as `settle_classes`; the result is None, too, for a node whose join with another release tells
+        too much.
+        """
         settled = self.settle_classes(nodes, best)
         if self._joined is None:
             return settled
@@ -246,11 +249,13 @@ class Nodes:
         return [joined.get(node, answer) for node, answer in zip(nodes, settled, strict=True)]
 
     def joins(self, node: Node, suppressed: int) -> tuple[JoinReached, ...]:
-        """What a node that suppresses so many rows comes to in what is required of its join with another release."""
+        """Measures the requirements of the join with another release at a node that suppresses so many rows."""
         return () if self._joined is None else self._joined.reached(node, self.steps(node) if suppressed else ())
 
     def broken_joins(self, node: Node) -> tuple[JoinReached, ...]:
-        """What the join of a node with another release tells too much of, if its classes meet what is required."""
+        """Returns the requirements of the join with another release that a node violates, if its classes meet all
+        others.
+        """
         (answer,) = self.settle_classes([node], None)
         if answer is None or answer[1] > self._limit:
             return ()

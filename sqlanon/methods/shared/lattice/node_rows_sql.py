@@ -58,7 +58,7 @@ _PLACE_BITS = 6
 
 @dataclass(frozen=True)
 class Batch:
-    """What the normal relations of a batch are made of.
+    """The inputs of the normal relations of a batch of nodes.
 
     `carried` are the columns that the cells carry, in the order of the layout; `guards` has the
     guarding column of each requirement that has one, by its index; `fixed_relations` are the
@@ -126,7 +126,7 @@ class Batch:
         return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
 
     def names(self, *, lasting: bool = False) -> list[dict[str, str]]:
-        """For each requirement the relation that stands for each normal relation; `lasting` as in `relations`."""
+        """Returns for each requirement the relation that replaces each normal relation; `lasting` as in `relations`."""
         named = relation_names(self.requirements)
         if not lasting:
             return named
@@ -322,7 +322,7 @@ def rows_of_tags(rollup: str) -> exp.Select:
 
 
 def row_counts(rollup: str) -> exp.Select:
-    """How many rows the rollup has under each tag, from the tag that is the first parameter to the second."""
+    """Counts the rows of the rollup under each tag, from the tag that is the first parameter to the second."""
     between = column("tag").between(parameter(1), parameter(2))
     query = exp.select(column("tag"), f.count()).from_(relation(rollup), copy=False)
     return query.where(between, copy=False).group_by(column("tag"), copy=False)
@@ -426,7 +426,7 @@ def counts(
 
 
 def _with_excess_of_sets(batch: Batch, broken: exp.Select) -> exp.Select:
-    """The same with the excess by the set of quasi-identifiers that has most.
+    """Adds to the violations the excess of the set of quasi-identifiers with most.
 
     The excess of the classes of a set never grows when they merge. That of classes by all quasi-identifiers may, where
     each counts with the most of several sets.

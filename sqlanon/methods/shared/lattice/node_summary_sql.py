@@ -32,7 +32,7 @@ def violated_classes(
     words: int,
     respondents: Mapping[int, str],
 ) -> exp.Select:
-    """For each requirement and node the classes that violate it; no row where there are none.
+    """Returns, for each requirement and node, the classes that violate it; no row where there are none.
 
     The columns are the requirement's index in `violating`, which are statements `violations`; the node's
     index; the rows, the number and the excess of the classes; and of the smallest class its respondents, its size

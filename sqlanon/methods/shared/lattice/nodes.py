@@ -222,7 +222,7 @@ class Remaining:
 
     @property
     def _steps(self) -> list[int]:
-        """By how much the number of a node falls with a level of each attribute."""
+        """Returns by how much the number of a node falls with a level of each attribute."""
         return [prod(self._shape[index + 1 :]) for index in range(len(self._shape))]
 
     def _at(self, number: int) -> Node:
@@ -338,7 +338,7 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Counted:
-    """What a look at a node's classes tells.
+    """The result of counting a node's classes.
 
     `suppressed` and `excess` are rows: those of the classes that violate a requirement
     by themselves, and the least that every node below has to suppress. `floor` is the
@@ -371,7 +371,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search has come: nodes checked, ruled out unseen, and all; the best loss so far."""
+    """The progress of a search: nodes checked, ruled out unseen, and all; the best loss so far."""
 
     checked: int
     pruned: int

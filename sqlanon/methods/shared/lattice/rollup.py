@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Rollups:
-    """What nodes are grouped from: the cells, and the rows that were kept on the way."""
+    """The tables from which nodes are grouped: the cells, and the rows kept on the way."""
 
     def __init__(self, engine: Engine, cells: Cells, batch: Batch, scratch: Scratch) -> None:
         self._engine = engine
@@ -80,7 +80,7 @@ class Rollups:
 
     @property
     def batch(self) -> int:
-        """How many nodes to look at in one statement: one where results are worth keeping."""
+        """The number of nodes to look at in one statement: one where results are worth keeping."""
         return min(self._sizes.batch, BATCH) if self._rows else 1
 
     @property
@@ -90,12 +90,14 @@ class Rollups:
 
     @property
     def few(self) -> int:
-        """How many nodes a lattice may have that is looked at whole in one turn."""
+        """The largest number of nodes of a lattice that is looked at whole in one turn."""
         return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
 
     @property
     def few_of_descent(self) -> int:
-        """How many nodes a lattice may have that is looked at whole before a descent, each step of which is a turn."""
+        """The largest number of nodes of a lattice that is looked at whole before a descent, each step of which is a
+        turn.
+        """
         return BATCH if self._rows and self._cell_count <= self._sizes.fewest_cells else self.few
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
@@ -298,7 +300,7 @@ class Rollups:
         return words
 
     def _row_counts(self, nodes: Sequence[Node]) -> list[int]:
-        """How many rows the rollup has of the nodes that were added last."""
+        """Returns the number of rows in the rollup of each of the nodes that were added last."""
         first = self._tags
         rows = dict(self._engine.rows(self._texts["row_counts"], [first, first + len(nodes) - 1]))
         return [int(rows.get(first + index, 0)) for index in range(len(nodes))]
@@ -341,7 +343,7 @@ class Rollups:
         self._tags += len(nodes)
 
     def _finest(self, nodes: Sequence[Node]) -> list[int | None]:
-        """For each node the tag with the fewest rows that are fine enough, None where only the cells are."""
+        """Returns for each node the tag with the fewest rows that are fine enough, None where only the cells are."""
         import numpy as np
 
         if not self._rows:
@@ -389,7 +391,7 @@ def judged_classes(batch: Batch, rows: exp.Query) -> exp.Query:
 
 
 def class_counts(batch: Batch, classes: str) -> exp.Select:
-    """What `counts` says of each node, from a table of `judged_classes`; 0 in place of the rows in the rollup."""
+    """Returns the `counts` of each node, from a table of `judged_classes`; 0 in place of the rows in the rollup."""
     index = batch.index(column("class_id"))
     violates = exp.not_(column("satisfied"))
 
@@ -408,7 +410,8 @@ def class_counts(batch: Batch, classes: str) -> exp.Select:
 
 
 def kept_rows(batch: Batch, fresh: str, classes: str) -> exp.Query:
-    """What the rollup keeps of the rows `fresh` of a `lasting` batch, whose tags are indexes, from the tag $1 on.
+    """Returns the rows that the rollup keeps of `fresh`, the rows of a `lasting` batch whose tags are indexes, from the
+    tag $1 on.
 
     The rows of the `classes` that violate, and one row, marked as satisfied, for each of the others.
     """

@@ -90,7 +90,7 @@ def _counted(cuts: Cuts, points: str) -> exp.Select:
 
 
 def _width(cuts: Cuts, query: exp.Select) -> exp.Expr:
-    """How wide the region of a cut is in the attribute that is cut. Joins the positions where ranks do not tell."""
+    """Returns the width of a cut's region in the attribute that is cut. Joins the positions where ranks do not tell."""
     widths: list[tuple[exp.Expr, exp.Expr]] = []
     for index in cuts.attributes:
         of_attribute = column("dim", "cut").eq(index)
@@ -232,7 +232,9 @@ def _names(cuts: Cuts) -> list[dict[str, str]]:
 
 
 def _violating(cuts: Cuts, name: str, *, halves: bool = True, among: Collection[int] | None = None) -> exp.Select:
-    """What violates a requirement, under this name: the number of the cut if they are `halves`, else the class_id."""
+    """Returns what violates a requirement, under this name: the number of the cut if they are `halves`, else the
+    class_id.
+    """
     about, named = subjects(cuts.requirements), _names(cuts)
     by_part: dict[int | None, list[int]] = {}
     for index, requirement in enumerate(cuts.requirements):

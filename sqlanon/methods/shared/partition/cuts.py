@@ -94,7 +94,7 @@ class Cuts:
         return spans
 
     def _rows(self) -> exp.Expr:
-        """How many rows the points of a group stand for."""
+        """Counts the rows that the points of a group represent."""
         return f.count() if self.points.single else total(self.points.n())
 
     def _bounds(self, of: str | None = None) -> list[exp.Expr]:
@@ -406,5 +406,5 @@ def _region_of(parts: str) -> exp.Expr:
 
 
 def _part(parts: str) -> exp.Expr:
-    """Which part of its region it is: 0 below the cut value, 1 at it, 2 above."""
+    """Returns the part of the region that a point is in: 0 below the cut value, 1 at it, 2 above."""
     return column("label", parts) % _PARTS

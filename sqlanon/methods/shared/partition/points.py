@@ -112,11 +112,13 @@ class Points:
         return carried_code(self.layout, [self.target], of)
 
     def n(self, of: str | None = None) -> exp.Expr:
-        """How many rows a point stands for."""
+        """Returns the number of rows that a point represents."""
         return big(literal(1)) if self.single else column("n", of)
 
     def carried(self, of: str | None = None) -> list[exp.Alias]:
-        """What requirements ask about: subject_0, ..., guard_p, ..., part_i, ..., entity; other_0, ..., and n."""
+        """Returns the columns that requirements ask about: subject_0, ..., guard_p, ..., part_i, ..., entity; other_0,
+        ..., and n.
+        """
         named = [alias(carried_code(self.layout, at, of), subject_name(i)) for i, at in enumerate(self.subjects)]
         named += [alias(carried_code(self.layout, [at], of), guard_name(p)) for p, at in self.guards.items()]
         named += [alias(self._part(fields, of), part_name(i)) for i, fields in self.parts.items()]
@@ -126,7 +128,7 @@ class Points:
         return [*named, alias(self.n(of), "n")]
 
     def carried_by_cells(self) -> list[exp.Alias]:
-        """What `carried` has, of a table of cells, each of which stands for its `n` rows."""
+        """Returns the columns of `carried` from a table of cells, each of which represents its `n` rows."""
         return replace(self, single=False).carried()
 
     def class_within(self, number: int) -> exp.Expr:

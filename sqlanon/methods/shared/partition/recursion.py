@@ -402,7 +402,7 @@ def partition(
 
 
 def _summary(engine: Engine, regions: str) -> tuple[int, int, int]:
-    """How many regions there are, the rows of the smallest and of the largest."""
+    """Counts the regions, and the rows of the smallest and of the largest."""
     rows = column("rows")
     figures = exp.select(f.count(), or_zero(f.min(rows)), or_zero(f.max(rows.copy()))).from_(relation(regions))
     count, smallest, largest = engine.rows(figures)[0]

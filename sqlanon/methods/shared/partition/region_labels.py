@@ -1,4 +1,4 @@
-"""What is published of Mondrian's regions, and where a row belongs."""
+"""Makes the labels that are published for Mondrian's regions, and finds the region of a row."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Partition:
 
     @property
     def searched(self) -> None:
-        """None: there was no search whose end could be proven."""
+        """Returns None: there was no search whose end could be proven."""
         return
 
 
@@ -191,7 +191,7 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
 
 
 def _known(partition: Partition) -> exp.Select:
-    """For each region and attribute the least and the greatest rank but NULL's, and whether it has NULL."""
+    """Returns, for each region and attribute, the least and the greatest rank but NULL's, and whether it has NULL."""
     query = exp.select(column("region", "point")).from_(relation(partition.points, as_="point"))
     # Each rank is looked up once, since a subquery takes as long to plan as many points to read.
     ranks = enumerate(partition.ranked)
@@ -336,7 +336,7 @@ def _mean(number: exp.Expr, count: exp.Expr) -> exp.Expr:
 
 
 def region_map(policy: BoundPolicy, partition: Partition) -> exp.Select:
-    """Which region each row of the source belongs to.
+    """Returns the region of each row of the source.
 
     value_0, ..., region: a row for each combination of values that occurs. Where equal rows may be in several regions,
     row and region: a row for each row of the source.

@@ -131,7 +131,7 @@ def solve(task: Task, options: Options, points: Points | None = None) -> Partiti
 
 
 def points_of(task: Task, options: Options, parts: Parts | None = None, others: Sequence[str] = ()) -> Points:
-    """What is cut, and what the cells have of it.
+    """Returns the points that are cut, made from the cells.
 
     `parts` has, by a sensitive attribute, the columns that tell the classes of a region apart for the requirements
     about it: quasi-identifiers, or columns that the cells carry. `others` are carried columns that regions keep.
@@ -208,13 +208,13 @@ def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
 
 
 def _less(task: Task, unmet: Sequence[BoundRequirement]) -> str:
-    """What can be required instead, where it is known."""
+    """Writes what can be required instead, where it is known."""
     greatest = greatest_met(task.engine, task.policy, unmet)
     return f"ask for less: {greatest}" if greatest else "ask for less"
 
 
 def _people(task: Task, unmet: Sequence[BoundRequirement]) -> str:
-    """How many respondents the table has, where cells tell them apart and a requirement that is not met counts them."""
+    """Counts the table's respondents, where cells tell them apart and a requirement that is not met counts them."""
     cells = task.encoded
     if not cells.entity or not any(requirement.counts_respondents for requirement in unmet):
         return ""

@@ -71,7 +71,8 @@ class AverageClassSize:
         return self._rows - int(classes)
 
     def value(self, loss: int) -> Fraction:
-        """Where no class is published the average is infinite. It is given as twice that of one class.
+        """Returns the average class size; where no class is published, which would be infinite, twice that of one
+        class.
 
         No release that publishes anything reaches that figure.
         """

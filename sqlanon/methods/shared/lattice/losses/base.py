@@ -1,4 +1,4 @@
-"""What a node of the lattice loses, in exact units that the search compares."""
+"""Defines the loss of a node of the lattice, in exact units that the search compares."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INT64 = (1 << 62) - 1
 
 @dataclass(frozen=True)
 class Setting:
-    """What losses are counted from: the bound policy, its cells, and how many rows may be suppressed.
+    """The inputs of a loss: the bound policy, its cells, and the number of rows that may be suppressed.
 
     A class with fewer than `least_rows` rows violates the policy whatever they hold. `key` gives a word of
     the key that a class_id is, `index` the node's index in a batch; `scratch` makes temporary tables,
@@ -53,7 +53,7 @@ class Setting:
 
 
 class AddsUp(Enum):
-    """What the loss of rows that are recoded in several rounds is made of."""
+    """The parts of a loss of rows that are recoded in several rounds."""
 
     ROWS = "what each published row loses, and what the suppressed rows do"
     CLASSES = "the published classes"
@@ -139,7 +139,7 @@ def losses_by_name(losses: Iterable[type[Loss]]) -> dict[str, type[Loss]]:
 
 
 def additive(costs: Sequence[Sequence[int]], levels: NDArray[Any]) -> NDArray[Any]:
-    """For each row of levels the sum of the costs of its levels, exact whatever their size."""
+    """Returns for each row of levels the sum of the costs of its levels, exact whatever their size."""
     import numpy as np
 
     fits = sum(max(map(abs, cost)) for cost in costs) <= _INT64
@@ -237,7 +237,7 @@ def huge_total(part: exp.Expr) -> exp.Expr:
 
 
 class Labels:
-    """For each attribute and level the labels that occur, and the sum of the squares of their rows.
+    """The labels that occur, and the sum of the squares of their rows, by attribute and level.
 
     `small` says whether the square of all rows fits an int64; where it does not, arrays hold Python's integers.
     """
@@ -253,7 +253,7 @@ class Labels:
         self.small = self.rows < 1 << 31
 
     def most(self, levels: NDArray[Any], without: int | None = None) -> NDArray[Any]:
-        """For each row of levels the most classes it can have: at least 1, at most the rows.
+        """Returns for each row of levels the most classes that it can have: at least 1, at most the rows.
 
         `without` an attribute, the most classes that a label of it can be divided into.
         """
@@ -268,7 +268,7 @@ class Labels:
         return most
 
     def squared(self, levels: NDArray[Any], index: int) -> NDArray[Any]:
-        """For each row of levels the sum of the squared rows of one attribute's labels."""
+        """Returns for each row of levels the sum of the squared rows of one attribute's labels."""
         import numpy as np
 
         squares: NDArray[Any] = np.array(self.squares[index], dtype=np.int64 if self.small else object)
@@ -276,7 +276,7 @@ class Labels:
 
 
 def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
-    """For each attribute and level: attribute, level, the labels that occur there, the sum of their squared rows."""
+    """Returns, by attribute and level, the number of labels that occur there and the sum of their squared rows."""
     queries: list[exp.Query] = []
     for index, bound in enumerate(policy.quasi_identifiers):
         for level in range(bound.height + 1):

@@ -51,7 +51,9 @@ class Discernibility:
         return np.maximum(least, self._beside(levels, withheld)) if withheld else least
 
     def _beside(self, levels: NDArray[Any], withheld: int) -> NDArray[Any]:
-        """What withheld rows cost, and the others in classes of nearly equal size, where their squares are least."""
+        """Returns the cost of withheld rows, and of the others in classes of nearly equal size, where their squares are
+        least.
+        """
         import numpy as np
 
         most = self._labels.most(levels)

@@ -84,7 +84,7 @@ class GranularityLoss:
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """For each node and attribute its level, and the masks that keep of the key its ancestor at that level."""
+        """Returns for each node and attribute its level, and the masks of its ancestor at that level in the key."""
         layout = self._setting.cells.layout
         items: list[tuple[int, ...]] = []
         for number, node in enumerate(nodes):
@@ -107,7 +107,7 @@ class GranularityLoss:
 
 
 def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
-    """For each attribute and level the nodes of its tree: attribute, level, part_0, ..., others.
+    """Returns the nodes of each attribute's tree, by level: attribute, level, part_0, ..., others.
 
     `part_w` has the bits of the node's codes in the word w of a key, `others` says how many
     leaves lie below it beside the first. The value itself, which has no others, is left out.

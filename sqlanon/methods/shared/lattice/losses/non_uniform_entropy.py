@@ -58,7 +58,8 @@ _UNIT_BITS = 30
 
 
 class NonUniformEntropy:
-    """For each attribute a kept row costs -log2(rows with its value / rows with its label), rows of the whole source.
+    """A loss by information: for each attribute a kept row costs -log2(rows with its value / rows with its label), rows
+    of the whole source.
 
     The suppressed rows cost -log2(rows with the value among them / their number) each.
     The sum over all attributes, weighted. Logarithms are irrational: losses are rounded
@@ -114,7 +115,7 @@ class NonUniformEntropy:
         return _entropy_of(len(self._weights), self._costs, setting.cells, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """For each node its index, its mask of each word, and the level of each attribute."""
+        """Returns for each node its index, its mask of each word, and the level of each attribute."""
         layout = self._setting.cells.layout
         masks = [list(word) for word in zip(*(layout.masks(node) for node in nodes), strict=True)]
         levels = [list(attribute) for attribute in zip(*nodes, strict=True)]
@@ -133,7 +134,7 @@ class NonUniformEntropy:
 
 
 def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
-    """For each attribute and level from 1 the values that occur: attribute, level, part_0, ..., n, cost.
+    """Returns the values that occur, by attribute and level from 1: attribute, level, part_0, ..., n, cost.
 
     `part_w` has the bits of the value's code in the word w of a key; `n` are its rows, `cost` is
     log2(rows of its label / n) in units of 2 ** -_LOG_BITS.
@@ -162,7 +163,7 @@ def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], 
 
 
 def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
-    """For each attribute and level: attribute, level, the cost of all rows, the most that `limit` of them cost.
+    """Returns, by attribute and level, the cost of all rows, and the most that `limit` of them cost.
 
     `costs` is a table of `_value_costs`.
     """
@@ -251,7 +252,7 @@ def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.
 
 
 def _value_masks(layout: KeyLayout) -> exp.Query:
-    """For each attribute the masks that keep its value of a key, and nothing else: attribute, mask_0, ...."""
+    """Returns the masks that keep one attribute's value of a key, and nothing else: attribute, mask_0, ...."""
     queries: list[exp.Query] = []
     for index, fields in enumerate(layout.fields):
         numbers = {"attribute": index}
