@@ -1,4 +1,5 @@
-"""What two releases about the same people tell together that neither tells alone: `python -m benchmarks.composition`.
+"""Measures what two releases about the same people tell together that neither tells alone: `python -m
+benchmarks.composition`.
 
 UCI Adult, six quasi-identifiers and the occupation. Of each person whose quasi-identifiers nobody else has, every
 release leaves some occupations possible, each with a share. A reader who has several intersects them: an occupation

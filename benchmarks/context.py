@@ -1,4 +1,4 @@
-"""What every case is given: sizes, numbers of runs, and where the data lies."""
+"""The inputs of every case: sizes, numbers of runs, and the place of the data."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Context:
 
     @property
     def runs(self) -> int | None:
-        """At each size; None for as many as the case finds right."""
+        """The number of runs at each size; None for as many as the case finds right."""
         return self.asked_runs or (_QUICK_RUNS if self.quick else None)
 
     def sizes_or(self, usual: tuple[int, ...], quick: tuple[int, ...]) -> tuple[int, ...]:
-        """For a case that has sizes of its own, `quick` for the quick benchmarks."""
+        """Returns the sizes of a case with sizes of its own, `quick` for the quick benchmarks."""
         return self.asked_sizes or (quick if self.quick else usual)
 
     def runs_at(self, rows: int) -> int:

@@ -1,4 +1,4 @@
-"""What all buckets of a release of Adult teach about one row: `python -m benchmarks.definetti`.
+"""Measures what all buckets of a release of Adult teach about one row: `python -m benchmarks.definetti`.
 
 Kifer, Attacks on privacy and deFinetti's theorem (2009). A classifier is learned from the released tables alone: how
 quasi-identifiers go with occupations, by naive Bayes. It says which occupation of its bucket a row is likely to have,
@@ -54,7 +54,7 @@ _LOOSE = f"""
 
 @dataclass(frozen=True)
 class _Release:
-    """What is made and what it promises: no value is likelier than `promised`, in random worlds."""
+    """A release and its promise: no value is likelier than `promised`, in random worlds."""
 
     name: str
     promised: float
@@ -133,7 +133,7 @@ def beliefs(pairs: Pairs, rounds: int = _ROUNDS) -> Weights:
 
 
 def _shares(pairs: Pairs, codes: Numbers, weights: Weights) -> Weights:
-    """Of each pair the probability of the row's quasi-identifier given the value, as the weights have it."""
+    """Returns for each pair the probability of the row's quasi-identifier given the value, by the weights."""
     values, kinds = int(pairs.value.max()) + 1, int(codes.max()) + 1
     place = codes[pairs.row] * values + pairs.value
     counts = np.bincount(place, weights, kinds * values) + _SMOOTHING
@@ -214,7 +214,7 @@ def _table_rows(connection: sqlanon.Connection) -> int:
 
 
 def _pairs(connection: sqlanon.Connection, query: str) -> tuple[int, Pairs, Numbers]:
-    """How many rows a release has, its pairs, and the value that each row has in the source."""
+    """Returns the number of a release's rows, its pairs, and the value that each row has in the source."""
     found = connection.duckdb.execute(
         f"SELECT p.*, t.{_SENSITIVE} AS truth, {_QUASI} "
         f"FROM ({query}) AS p JOIN people AS t USING (person) ORDER BY person"
@@ -244,7 +244,7 @@ def _numbered(column: NDArray[np.generic]) -> Numbers:
 
 
 def _baselines(connection: sqlanon.Connection) -> dict[str, float]:
-    """What is right without a release: the most frequent value for all, and a classifier that knows half the source."""
+    """Measures guesses without a release: the most frequent value, and a classifier that knows half the source."""
     found = connection.duckdb.execute(f"SELECT {_SENSITIVE}, {_QUASI} FROM people ORDER BY hash(person)").fetchnumpy()
     value = _numbered(found[_SENSITIVE])
     counts = np.bincount(value)

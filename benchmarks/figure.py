@@ -62,7 +62,7 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """What is measured, whatever the number of rows: the case and the subject."""
+        """The name of the measurement, whatever the number of rows: the case and the subject."""
         return f"{self.case}: {self.what}"
 
     def with_details(
@@ -74,7 +74,7 @@ class Figure:
         operators: Callable[[], Operators],
         note: str = "",
     ) -> Figure:
-        """With what explains it; the operators are only looked for where the mark is missed."""
+        """Returns the figure with what explains it; the operators are only looked for where the mark is missed."""
         return replace(
             self,
             stages={name: median(sample.measured) for name, sample in (stages or {}).items()},

@@ -1,4 +1,4 @@
-"""What is learned of people of Adult whom a release leaves out: `python -m benchmarks.left_out`.
+"""Measures what is learned of people of Adult whom a release leaves out: `python -m benchmarks.left_out`.
 
 The reader knows that somebody is in the source, does not find them, and guesses the sensitive value that most of those
 have who were left out. It takes how many rows of the source have each value; and for the last columns, which
@@ -157,13 +157,14 @@ def _missing(connection: sqlanon.Connection, case: _Case) -> None:
 
 
 def _shares(guessed: str) -> str:
-    """How many rows are missing, and the share of the most frequent value among all rows and among these."""
+    """Counts the missing rows, and the share of the most frequent value among all rows and among these."""
     most = f"(SELECT max(n) / sum(n) FROM (SELECT count(*) AS n FROM {{}} GROUP BY {guessed}))"
     return f"SELECT (SELECT count(*) FROM missing), {most.format(CENSUS.name)}, {most.format('missing')}"
 
 
 def _by_class(connection: sqlanon.Connection, case: _Case) -> tuple[float | None, float | None]:
-    """How often the most frequent value of the class is right, and the share of the rows in classes with one value.
+    """Returns how often the most frequent value of the class is right, and the share of the rows in classes with one
+    value.
 
     The class of a row is that in which it would have been published last, among all rows left out that would.
     """

@@ -25,7 +25,7 @@ Times = tuple[float, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class _Releases:
-    """What is made of a data set; `taken` gives the baseline's seconds and those of each part."""
+    """The releases of a data set; `taken` gives the baseline's seconds and those of each part."""
 
     dataset: Dataset
     baseline: str

@@ -14,7 +14,7 @@ Timings = Mapping[str, float]
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long some work takes."""
+    """Returns the seconds that some work takes."""
     gc.collect()
     begun = time.perf_counter()
     work()

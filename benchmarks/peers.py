@@ -27,7 +27,7 @@ _Peer = Callable[[pd.DataFrame, list[str], str, int], Sequence[Any]]
 
 
 def _anonypy(rows: pd.DataFrame, quasi_identifiers: list[str], sensitive: str, k: int) -> Sequence[Any]:
-    """What Preserver.anonymize_k_anonymity does, in its two steps."""
+    """Runs the two steps of Preserver.anonymize_k_anonymity."""
     package: Any = import_module("anonypy.anonypy")
     mondrian = package.Preserver(rows, quasi_identifiers, sensitive).modrian
     classes: Sequence[Any] = mondrian.partition(k)
@@ -36,7 +36,7 @@ def _anonypy(rows: pd.DataFrame, quasi_identifiers: list[str], sensitive: str, k
 
 
 def _anonypyx(rows: pd.DataFrame, quasi_identifiers: list[str], sensitive: str, k: int) -> Sequence[Any]:
-    """What Anonymiser.anonymise does, in its two steps."""
+    """Runs the two steps of Anonymiser.anonymise."""
     package: Any = import_module("anonypyx")
     options = {"sensitive_column": sensitive, "generalisation_strategy": "human-readable", "algorithm": "Mondrian"}
     anonymiser = package.Anonymiser(rows, k=k, feature_columns=quasi_identifiers, **options)

@@ -1,4 +1,4 @@
-"""Where the engine spends its time: the operators of every query that a statement runs, by DuckDB's own profile."""
+"""Measures where the engine spends its time: the operators of every query that a statement runs, by its profile."""
 
 from __future__ import annotations
 

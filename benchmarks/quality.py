@@ -1,4 +1,4 @@
-"""What a partition of rows into classes costs its reader, by the rows' original values, whoever made the partition."""
+"""Measures what a partition of rows into classes costs its reader, by the rows' original values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def quality(
     columns: Sequence[str],
     numeric: Collection[str],
 ) -> Quality:
-    """That of `rows`, a relation with the class of each row beside its original values.
+    """Measures the quality of `rows`, a relation with the class of each row beside its original values.
 
     A class's penalty in a numeric column is its range over that of all rows, in another
     one less than its number of values over one less than that of all rows.

@@ -27,7 +27,7 @@ _STYLES = {"pass": "[green]{}[/]", "pass?": "[yellow]{}[/]", "miss?": "[yellow]{
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on besides the code."""
+    """Returns what the figures depend on besides the code."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
     return {
         "cores": os.cpu_count(),
@@ -90,7 +90,7 @@ def _table(figures: Sequence[Figure], *, stages: bool) -> Table:
 
 
 def _summary(figures: Sequence[Figure]) -> Iterator[str]:
-    """How many marks were kept, case by case: one sum would let the many slopes outvote what matters."""
+    """Counts the marks that were kept, case by case: one sum would let the many slopes outvote what matters."""
     verdicts: dict[str, list[str]] = {}
     for figure in figures:
         if figure.verdict:

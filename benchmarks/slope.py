@@ -1,4 +1,4 @@
-"""How time grows with rows: the slope of log seconds over log rows is about 1 where time grows as the rows do."""
+"""Fits the growth of time with rows: the slope of log seconds over log rows is about 1 where time grows as rows do."""
 
 from __future__ import annotations
 

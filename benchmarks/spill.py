@@ -1,4 +1,4 @@
-"""How much a folder of temporary files held at most."""
+"""Measures the most bytes that a folder of temporary files held."""
 
 from __future__ import annotations
 

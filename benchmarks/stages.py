@@ -1,4 +1,4 @@
-"""What a statement spends in each stage of the pipeline, and with how many queries."""
+"""Measures the time and the queries of a statement in each stage of the pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far answers from releases of Adult are from the truth, method by method: `python -m benchmarks.utility`.
+"""Measures how far answers from releases of Adult are from the truth, method by method: `python -m benchmarks.utility`.
 
 Random counts as in Xiao and Tao, Anatomy: simple and effective privacy preservation (2006),
 section 6: qd predicates on quasi-identifiers and one on the occupation, of an expected
@@ -46,7 +46,9 @@ _METHODS = (
 
 @dataclass(frozen=True)
 class _Answers:
-    """What MEASURE says of one workload: the mean relative error, how many queries have no estimate, and the bounds."""
+    """MEASURE's figures of one workload: the mean relative error, the number of queries without estimate, and the
+    bounds.
+    """
 
     mean: float | None
     unknown: int
@@ -124,7 +126,7 @@ def _lines(connection: sqlanon.Connection, given: argparse.Namespace, l: int) ->
 
 
 def _variant(connection: sqlanon.Connection, l: int) -> str:  # noqa: E741
-    """By shares as long as no occupation has more than 1/l of the rows, else by different ones."""
+    """Returns l-diversity by shares where no occupation has more than 1/l of the rows, else by values."""
     query = f"SELECT max(n) * {l} <= sum(n) FROM (SELECT count(*) AS n FROM {CENSUS.name} GROUP BY {_SENSITIVE})"
     ((possible,),) = connection.duckdb.execute(query).fetchall()
     return "probabilistic" if possible else "distinct"
@@ -138,7 +140,7 @@ def _declare(connection: sqlanon.Connection, confidential: bool, required: str) 
 
 
 def _measured(connection: sqlanon.Connection, given: argparse.Namespace, call: str) -> _Release | None:
-    """None where the method cannot promise that."""
+    """Returns the measured release, None where the method cannot promise that."""
     try:
         connection.sql(databases.published("table", _RELEASE, call))
     except PrivacyViolation as error:

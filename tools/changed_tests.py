@@ -64,7 +64,9 @@ HELPERS_OVER_MODELS = ("tests.oracles.models", "tests.support.models")
 
 @dataclass(frozen=True)
 class Model:
-    """How a file of sql/models/ is named: by itself, and by a statement, whose variant is empty if it need not be."""
+    """The names of a file of sql/models/: its own, and that of a statement, whose variant is empty if it need not be
+    named.
+    """
 
     file: str
     name: str
@@ -106,7 +108,7 @@ class Selection:
 
 
 class Tree:
-    """What imports and loads what, in sqlanon and in its tests, and what a commit had that these differ from."""
+    """The imports and loads of sqlanon and of its tests, and the tree of a commit from which these differ."""
 
     def __init__(self, commit: str = "HEAD") -> None:
         self.commit = commit

@@ -29,7 +29,7 @@ Imports = Mapping[str, frozenset[str]]
 
 
 def imports(package: str) -> Imports:
-    """What each part of a package imports of the others."""
+    """Returns, for each part of a package, the other parts that it imports."""
     graph = grimp.build_graph(ROOT, cache_dir=None)
     parts = sorted(graph.find_children(package) - set(LEFT_OUT))
     if not parts:
@@ -40,7 +40,7 @@ def imports(package: str) -> Imports:
 
 
 def reachable(starts: Iterable[str], edges: Imports) -> set[str]:
-    """What some parts import, by however many steps."""
+    """Returns the parts that some parts import, by however many steps."""
     seen: set[str] = set()
     waiting = [end for start in starts for end in edges[start]]
     while waiting:
@@ -52,7 +52,7 @@ def reachable(starts: Iterable[str], edges: Imports) -> set[str]:
 
 
 def boxes(edges: Imports) -> Imports:
-    """The same imports among boxes, named after their parts: parts that import each other are one."""
+    """Groups the imports by boxes, named after their parts: parts that import each other are one box."""
     below = {part: reachable([part], edges) for part in edges}
     name = {part: ", ".join(sorted({part, *(one for one in below[part] if part in below[one])})) for part in edges}
     found: dict[str, frozenset[str]] = {}

@@ -53,7 +53,7 @@ def draw_patients(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the picture shows: each column before and after, and the median error of counts by method in percent."""
+    """The content of the picture: each column before and after, and the median error of counts by method in percent."""
 
     columns: tuple[tuple[str, str, str], ...]
     errors: tuple[tuple[str, float], ...]

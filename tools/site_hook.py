@@ -1,4 +1,4 @@
-"""What mkdocs does to the pages for the site: `mkdocs.yml` names this file as a hook.
+"""Changes the pages for the site, as a hook of mkdocs: `mkdocs.yml` names this file.
 
 Pages are written for a reader of the repository, too. So links lead to folders, and to files outside `docs/` such as a
 script or CONTRIBUTING.md. The site has a page for each of them that no menu and no search shows, below `repository/`

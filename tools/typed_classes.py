@@ -137,7 +137,7 @@ def _parameters(questions: Sequence[Question]) -> Iterator[Taken]:
 
 
 def _meanings(questions: Sequence[Question], known: Sequence[tuple[Question, Parameter]]) -> str:
-    """What an argument is for, and with which others where it is not the same with all."""
+    """Writes the purpose of an argument, and its companions where these are not the same with all models."""
     texts = [_header_meaning(parameter) for _, parameter in known]
     if len(questions) == len(known) and len(set(texts)) == 1:
         return texts[0]
@@ -170,7 +170,7 @@ def _header_meaning(parameter: Parameter) -> str:
 
 
 def _generic(questions: Sequence[Question]) -> Iterator[Taken]:
-    """What a model takes besides the parameters of its header."""
+    """Yields the arguments of a model besides the parameters of its header."""
     if any(question.of_sensitive_values for question in questions):
         yield Taken("attribute", "str", "the one sensitive column that it is about, of several")
     if any(question.of_sensitive_values and question.joint for question in questions):

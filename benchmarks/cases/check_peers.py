@@ -52,7 +52,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _peer_seconds(connection: sqlanon.Connection) -> float:
-    """How long the nine functions take together, without the import and without reading the rows."""
+    """Returns the seconds of the nine functions together, without the import and without reading the rows."""
     columns = ", ".join((*_QUASI, _SENSITIVE))
     # Texts as objects, with which pyCANON is faster.
     frame = connection.duckdb.execute(f"SELECT {columns} FROM {ADULT.name}").df().astype(object)

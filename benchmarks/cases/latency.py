@@ -1,4 +1,4 @@
-"""What a statement costs however few rows there are: its queries, and the processor time of the whole process.
+"""Case `latency`: the cost of a statement however few rows there are: its queries, and the process's processor time.
 
 Seconds of the clock depend on whatever else runs on the machine; processor time does so far less.
 """

@@ -48,7 +48,7 @@ METHODS: Mapping[str, Measured] = {
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """By generalization, at the sizes of all cases."""
+    """Measures generalization, at the sizes of all cases."""
     for rows in context.sizes:
         yield from figures(context, "generalization", rows)
 

@@ -52,7 +52,7 @@ class _Runs:
         self._found: Partition | None = None
 
     def seconds(self) -> float:
-        """Those of the two stages."""
+        """The seconds of the two stages."""
         self._declare()
         self._times, found = timed_choice(self._connection, _PLANNED)
         assert isinstance(found, Partition)

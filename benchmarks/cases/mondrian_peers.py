@@ -34,7 +34,7 @@ _BUCKET = "bucket"
 
 @dataclass(frozen=True)
 class _Peer:
-    """What a package came to, in one run."""
+    """The results of a package, in one run."""
 
     called: str
     seconds: float
@@ -43,7 +43,7 @@ class _Peer:
 
 @dataclass(frozen=True)
 class _Own:
-    """What sqlanon came to. `loss` is its granularity loss: all values between the ends of the published ranges."""
+    """The results of sqlanon. `loss` is its granularity loss: all values between the ends of the published ranges."""
 
     runs: Sequence[StageTimes]
     quality: Quality

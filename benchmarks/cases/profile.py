@@ -23,7 +23,7 @@ _BASELINE = "SELECT <all columns>, count(*) FROM source GROUP BY ALL"
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """What a stranger waits for: identifiers, quasi-identifiers and a policy to edit, by what the rows say."""
+    """Measures what a stranger waits for: identifiers, quasi-identifiers and a policy to edit."""
     for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
         context.note(f"profile, {rows:,} rows")
         with databases.working_copy(DIAGNOSED, context.file(DIAGNOSED, rows)) as connection:

@@ -31,7 +31,7 @@ _SENSITIVE = "occupation"
 
 @dataclass(frozen=True)
 class _Search:
-    """What is required of a table that has `least_rows` rows.
+    """The requirements for a table that has `least_rows` rows.
 
     A model is asked of the occupations in each class; without one, occupation is the ninth quasi-identifier.
     """

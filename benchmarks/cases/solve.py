@@ -70,6 +70,6 @@ def measured(
 
 
 def _found(connection: sqlanon.Connection, statement: str) -> str:
-    """What the search came to: without it a ratio says little."""
+    """Describes the result of the search: without it a ratio says little."""
     answers = {item: detail for stage, item, detail in connection.sql(statement).fetchall() if stage == "solve"}
     return f"{answers['nodes checked'].partition(',')[0]} nodes checked; {answers['suppressed rows']} rows suppressed"

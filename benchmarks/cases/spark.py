@@ -1,4 +1,4 @@
-"""The same release of the same Parquet file through DuckDB and through Spark: how many times as long does it take?"""
+"""Case `spark`: one release of one Parquet file through DuckDB and through Spark, as a ratio of their seconds."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Bars:
-    """For each row a bar for each of the columns; `label` names the row."""
+    """The bars of a chart: one for each row and column; `label` names the row."""
 
     columns: tuple[str, ...]
     label: Callable[[dict[str, str]], str]

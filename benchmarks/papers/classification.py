@@ -1,4 +1,4 @@
-"""How well a learner does that has only a release to learn from, tested on rows of the source that are not in it."""
+"""Measures a learner that has only a release to learn from, tested on rows of the source that are not in it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INTERVALS = 10
 
 @dataclass(frozen=True)
 class Target:
-    """What is learned, and what of the other attributes it is not learned from."""
+    """The attribute that is learned, and the other attributes that it is not learned from."""
 
     name: str
     without: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a setting came to: without figures it is not feasible. Buckets and columns are those of the first fold."""
+    """The results of a setting: without figures it is not feasible. Buckets and columns are those of the first fold."""
 
     setting: Setting
     figures: Figures
@@ -167,7 +167,7 @@ def _measured(
 def _released(
     connection: sqlanon.Connection, selection: Selection, setting: Setting, generator: np.random.Generator
 ) -> Rows:
-    """What a learner has. Raises PrivacyViolation where the release is not possible."""
+    """Returns the rows that a learner has. Raises PrivacyViolation where the release is not possible."""
     if setting.read is None:
         rows = releases.source(connection, selection, adult.SOURCE)
         return rows if setting == ORIGINAL else _one_bucket(rows, generator)
@@ -203,7 +203,9 @@ def _matrix(rows: Rows, predictors: Sequence[str]) -> Numbers:
 
 
 def _cut(selection: Selection, name: str, column: Numbers) -> tuple[Numbers | None, int]:
-    """Where a number is cut for naive Bayes, None for an attribute of codes; and how many values that gives."""
+    """Returns the cuts of a number for naive Bayes, None for an attribute of codes; and the number of values that they
+    make.
+    """
     if not selection.numeric(name):
         return None, len(selection.domains[name])
     ends = np.unique(np.quantile(column, np.linspace(0, 1, _INTERVALS + 1)[1:-1]))

@@ -1,4 +1,4 @@
-"""How long whole statements take, by the number of rows and by the number of attributes.
+"""Measures whole statements, by the number of rows and by the number of attributes.
 
 What is measured is processor time, of all threads: what else the machine does counts little.
 """
@@ -37,7 +37,7 @@ def by_rows(
 def by_attributes(
     connection: sqlanon.Connection, selection: Selection, settings: Sequence[Setting], numbers: Sequence[int], runs: int
 ) -> Iterator[str]:
-    """The same for so many of the selection's attributes: those of OCC-7 first, then the others in their order."""
+    """Measures so many of the selection's attributes: those of OCC-7 first, then the others in their order."""
     yield from _heads(f"{selection.name}, attributes", settings)
     others = [name for name in selection.quasi_identifiers if name not in OCC_7.quasi_identifiers]
     ordered = (*OCC_7.quasi_identifiers, *others)
@@ -86,6 +86,6 @@ def _line(first: str, taken: Sequence[float]) -> str:
 
 
 def _growth(first: str, growth: float, taken: Sequence[Sequence[float]]) -> str:
-    """How often the last line's seconds are those of the first, where the rows or attributes are so often."""
+    """Writes the ratio of the last line's seconds to the first's, for so many times the rows or attributes."""
     cells = [f"x {last / start:.2f}" for start, last in zip(taken[0], taken[-1], strict=True)]
     return f"| {first}: x {growth:.2f} | {' | '.join(cells)} |"

@@ -1,4 +1,4 @@
-"""What a sliced release says of who is in it: the tuples that match a bucket, in the source or not, and how many do."""
+"""Measures what a sliced release says of who is in it: the tuples that match a bucket, in the source or not."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def _deal(connection: sqlanon.Connection, tables: Sequence[Sequence[str]], size:
 
 
 def _cells(connection: sqlanon.Connection, prefix: str, tables: Sequence[Sequence[str]]) -> list[str]:
-    """Of the release: the numbers of buckets and tuples, and the shares of tuples by the buckets that they match."""
+    """Returns the numbers of buckets and tuples of the release, and the shares of tuples by the buckets that they
+    match.
+    """
     query = f"SELECT count(DISTINCT bucket), count(*) / count(DISTINCT bucket) FROM {prefix}_1"
     buckets, rows = connection.duckdb.execute(query).fetchall()[0]
     number_parts(connection, prefix, tables)
@@ -132,7 +134,7 @@ def most_tuples(connection: sqlanon.Connection, count: int) -> tuple[int, int]:
 
 
 def _combinations(connection: sqlanon.Connection, count: int) -> int:
-    """How many tuples would match if all rows were one bucket."""
+    """Counts the tuples that would match if all rows were one bucket."""
     return prod(
         int(connection.duckdb.execute(f"SELECT count(*) FROM combination_{number}").fetchall()[0][0])
         for number in range(1, count + 1)
@@ -140,7 +142,7 @@ def _combinations(connection: sqlanon.Connection, count: int) -> int:
 
 
 def measured(connection: sqlanon.Connection) -> list[list[float]]:
-    """Of a release's originals, then of its fakes, what `counted` returns, as MEASURE says it."""
+    """Returns `counted` of a release's originals, then of its fakes, as MEASURE reports it."""
     rows = connection.sql(f"MEASURE {RELEASE} WITH FIGURES (membership)").fetchall()
     figures = {figure: float(value) for _, figure, _, value in rows}
     ends = ("", "_at_most_10", "_11_to_20", "_above_20")
@@ -150,7 +152,9 @@ def measured(connection: sqlanon.Connection) -> list[list[float]]:
 
 
 def counted(connection: sqlanon.Connection, count: int) -> list[list[float]]:
-    """Of originals, then of fakes: how many, their mean number of matching buckets, and shares by that number."""
+    """Returns for originals, then for fakes, their number, their mean number of matching buckets, and shares by that
+    number.
+    """
     joins = " JOIN ".join(["column_1", *(f"column_{number} USING (bucket)" for number in range(2, count + 1))])
     parts = _listed(count)
     query = f"""

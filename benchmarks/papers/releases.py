@@ -79,7 +79,7 @@ def listed(columns: Sequence[Sequence[str]]) -> str:
 
 
 def buckets(connection: sqlanon.Connection, read: Reader | None) -> int:
-    """How many buckets a release has that is read like that, 0 where it has none."""
+    """Counts the buckets of a release that is read like that, 0 where it has none."""
     table = {anatomy: f"{RELEASE}_qi", slicing: f"{RELEASE}_1"}.get(read) if read else None
     if table is None:
         return 0
@@ -100,7 +100,7 @@ def _joined(
 
 
 def mondrian(connection: sqlanon.Connection, selection: Selection, generator: np.random.Generator) -> Rows:
-    """For each range a value between its bounds, which the release has beside it."""
+    """Replaces each range by a value between its bounds, which the release has beside it."""
     columns = [f"{selection.coded(SENSITIVE)} AS {SENSITIVE}"]
     for name in selection.quasi_identifiers:
         columns += [f"{selection.coded(name, f'{name}_{end}')} AS {name}_{end}" for end in ("low", "high")]
@@ -115,7 +115,7 @@ def mondrian(connection: sqlanon.Connection, selection: Selection, generator: np
 
 
 def generalization(connection: sqlanon.Connection, selection: Selection, generator: np.random.Generator) -> Rows:
-    """For each label a value below it."""
+    """Replaces each label by a value below it."""
     published = connection.duckdb.execute(f"FROM {RELEASE}").fetchnumpy()
     known = source(connection, selection, SOURCE)
     columns = {}
@@ -139,7 +139,7 @@ def _ends(selection: Selection, name: str, label: str) -> tuple[float, float]:
 
 
 def _drawn(known: Numbers, low: Numbers, high: Numbers, generator: np.random.Generator) -> Numbers:
-    """For each pair of ends a value of the column `known` that lies between them."""
+    """Returns for each pair of ends a value of the column `known` that is between them."""
     column = np.sort(known)
     first, last = np.searchsorted(column, low, side="left"), np.searchsorted(column, high, side="right")
     if (first >= last).any():

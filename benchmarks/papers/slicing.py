@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _selections(part: str, names: Sequence[str]) -> list[Selection]:
-    """Those of the table or tables of a part; by attributes there is one table, which begins with those of OCC-7."""
+    """Returns the selections of a part; by attributes there is one table, which begins with those of OCC-7."""
     return [selection for selection in (OCC_7, OCC_15) if selection.name in names and (part, selection) != _NOT_ALONE]
 
 

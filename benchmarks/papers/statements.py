@@ -1,4 +1,4 @@
-"""What experiments on the complete rows of Adult have in common: policies, frontiers, and tables of answers."""
+"""Shares policies, frontiers and tables of answers among experiments on the complete rows of Adult."""
 
 from __future__ import annotations
 
@@ -140,6 +140,6 @@ def printed(options: argparse.Namespace, part: str, lines: Iterator[str], charts
 
 
 def rows_of(options: argparse.Namespace) -> int | None:
-    """How many rows of Adult the options ask for; None: all complete ones."""
+    """Returns the number of rows of Adult that the options ask for; None for all complete rows."""
     rows: int | None = options.rows or (_QUICK_ROWS if options.quick else None)
     return rows

@@ -1,5 +1,5 @@
 -- model: delta_presence
--- title: Of the rows of the public table in every class between min and max are in the release.
+-- title: In every class, a share between min and max of the public table's rows is in the release.
 -- paper: Nergiz, Atzori and Clifton, Hiding the presence of individuals from shared databases (2007)
 -- parameter: min DECIMAL 0 1 -- the least share of the public rows of a class that are in the release
 -- parameter: max DECIMAL 0 1 -- the greatest share of the public rows of a class that are in the release

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class DeltaPresence(Requirement):
-    """Of the rows of the public table in every class between min and max are in the release.
+    """In every class, a share between min and max of the public table's rows is in the release.
 
     - `min`: the least share of the public rows of a class that are in the release (0 to 1).
     - `max`: the greatest share of the public rows of a class that are in the release (0 to 1).
