@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
-from sqlanon.assess.figures.marginals import marginals
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
+from sqlanon.assess.figures.with_noise import epsilon, marginals
 from sqlanon.catalog import releases
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.numbers import without_noise
@@ -38,6 +38,7 @@ def _membership(
 
 # What takes more than a query over the classes, by its name.
 COMPUTED: Mapping[str, Computed] = {
+    "epsilon": epsilon,
     "granularity_loss": granularity_loss,
     "marginals": marginals,
     "membership": _membership,
@@ -48,6 +49,12 @@ COMPUTED: Mapping[str, Computed] = {
 
 # Of those, what is computed from rows with numbers, which rows on another engine have not.
 _OF_NUMBERED_ROWS = ("membership", "u_loss")
+
+# Of those, what is about releases with noise.
+_OF_NOISE = ("epsilon", "marginals")
+
+# What is said of figures that compare such a release with its source.
+OWNERS = "the figures have no noise, and no budget pays for them: they are the owner's, and not to be given away"
 
 # Of those, what can be begun for all releases of a policy, from its source.
 OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
@@ -176,6 +183,8 @@ def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[s
     if shows_people(release):
         return
     for name, computed in COMPUTED.items():
+        if name in _OF_NOISE and not release.has_noise:
+            continue
         try:
             _require_rows(engine, release, name)
             figures = computed(engine, release, {}, scratch)

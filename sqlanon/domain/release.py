@@ -64,7 +64,8 @@ class Reading(StrEnum):
     """The number of the respondent whose row it is, drawn for the release, and the same in all its tables."""
 
 
-# The readings of columns that no row of the source is behind: differential privacy is promised of these.
+# What is promised of columns that no row of the source is behind, and their readings.
+DIFFERENTIAL_PRIVACY = "differential_privacy"
 WITH_NOISE = frozenset((Reading.DOMAIN_VALUE, Reading.NOISY_COUNT))
 
 

@@ -15,6 +15,7 @@ from sqlanon import connect
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.methods.noisy.tree import Cells, learned, plan
 from sqlanon.sources import noise
+from sqlanon.statements.frontiers import _candidates
 from tests.oracles import synthetic_rows as oracle
 from tests.support.database import rows, template
 
@@ -170,7 +171,8 @@ def test_marginals_are_about_drawn_rows_and_few_columns(con):
     counts = RELEASE.replace(" s ", " h ").replace("synthetic", "histogram")
     con.execute(f"{counts}(by => (disease), epsilon => 1) UNDER BUDGET b")
     for statement, message in [
-        ("MEASURE h WITH FIGURES (marginals)", "it is about rows that are drawn from counts with noise"),
+        ("MEASURE h WITH FIGURES (marginals)", "it has 1 columns, and 2 at a time are compared"),
+        ("MEASURE h WITH FIGURES (epsilon(1))", "epsilon takes no arguments"),
         ("MEASURE s WITH FIGURES (marginals)", "it has 1 columns, and 2 at a time are compared"),
         ("MEASURE s WITH FIGURES (marginals(ways => 4))", "takes ways, from 1 to 3"),
     ]:
@@ -180,13 +182,169 @@ def test_marginals_are_about_drawn_rows_and_few_columns(con):
     assert [row[3] for row in con.execute("MEASURE s WITH FIGURES (marginals(ways => 1))").fetchall()] == [None]
 
 
-def test_a_frontier_does_not_pay_for_candidates(con):
+def told(con, statement):
+    """The answer of a statement, and the remarks beside it."""
+    events = []
+    con.script(statement, events.append)
+    return events[-1].result, events[-1].remarks
+
+
+BINNED = "SELECT floor(age / 10) + 100 * (age >= 65)::INTEGER, disease FROM {}"
+
+
+def test_a_frontier_measures_drafts_that_nothing_pays_for(con, monkeypatch):
+    drawn = []
+
+    def seen(engine, release, figures, values):
+        reason = measure(engine, release, figures, values)
+        if values["marginals"] is not None:
+            made = con.duckdb.execute(BINNED.format(release.name)).fetchall()
+            drawn.append((oracle.variation(rows(con, BINNED.format("people")), made, (0, 1)), values["marginals"]))
+        return reason
+
+    measure = _candidates._measure
+    monkeypatch.setattr(_candidates, "_measure", seen)
+    answer, remarks = told(
+        con,
+        "FRONTIER f ON POLICY people METHODS (dp_synthetic(budget => b, rows => 2, columns => (age, disease))) "
+        "SWEEP epsilon IN (2, 200), k IN (5, 10) MEASURE epsilon, marginals",
+    )
+    answer = [dict(zip(answer.columns, row, strict=True)) for row in answer.fetchall()]
+    # No requirement is asked of them, so that the values of k make no candidates.
+    assert [(each["requirement"], each["epsilon"]) for each in answer[3:]] == [("", 2), ("", None)]
+    assert answer[-1]["reason"] == "budget b has too little left to pay for it"
+    assert [value for _, value in drawn] == [answer[3]["marginals"]]
+    assert [value for _, value in drawn] == pytest.approx([by_definition for by_definition, _ in drawn])
+    assert answer[0]["epsilon"] == float("inf")
+    assert any("no budget pays for them" in remark for remark in remarks)
+    assert con.execute("SHOW BUDGETS").fetchall()[0][3:5] == (0, 100)
+    assert rows(con, "SELECT count(*) FROM anon.budget_entry UNION ALL SELECT count(*) FROM anon.release") == [(0,)] * 2
+
+
+@pytest.mark.long
+def test_the_advised_candidate_is_paid_for_when_it_is_published(con):
+    con.execute(
+        "FRONTIER f ON POLICY people METHODS (dp_synthetic(budget => b, rows => 2, columns => (age, disease))) "
+        "SWEEP epsilon IN (0.5, 2) MEASURE epsilon, marginals"
+    )
+    answer, remarks = told(con, "ADVISE f WHERE epsilon <= 1 LEAST marginals")
+    assert any("what the epsilon does not cover" in remark for remark in remarks)
+    statement = answer.fetchall()[0][-1]
+    assert "ALTER POLICY" not in statement
+    con.execute(statement)
+    assert con.execute("SHOW BUDGETS").fetchall()[0][3] == 0.5
+    assert con.execute("CHECK f").fetchall()[0][1:] == ("differential_privacy", "who", 0.5, 0.5, True)
+
+
+@pytest.mark.long
+def test_a_frontier_of_counts(con):
     answer = con.execute(
-        "FRONTIER f ON POLICY people METHODS (dp_synthetic(epsilon => 1, budget => b)) SWEEP k IN (5, 10) "
-        "MEASURE p_loss"
+        "FRONTIER g ON POLICY people METHODS (dp_histogram(by => (age, disease), budget => b)) "
+        "SWEEP epsilon IN (0.5, 20) MEASURE epsilon, marginals"
     ).fetchall()
-    assert sum("would pay for each candidate" in str(row) for row in answer) == 2
+    assert [row[3] for row in answer[3:]] == [0.5, 20]
+    assert all(0 < row[4] < 1 for row in answer[3:])
     assert con.execute("SHOW BUDGETS").fetchall()[0][3] == 0
+
+
+@pytest.mark.parametrize("keys", ["", ", keys => 'found', delta => 1e-9"])
+def test_marginals_of_counts_are_those_of_the_oracle(con, keys):
+    columns = "age, disease" if keys else "age, disease, bill"
+    release = RELEASE.replace(" s ", " h ").replace("synthetic", "histogram")
+    con.execute(f"{release}(by => ({columns}), epsilon => 3, rows => 2{keys}) UNDER BUDGET b")
+    counts = rows(con, "SELECT COLUMNS(* EXCLUDE n)::VARCHAR, n FROM h")
+    binned = {
+        "age": "age::VARCHAR"
+        if keys
+        else "if(age >= 65, '>=65', format('[{},{})', age // 10 * 10, least(65, age // 10 * 10 + 10)))",
+        "disease": "disease",
+        "bill": "format('[{},{})', floor(bill / 100)::INTEGER * 100, floor(bill / 100)::INTEGER * 100 + 100)",
+    }
+    # No interval has what is beyond 65, which no count is of.
+    shown = ", ".join(binned[name] for name in columns.split(", "))
+    source = rows(con, f"SELECT {shown} FROM people")
+    total = sum(row[-1] for row in counts)
+    distances = []
+    for pair in combinations(range(len(columns.split(", "))), 2):
+        one, other = Counter(tuple(row[i] for i in pair) for row in source), Counter()
+        for row in counts:
+            other[tuple(row[i] for i in pair)] += row[-1]
+        distances.append(sum(abs(one[key] / len(source) - other[key] / total) for key in one.keys() | other.keys()) / 2)
+    figures = con.execute("MEASURE h WITH FIGURES (marginals, epsilon)").fetchall()
+    values = {row[1]: row[3] for row in figures}
+    assert values["marginals"] == pytest.approx(sum(distances) / len(distances))
+    assert values["marginals_worst"] == pytest.approx(max(distances))
+    assert values["epsilon"] == 3
+
+
+def naive_bayes(learned, tested, categories):
+    """The share of `tested` whose last value is predicted from the others, with one row added for each category."""
+    targets = sorted({row[-1] for row in learned}, key=lambda target: (target is None, target))
+    right = 0
+    for row in tested:
+        scores = []
+        for target in targets:
+            having = [other for other in learned if other[-1] == target]
+            score = len(having)
+            for index, value in enumerate(row[:-1]):
+                score *= (sum(other[index] == value for other in having) + 1) / (len(having) + categories[index])
+            scores.append(score)
+        right += targets[max(range(len(targets)), key=scores.__getitem__)] == row[-1]
+    return right / len(tested)
+
+
+@pytest.mark.parametrize("method", ["synthetic", pytest.param("histogram", marks=pytest.mark.long)])
+def test_what_is_learned_from_it_is_tested_on_the_source(con, method):
+    call = {
+        "synthetic": "(epsilon => 3, rows => 2, columns => (age, disease, urgent))",
+        "histogram": "(by => (age, disease, urgent), epsilon => 3, rows => 2)",
+    }[method]
+    con.execute(f"{RELEASE.replace('synthetic', method)}{call} UNDER BUDGET b")
+    before = con.execute("SHOW BUDGETS").fetchall()
+    answer, remarks = told(con, "MEASURE s WITH TASK (target => disease, models => 'bayes', folds => 3)")
+    label = "CASE WHEN age >= 65 THEN 99 ELSE age // 10 END"
+    source = rows(con, f"SELECT {label}, urgent, disease FROM people")
+    if method == "synthetic":
+        learned = rows(con, f"SELECT {label}, urgent, disease FROM s")
+    else:
+        learned = rows(
+            con,
+            "SELECT regexp_extract(age, '\\[(\\d+)', 1)::INTEGER // 10, urgent, disease "
+            "FROM (SELECT *, unnest(range(greatest(n, 0))) FROM s)",
+        )
+    categories = [len({row[index] for row in (*learned, *source)}) for index in range(2)]
+    figures = {row[1]: row[3] for row in answer.fetchall()}
+    assert figures["u_san_bayes"] == pytest.approx(naive_bayes(learned, source, categories))
+    assert figures["gain_bayes"] == pytest.approx(figures["u_san_bayes"] - figures["u_base_bayes"])
+    assert figures["u_base_bayes"] < figures["u_max_bayes"]
+    assert figures["a_acc"] is None
+    assert any("not to be given away" in remark for remark in remarks)
+    assert con.execute("SHOW BUDGETS").fetchall() == before
+
+
+def test_counts_below_0_are_no_rows_to_learn_from(con):
+    counts = RELEASE.replace("synthetic", "histogram")
+    con.execute(f"{counts}(by => (disease, urgent), epsilon => 3) UNDER BUDGET b")
+    con.duckdb.execute("UPDATE s SET n = -1")
+    with pytest.raises(PolicyError, match="has no row to learn from"):
+        con.execute("MEASURE s WITH TASK (target => disease)")
+    assert con.execute("MEASURE s WITH FIGURES (marginals)").fetchall()[0][3] is None
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        ("target => age", "shows age by labels"),
+        ("target => who", "does not show who"),
+        ("target => bill", "does not show bill"),
+        ("target => disease, using => (bill)", "shows no column bill"),
+    ],
+)
+def test_what_is_not_shown_is_not_learned(con, task, message):
+    con.execute(f"{RELEASE}(epsilon => 3, columns => (age, disease, urgent)) UNDER BUDGET b")
+    with pytest.raises(UserError, match=message):
+        con.execute(f"MEASURE s WITH TASK ({task})")
 
 
 def test_describe_does_not_compare_its_rows_with_the_source(con):

@@ -9,14 +9,15 @@ Li, Zhang and Molloy, Slicing, 2012, section 6.1).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
 
 from sqlanon.assess.figures.class_figures import class_figures
+from sqlanon.assess.figures.with_noise import Compared, N, compared, shown_name
 from sqlanon.assess.tasks.arguments import TaskArguments
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold, nearest
@@ -32,7 +33,7 @@ from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
 from sqlanon.sources.pivot import source_rows
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, order_by, window
+from sqlanon.sql.build.expressions import as_text, ascending, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.questions.statistics import load_statistic
 
@@ -87,6 +88,22 @@ def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: i
         learner.fit(table[learned], examples.target[learned])
         right += int((learner.predict(table[tested]) == examples.target[tested]).sum())
     return right / len(examples.target)
+
+
+def accuracy_elsewhere(
+    examples: Examples, learned: NDArray[Any], tested: NDArray[Any], predictors: Sequence[int], model: str, seed: int
+) -> float:
+    """The share of the rows at the indexes `tested` whose target is predicted by who learned from those at `learned`.
+
+    Without predictors it is the most frequent target of the latter.
+    """
+    from sklearn.dummy import DummyClassifier
+
+    table = MODELS[model].table(examples, predictors) if predictors else np.zeros((len(examples.target), 1))
+    known = replace(examples, target=examples.target[learned])
+    learner = MODELS[model].learner(known, predictors, seed) if predictors else DummyClassifier()
+    learner.fit(table[learned], known.target)
+    return float((learner.predict(table[tested]) == examples.target[tested]).mean())
 
 
 @dataclass(frozen=True)
@@ -165,6 +182,7 @@ MODELS: Mapping[str, _Model] = {
 # How many times columns are linked at random.
 _LINKS = 5
 
+_SOURCE = "is_source"
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
 
@@ -185,21 +203,31 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
     folds, seed = arguments.whole("folds", 10, 2), arguments.seed()
     arguments.require_no_others()
     require_own_columns(engine, release)
-    model = published(recorded(engine, release), [str(release.name)])
     known = {name: attribute.name for attribute in policy.attributes if (name := fold(attribute.name))}
-    at = _target(release, model, known, target)
-    predictors = _predictors(release, model, known, at, using)
     with engine.transaction(), Scratch(engine) as scratch:
-        intact, released = _intact_and_released(scratch, release, model, [*predictors, at], known, seed)
+        if release.has_noise:
+            pair = compared(engine, release, scratch)
+            at, predictors = _named(release, _shown_of(pair, known), known, target, using)
+            both = _of_both(engine, release, pair, [*predictors, at])
+            intact, released = both.intact, list[Examples]()
+        else:
+            model = published(recorded(engine, release), [str(release.name)])
+            shown_columns = _Shown(
+                frozenset({*model.exact, *model.bucketed_positions}), {*model.generalized}, model.hidden
+            )
+            at, predictors = _named(release, shown_columns, known, target, using)
+            intact, released = _intact_and_released(scratch, release, model, [*predictors, at], known, seed)
+            both = None
         disclosed = _disclosed(engine, release, policy, scratch)
     _require_folds(release, [intact, *released], folds)
     baselines = [_beside(policy, predictors, at, role) for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)]
+    all_columns = range(len(predictors))
     figures: list[tuple[str, float | None]] = []
     for name in models:
-        best = accuracy(intact, range(len(predictors)), name, folds, seed)
+        best = accuracy(intact, all_columns, name, folds, seed)
         base = max(accuracy(intact, columns, name, folds, seed) for columns in baselines)
-        shares = [accuracy(part, range(len(predictors)), name, folds, seed) for part in released]
-        learned = sum(shares) / len(shares)
+        shares = [accuracy(part, all_columns, name, folds, seed) for part in released]
+        learned = both.accuracy(all_columns, name, seed) if both else sum(shares) / len(shares)
         figures += [
             (f"u_max_{name}", best),
             (f"u_base_{name}", base),
@@ -207,6 +235,46 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
             (f"gain_{name}", learned - base),
         ]
     return [*figures, ("a_acc", disclosed)]
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Rows of a source and of a release with noise, their values under the same codes; `is_source` says which."""
+
+    examples: Examples
+    is_source: NDArray[Any]
+
+    @property
+    def intact(self) -> Examples:
+        """The rows of the source."""
+        codes = [each[self.is_source] for each in self.examples.codes]
+        return Examples(self.examples.target[self.is_source], codes, self.examples.numbers)
+
+    def accuracy(self, predictors: Sequence[int], model: str, seed: int) -> float:
+        """The share of the source's rows whose target is predicted by who learned from the release."""
+        learned, tested = np.flatnonzero(~self.is_source), np.flatnonzero(self.is_source)
+        return accuracy_elsewhere(self.examples, learned, tested, predictors, model, seed)
+
+
+def _of_both(engine: Engine, release: Release, pair: Compared, names: Sequence[str]) -> _Both:
+    """The rows of a release with noise and of its source. Every column is a category: numbers are known by interval.
+
+    Counts are as many rows, those below 0 none. Raises PolicyError for a release without rows.
+    """
+    positions = {fold(b.column): index for index, b in enumerate(pair.columns)}
+    values = [alias(as_text(column(shown_name(positions[name]))), str(index)) for index, name in enumerate(names)]
+    copies = f.unnest(f.call("range", f.greatest(column(N), literal(0))))
+    tables = [
+        exp.select(*(column(str(index)) for index in range(len(names))), alias(literal(is_source), _SOURCE)).from_(
+            exp.select(*values, alias(copies, "copy")).from_(rows.subquery("shown")).subquery("row")
+        )
+        for rows, is_source in ((pair.source, True), (pair.released, False))
+    ]
+    codes = _codes(engine, union_all(tables), len(names), [column(_SOURCE)])
+    is_source = codes[-1].astype(bool)
+    if is_source.all():
+        raise PolicyError(f"{release.name} has no row to learn from")
+    return _Both(Examples(codes[-2], list(codes[:-2]), frozenset()), is_source)
 
 
 def _intact_and_released(
@@ -235,24 +303,54 @@ def _intact_and_released(
 
 def _examples(engine: Engine, rows: exp.Select, predictors: int, numbers: Sequence[int]) -> Examples:
     """The rows of a query with the columns 0, 1 and so on, the last of which is the target, in their own order."""
-    names = [str(index) for index in range(predictors + 1)]
+    codes = _codes(engine, rows, predictors + 1, numbers=numbers)
+    return Examples(codes[-1], list(codes[:-1]), frozenset(numbers))
+
+
+def _codes(
+    engine: Engine, rows: exp.Query, columns: int, beside: Sequence[exp.Expr] = (), numbers: Sequence[int] = ()
+) -> NDArray[Any]:
+    """The codes of the columns 0, 1 and so on, one array each, and of what is `beside` them as it is.
+
+    The rows are in the order of the last column's codes, then of the others'.
+    """
+    names = [str(index) for index in range(columns)]
     ranks = [
         alias(
             window(f.dense_rank(), order=order_by(ascending(_comparable(name, numbers)))) - literal(1), f"code_{name}"
         )
         for name in names
     ]
-    coded = exp.select(*ranks).from_(rows.subquery("example"))
+    coded = exp.select(*ranks, *beside).from_(rows.subquery("example"))
     order = [ascending(column(f"code_{name}")) for name in (names[-1], *names[:-1])]
-    codes = np.array(engine.rows(coded.order_by(*order)), dtype=int).reshape(-1, len(ranks)).T
-    return Examples(codes[-1], list(codes[:-1]), frozenset(numbers))
+    coded = coded.order_by(*order, *(ascending(each.copy()) for each in beside))
+    return np.array(engine.rows(coded), dtype=int).reshape(-1, columns + len(beside)).T
 
 
 def _comparable(name: str, numbers: Sequence[int]) -> exp.Expr:
     return column(name) if name in {str(index) for index in numbers} else as_text(column(name))
 
 
-def _target(release: Release, model: ReleaseModel, known: Mapping[str, str], target: str) -> str:
+@dataclass(frozen=True)
+class _Shown:
+    """The columns of which a release shows values, those of which it shows labels, and why it shows no others."""
+
+    values: Collection[str]
+    labels: Collection[str]
+    hidden: Mapping[str, str]
+
+
+def _shown_of(pair: Compared, known: Mapping[str, str]) -> _Shown:
+    """The columns of a release with noise."""
+    levels = {fold(b.column): level for b, level in zip(pair.columns, pair.levels, strict=True)}
+    values = {name for name, level in levels.items() if not level}
+    return _Shown(values, levels.keys() - values, dict.fromkeys(known.keys() - levels, "it is not published"))
+
+
+def _named(
+    release: Release, shown_columns: _Shown, known: Mapping[str, str], target: str, using: Sequence[str] | None
+) -> tuple[str, list[str]]:
+    """The target, and the columns to learn from, by their folded names: those named, or all others that are shown."""
     name = fold(target)
     with about("task", "target"):
         if name not in known:
@@ -260,22 +358,22 @@ def _target(release: Release, model: ReleaseModel, known: Mapping[str, str], tar
                 f"the policy of {release.name} has no column {target}",
                 hint=nearest(target, list(known.values())) or f"it has: {', '.join(known.values())}",
             )
-        if name in model.generalized:
+        if name in shown_columns.labels:
             raise PolicyError(f"{release.name} shows {known[name]} by labels: what is learned is the value itself")
-        if name not in {*model.exact, *model.bucketed_positions}:
-            raise PolicyError(f"{release.name} does not show {known[name]}: {model.hidden[name]}")
-    return name
+        if name not in shown_columns.values:
+            raise PolicyError(f"{release.name} does not show {known[name]}: {shown_columns.hidden[name]}")
+    public = {*shown_columns.values, *shown_columns.labels}
+    if using is None:
+        return name, [other for other in known if other in public and other != name]
+    return name, _predictors(release, [other for other in known if other in public], known, name, using)
 
 
 def _predictors(
-    release: Release, model: ReleaseModel, known: Mapping[str, str], target: str, using: Sequence[str] | None
+    release: Release, public: Sequence[str], known: Mapping[str, str], target: str, using: Sequence[str]
 ) -> list[str]:
-    """The columns to learn from, by their folded names: those named, or all others that the release shows."""
-    public = {*model.exact, *model.generalized, *model.bucketed_positions}
-    if using is None:
-        return [name for name in known if name in public and name != target]
+    """The columns to learn from by their folded names, each of which is `public`, and not the target."""
     names = [fold(name) for name in using]
-    choices = [known[name] for name in known if name in public]
+    choices = [known[name] for name in public]
     for name, written in zip(names, using, strict=True):
         with about("task", "using"):
             if name not in public:

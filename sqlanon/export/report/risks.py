@@ -253,6 +253,11 @@ MEANINGS: Mapping[str, str] = {
     "Jensen-Shannon divergence of their sensitive values in the release from those in the source, in nats, the mean "
     "over groups with at least 5 % of the source's rows.",
     "populations": "The number of groups that u_loss is the mean over.",
+    "epsilon": "What the release costs and promises: without one respondent, no release would be more than e^epsilon "
+    "times as probable, or as improbable.",
+    "marginals": "Half the sum of the differences between the shares that the source and the release have of two "
+    "columns' values, the mean over pairs of columns. It is exact, and the owner's.",
+    "marginals_worst": "The marginals of the pair of columns that differs most.",
     "original": "The number of different tuples that the published tables can be joined to and that the source has.",
     "fake": "The number of different tuples that the published tables can be joined to and that the source lacks.",
     "fake_original_ratio": "The number of fake tuples for each original one.",

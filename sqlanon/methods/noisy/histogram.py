@@ -130,7 +130,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
         counted: list[int] = []
         if not task.dry:
             payment.pay(task, self.name, options, account)
-            with payment.reading():
+            with payment.reading(task):
                 rows = coded_rows(account.rows, domains, options.rows, account.budget.salt)
                 truth = task.engine.rows(_counts(rows, domains))
             counted = noise.drawn(_of_all_bins(truth, bins))
@@ -157,7 +157,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
             rows = exp.select(exp.Star()).from_(rows.subquery("row")).where(exp.false())
         else:
             payment.pay(task, self.name, options, account)
-        with payment.reading():
+        with payment.reading(task):
             groups = task.scratch.table("group", found_groups(rows, names, _BIN))
             counted = task.engine.rows(exp.select(column(_BIN), column(_N)).from_(relation(groups)))
         drawn = noise.drawn({str(number): int(n) for number, n in counted}) if counted else {}

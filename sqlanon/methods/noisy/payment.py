@@ -13,10 +13,10 @@ from sqlanon.catalog.accounting import DIGITS, ZCDP, Left
 from sqlanon.catalog.budgets import Budget, number
 from sqlanon.domain.explanation import WithNoise
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.release import Measurement
+from sqlanon.domain.release import DIFFERENTIAL_PRIVACY, Measurement
 from sqlanon.domain.requests import BUDGET, MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import EngineError, PolicyError, UserError, about
+from sqlanon.errors import EngineError, PolicyError, PrivacyViolation, UserError, about
 from sqlanon.methods.base import Figure, PublishedTables
 from sqlanon.methods.limits import CAN, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument, given_or_default
@@ -24,7 +24,7 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sources.protected import ProtectedRows, protected_rows, require_same_rows
 from sqlanon.syntax.definitions import anonymized_text, release_text
 
-EPSILON, DELTA = "differential_privacy", "differential_privacy_delta"
+EPSILON, DELTA = DIFFERENTIAL_PRIVACY, f"{DIFFERENTIAL_PRIVACY}_delta"
 _MOST_DELTA = Decimal("0.001")
 _PAPER = "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)"
 _LEDGER = "the ledger of the budget, whose owner alone has it"
@@ -125,7 +125,15 @@ def opened(task: Task, method: str, options: OfBudget) -> Account:
 
 
 def pay(task: Task, method: str, options: OfBudget, account: Account) -> None:
-    """Commits what the release costs, before a row is read. Raises as `budgets.spend` does."""
+    """Commits what the release costs, before a row is read. Raises as `budgets.spend` does.
+
+    A draft costs nothing, because its rows are thrown away and its figures are the owner's. Raises PrivacyViolation for
+    one that the budget could not pay for.
+    """
+    if task.draft:
+        if not account.left.answers(*options.cost):
+            raise PrivacyViolation(f"budget {account.budget.budget} has too little left to pay for it")
+        return
     request = ReleaseRequest("table", task.name, task.policy.policy.name, _call(method, options))
     with about("method", method, BUDGET):
         budgets.spend(task.engine, account.budget, release_text(request), *options.cost)
@@ -136,13 +144,14 @@ def _call(method: str, options: Any) -> MethodCall:
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def reading(task: Task) -> Iterator[None]:
     """Replaces an error of the engine's about the rows, whose message may tell of somebody's."""
     try:
         yield
     except EngineError:
         raise UserError(
-            "DuckDB could not count the rows, and what it says may tell of somebody's; the cost is spent",
+            "DuckDB could not count the rows, and what it says may tell of somebody's; "
+            f"{'nothing was' if task.draft else 'the cost is'} spent",
             hint="give DuckDB more memory: SET memory_limit",
         ) from None
 

@@ -119,7 +119,7 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
         self, task: Task, options: Options, account: Account, domains: Sequence[Domain], noise: NoisePlan
     ) -> Tree:
         payment.pay(task, self.name, options, account)
-        with payment.reading():
+        with payment.reading(task):
             cells = task.engine.arrays(
                 _cells(coded_rows(account.rows, domains, options.rows, account.budget.salt), domains)
             )

@@ -84,10 +84,10 @@ class Task:
     """The release that a method is to make: what is asked of it, and of which rows.
 
     `kind` is TABLE or VIEW in lower case, `sets` and `columns` those behind FRAGMENTS and COLUMNS, of
-    which `each_apart` says that each attribute is a column, and `dry` whether nothing is to be published. There are
-    `cells` once the source is encoded, if the method has an encoding. Temporary tables are
-    made with `scratch`. `signatures` looks up which values respondents have had to choose from, in a series. `join` is
-    that with another release, of which the policy requires something.
+    which `each_apart` says that each attribute is a column. If `dry`, nothing is to be published; a `draft` is made,
+    measured and thrown away. There are `cells` once the source is encoded, if the method has an encoding. Temporary
+    tables are made with `scratch`. `signatures` looks up which values respondents have had to choose from, in a series.
+    `join` is that with another release, of which the policy requires something.
     """
 
     engine: Engine
@@ -104,6 +104,7 @@ class Task:
     watching: Watching | None = None
     signatures: Callable[[], Signatures] | None = None
     join: Join | None = None
+    draft: bool = False
 
     @property
     def guards(self) -> tuple[tuple[int, str], ...]:

@@ -211,12 +211,6 @@ def resolve_stage(requested: Requested) -> Resolved:
     hierarchies = hierarchies_of(engine, policy)
     if requested.leveled is not None:
         policy = with_levels(policy, requested.leveled, hierarchies)
-    if requested.alone and not method.ASKS_REQUIREMENTS:
-        raise PolicyError(
-            f"METHOD {create.method.name} would pay for each candidate, and candidates are thrown away",
-            hint="make a release of each epsilon, and MEASURE it WITH FIGURES (marginals)",
-            part=("method", create.method.name),
-        )
     # A release that is not asked what the policy requires does not carry it, either.
     asked_policy = policy if method.ASKS_REQUIREMENTS else replace(policy, requirements=(), against=None, joined=None)
     requirements = resolve_requirements(asked_policy, promised=_promised(create))

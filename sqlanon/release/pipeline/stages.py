@@ -141,6 +141,7 @@ class Bound:
             watching=requested.progress,
             signatures=None if self.respondents is None else partial(latest_signatures, self.respondents),
             join=self.join,
+            draft=requested.alone,
         )
 
 

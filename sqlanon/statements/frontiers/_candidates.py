@@ -33,7 +33,16 @@ from sqlanon.sources.source import qualified, rows_identity, source_identity
 from sqlanon.sql.build.names import column
 from sqlanon.sql.questions.models import always_satisfied
 from sqlanon.statements.base import Answer
-from sqlanon.statements.frontiers._sweep import Candidate, Figure, figure_of, is_same_release, swept, workload_figure
+from sqlanon.statements.frontiers._sweep import (
+    UNPAID,
+    Candidate,
+    Figure,
+    asks_requirements,
+    figure_of,
+    is_same_release,
+    swept,
+    workload_figure,
+)
 from sqlanon.statements.frontiers.frontier import Frontier
 from sqlanon.statements.policies.alter_policy import AlterPolicy
 from sqlanon.syntax.definitions import release_text
@@ -101,7 +110,8 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
                 require_same_rows(engine, policy, before)
     with engine.transaction():
         frontiers.save(engine, statement.name, _levelled(measured))
-    return _answer(engine, statement.name)
+    has_noise = not all(asks_requirements(each.method) for each in candidates)
+    return replace(_answer(engine, statement.name), remarks=(UNPAID,) if has_noise else ())
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,8 @@ def _measured(making: _Making, frontier: str, each: Candidate, number: int, mark
     if each.baseline and compares_only:
         each = _without_requirements(each)
     values, reason = _figures(making, each)
+    if not asks_requirements(each.method):
+        each = replace(each, policy=replace(each.policy, requirements=()))
     if reason and each.baseline:
         # Where it cannot be published it is there to compare with.
         each, compares_only = _without_requirements(each), True

@@ -54,7 +54,9 @@ def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep])
 
     A value goes to each requirement of the policy with a parameter of that name, and to the method's argument of that
     name. Where there is neither, the policy gets a requirement more: that of the one model whose achieved value is
-    compared with such a parameter. Raises UserError for a parameter that nothing has, or that several models do, and
+    compared with such a parameter. A method that does not ask what is required gets its own arguments alone.
+
+    Raises UserError for a parameter that nothing has, or that several models do, and
     for methods and values that do not exist; PolicyError for what a model or a method does not take.
     """
     candidates: list[Candidate] = []
@@ -70,8 +72,13 @@ def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep])
             with _about_value(sweep, values):
                 find_method(call.name).options(candidate.method.arguments)
                 resolve_requirements(candidate.policy, promised=promised_by(call.name, candidate.method.arguments))
-            candidates.append(candidate)
+            candidates.append(candidate if asks_requirements(call) else replace(candidate, policy=policy))
     return list(dict.fromkeys(candidates))
+
+
+def asks_requirements(call: MethodCall) -> bool:
+    """Whether a release of this method is asked what its policy requires."""
+    return find_method(call.name).ASKS_REQUIREMENTS
 
 
 def is_same_release(first: Candidate, second: Candidate) -> bool:
@@ -260,15 +267,27 @@ def workload_figure(workload: str) -> Figure:
     return Figure(figure_of_workload(workload), error)
 
 
+# What is said of candidates and choices whose figures no budget has paid for.
+UNPAID = (
+    "candidates with noise are drafts that are thrown away: no budget pays for them, and their figures, which compare "
+    "them with the source, are the owner's. The one that is published pays, and draws its noise anew"
+)
+CHOSEN = (
+    "the choice was made by figures without noise, so that it tells of the source what the epsilon does not cover: of "
+    "n candidates at most log2(n) bits. Choose by a table like it where that is too much"
+)
+
+
 # ADVISE: the candidate of a frontier that is best in one figure among those within bounds, and how to publish it.
 
 
 def advise(engine: Engine, statement: Advise) -> Answer:
     """A row with the choice, its figures and the statement that publishes it. Raises as `choice` does."""
     best = choice(engine, statement)
+    remarks = () if find_method(best.method).ASKS_REQUIREMENTS else (CHOSEN,)
     figures = tuple((name, "DOUBLE") for name, _ in best.figures)
     columns = (("candidate", "BIGINT"), *figures, ("statement", "VARCHAR"))
-    return Answer(columns, ((best.number, *(value for _, value in best.figures), best.statement),))
+    return Answer(columns, ((best.number, *(value for _, value in best.figures), best.statement),), remarks)
 
 
 def choice(engine: Engine, statement: Advise) -> Measured:

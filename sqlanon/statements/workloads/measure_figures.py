@@ -53,11 +53,11 @@ measure_figures = MEASURE release
         return f"MEASURE {self.release}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.assess.measure_figures import measure_figures
+        from sqlanon.assess.measure_figures import OWNERS, measure_figures
         from sqlanon.release.existing.loaded import load_release
 
         release = load_release(engine, self.release)
-        remarks: list[str] = []
+        remarks: list[str] = [OWNERS] if release.has_noise else []
         figures = measure_figures(engine, release, self.figures, remark=remarks.append)
         if self.workload is not None:
             from sqlanon.assess.workloads.measure import workload_figures

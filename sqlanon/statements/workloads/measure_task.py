@@ -49,9 +49,11 @@ measure_task = MEASURE release WITH TASK "(" named_argument {"," named_argument}
         return f"MEASURE {self.release}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        from sqlanon.assess.measure_figures import OWNERS
         from sqlanon.release.existing.loaded import load_release
         from sqlanon.statements.workloads._in_words import measure_task
 
         release = load_release(engine, self.release)
         figures = measure_task(engine, release, self.arguments)
-        return Answer(self.COLUMNS, tuple((str(release.name), f.name, f.attribute, f.value) for f in figures))
+        remarks = (OWNERS,) if release.has_noise else ()
+        return Answer(self.COLUMNS, tuple((str(release.name), f.name, f.attribute, f.value) for f in figures), remarks)
