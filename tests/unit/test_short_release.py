@@ -7,9 +7,21 @@ from typing import Any
 
 import pytest
 
-from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, SqlanonError, StatementError
+from sqlanon import (
+    Connection,
+    DataError,
+    KAnonymity,
+    Policy,
+    PolicyError,
+    PrivacyRemark,
+    PrivacyViolation,
+    SqlanonError,
+    StatementError,
+    anonymize,
+)
 from sqlanon.statements.parser import parse_script
 from tests.oracles.k_anonymity import equivalence_classes
+from tests.support.command_line import invoke
 from tests.support.database import template
 
 PATIENTS = (
@@ -105,6 +117,65 @@ def test_where_it_fails_nothing_is_left_behind(con: Connection, statement: str, 
     assert message in caught.value.message
     assert caught.value.position is not None
     assert (listed(con, "POLICIES"), listed(con, "HIERARCHIES"), listed(con, "RELEASES")) == ([], [], [])
+
+
+# Columns of 60 rows: sentences, long texts of five kinds, numbers that are all different; sentences of four kinds.
+_WRITTEN = (
+    "SELECT i % 5 AS age, 'lives with Eva ' || i * 3 // 4 AS told, repeat('on and on ', 7) || i % 5 AS note, "
+    "i * 17 AS pay, 'did not say ' || i % 4 AS answer, 'p' || i AS code FROM range(60) AS t(i)"
+)
+
+
+@pytest.mark.parametrize(
+    ("known", "secret", "column", "message"),
+    [
+        ("age", "told", "told", "told is secret, and secrets are published as they are: it is free text"),
+        ("age", "note", "note", "note is secret, and secrets are published as they are: it is free text"),
+        ("age", "pay", "pay", "100 % of its values are different"),
+        ("age, told", "answer", "told", "told is known, and ranges of texts show some of them as they are: it is free"),
+        ("note, age", "answer", "note", "note is known"),
+    ],
+)
+def test_every_short_form_refuses_free_text_and_secrets_that_tell_people_apart(
+    known: str, secret: str, column: str, message: str, tmp_path: Path
+) -> None:
+    con = template(f"CREATE TABLE written AS {_WRITTEN}")
+    with pytest.raises(PolicyError) as refused:
+        con.execute(f"CREATE ANONYMIZED TABLE r FROM written ({known}) SENSITIVE {secret}")
+    assert message in refused.value.message
+    assert refused.value.hint == (
+        f"leave {column} out, publish something coarser in its place, or make a full policy, CREATE POLICY r ON ..."
+    )
+    assert refused.value.position is not None
+    assert (listed(con, "POLICIES"), listed(con, "RELEASES")) == ([], [])
+    frame = con.duckdb.execute("FROM written").df()
+    with pytest.raises(PolicyError) as refused:
+        anonymize(frame, known=known.split(", "), secret=secret)
+    assert message in refused.value.message
+    assert "policy=sqlanon.Policy(...)" in str(refused.value.hint)
+    frame.to_csv(tmp_path / "written.csv", index=False)
+    lists = ("--known", known.replace(" ", ""), "--secret", secret)
+    done = invoke("anonymize", tmp_path / "written.csv", *lists, "--dry-run")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert f"--allow {column}" in done.stderr
+
+
+def test_what_short_forms_do_not_refuse() -> None:
+    con = template(f"CREATE TABLE written AS {_WRITTEN}")
+    # Sentences that repeat, a code that is known, and a text whose hierarchy was named.
+    con.execute("CREATE HIERARCHY beginnings AS PREFIXES (5, 1)")
+    con.execute("CREATE ANONYMIZED TABLE r FROM written (age, code, told USING beginnings) SENSITIVE answer")
+    # Of fewer than 20 rows chance makes all values different.
+    con.execute("CREATE ANONYMIZED TABLE few FROM (FROM written LIMIT 19) (age) SENSITIVE pay")
+    con.execute("CREATE POLICY whole ON written (age QUASI IDENTIFIER, told SENSITIVE) REQUIRE k_anonymity(5)")
+    assert "told" in remarks(con, "CREATE ANONYMIZED TABLE literal AS POLICY whole")
+    frame = con.duckdb.execute("FROM written").df()
+    with pytest.raises(PolicyError, match="told would be published as it is: it is free text"):
+        anonymize(frame, known="age", insensitive="told")
+    full = Policy("full", source="data", quasi_identifiers=["age"], sensitive=["told"], require=[KAnonymity(k=5)])
+    with pytest.warns(PrivacyRemark, match="told"):
+        anonymize(frame, policy=full)
 
 
 def test_a_policy_of_the_name_is_kept_unless_or_replace_is_said(con: Connection) -> None:

@@ -53,7 +53,7 @@ class Values:
         """Whether it is text that is long, or many different sentences, in which anybody may be named."""
         if self.type != "VARCHAR":
             return False
-        return self.length > sizes().free_text or (self.is_wordy and are_many(self.distinct, self.present))
+        return free_text(self.distinct, self.present, self.length, is_wordy=self.is_wordy) is not None
 
     @property
     def present(self) -> int:
@@ -118,6 +118,11 @@ def tells_people_apart(distinct: int, present: int, length: float | None, *, is_
     """
     if present >= sizes().evidence and distinct > sizes().key * present:
         return f"{per_cent(distinct / present)} of its values are different, so whoever knows one finds the row"
+    return free_text(distinct, present, length, is_wordy=is_wordy)
+
+
+def free_text(distinct: int, present: int, length: float | None, *, is_wordy: bool = False) -> str | None:
+    """Why values may name anybody, of the same figures as in `tells_people_apart`; None where they are no free text."""
     if (length is not None and length > sizes().free_text) or (is_wordy and are_many(distinct, present)):
         return _FREE_TEXT
     return None

@@ -419,7 +419,7 @@ def anonymize(
             meant = replace(meant, requirements=requirement_arguments(k, None if is_default_l else l, t, require))
             if is_default_l:
                 meant, _ = completed(meant)
-            wanted = Wanted(meant, made, call, k, l, is_default_l)
+            wanted = Wanted(meant, made, call, k, l, is_default_l, is_short=True)
         wanted = replace(wanted, policy=replace(wanted.policy, source=rows.source))
         result, release = anonymized(connection, rows, wanted)
     for remark in release.remarks:

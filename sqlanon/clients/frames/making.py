@@ -33,6 +33,7 @@ from sqlanon.sql.build.sql_files import query_tree
 from sqlanon.statements.base import Answer
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.policies.profile import Profile
+from sqlanon.statements.releases._short_release import require_publishable
 from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.run import run_statement
 
@@ -47,7 +48,8 @@ _K_IS_ONE = "k = 1 requires nothing: each row may be alone in its class; give k=
 class Wanted:
     """The policy, the hierarchies by their names as after AS, and the method of a release.
 
-    `numbers` are k, l and t as the caller gave them, for hints; `is_default_l` says that nobody gave l.
+    `numbers` are k, l and t as the caller gave them, for hints; `is_default_l` says that nobody gave l,
+    `is_short` that nobody gave a policy.
     """
 
     policy: Policy
@@ -56,6 +58,7 @@ class Wanted:
     k: object = None
     l: object = None  # noqa: E741 - the name in the literature
     is_default_l: bool = False
+    is_short: bool = False
 
 
 @contextmanager
@@ -78,6 +81,8 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
     columns = {attribute.name for attribute in wanted.policy.attributes}
     with registered_frames(connection, data.frames(columns)):
         policy = replace(wanted.policy, attributes=(*wanted.policy.attributes, *data.attributes))
+        if wanted.is_short:
+            require_publishable(engine, policy, "or give a full policy: policy=sqlanon.Policy(...)")
         create = CreateRelease("table", RELEASE, policy.name, wanted.call)
         for hierarchy in starmap(hierarchy_argument, wanted.hierarchies.items()):
             run_statement(engine, hierarchy)

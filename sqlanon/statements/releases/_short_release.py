@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.assess.profiling.publishable import refused
 from sqlanon.catalog import migrations, policies, releases
 from sqlanon.domain.context import Watching
 from sqlanon.domain.identifiers import fold
@@ -77,6 +78,7 @@ def store_policy(engine: Engine, statement: CreateShortRelease) -> tuple[str, ..
     _make_room(engine, statement)
     policy, remarks = completed(statement.definition)
     unpublished = _require_rows(engine, policy)
+    require_publishable(engine, policy, f"or make a full policy, CREATE POLICY {typed_name(policy.name)} ON ...")
     made = save_policy(engine, policy)
     described = f"DESCRIBE POLICY {typed_name(policy.name)} AS SQL writes it out, ALTER POLICY changes it"
     return (*remarks, *made, *unpublished, f"the policy {policy.name} was made with the release: {described}")
@@ -164,6 +166,20 @@ def _require_rows(engine: Engine, policy: Policy) -> tuple[str, ...]:
         return ()
     more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
     return (f"not published, because the statement does not name them: {', '.join(others[:_LISTED])}{more}",)
+
+
+def require_publishable(engine: Engine, policy: Policy, otherwise: str) -> None:
+    """Raises PolicyError for free text, and for a sensitive column whose values tell people apart.
+
+    A column with a hierarchy that the user named is made coarser by that, and is not refused. `otherwise` is how the
+    column is published all the same.
+    """
+    roles = {a.name: a.role for a in policy.attributes if a.hierarchy is None or a.role is Role.SENSITIVE}
+    with Scratch(engine) as scratch:
+        source = bind_source(engine, policy.source, scratch, copy=False, failed="the source cannot be read")
+        for name, why in refused(engine, source.relation, source.columns, roles):
+            hint = f"leave {name} out, publish something coarser in its place, {otherwise}"
+            raise PolicyError(why, hint=hint, part=("column", name))
 
 
 def _with_remarks(answer: Answer, remarks: Sequence[str]) -> Answer:

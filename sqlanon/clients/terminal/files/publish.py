@@ -24,12 +24,12 @@ from sqlanon.clients.terminal.files.request import (
     labels_of,
     people_of,
     proposed_command,
-    release_statement,
+    release_statements,
     require_free,
     require_known,
     require_no_identifiers,
     require_possible,
-    require_repeating,
+    require_publishable,
     resolved,
     sample_of,
 )
@@ -93,14 +93,14 @@ def anonymize(
         require_known(columns, names)
         require_possible(engine, data.called, columns, wanted)
         forms = require_no_identifiers(engine, columns, types, wanted)
-        require_repeating(engine, columns, types, wanted)
-        made = release_statement(data.name, columns, wanted)
-        remarks = running.remarks(made)
+        require_publishable(engine, columns, types, wanted)
+        made = release_statements(data.name, columns, wanted)
+        remarks = running.remarks("; ".join(made))
         if data.kind == "csv":
             remarks = [*forms_in_words(forms), *remarks]
         summary = summary_of(engine, QualifiedName((data.name,)), unpublished=columns.unpublished, remarks=remarks)
         summary = replace(summary, source=data.called)
-        ran = [*data.statements(), made]
+        ran = [*data.statements(), *made]
         if not is_dry:
             export = export_statement(data.name, data, wanted)
             summary = summary.with_files(*running.exported(export, str(wanted.target)))

@@ -13,12 +13,12 @@ from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import recognized
 from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
-from sqlanon.assess.profiling.roles import tells_people_apart
+from sqlanon.assess.profiling.publishable import refused
 from sqlanon.assess.profiling.sample import Sample, sampled
 from sqlanon.clients.frames.data_files import SOURCE, DataFile
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT
+from sqlanon.domain.policy import K_BY_DEFAULT, L_BY_DEFAULT, Role
 from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -213,24 +213,14 @@ def require_no_identifiers(
     return field_forms(sample)
 
 
-def require_repeating(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
-    """Raises UserError for a secret column whose values tell people apart: they are published as they are."""
+def require_publishable(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
+    """Raises UserError for free text, and for a secret column whose values tell people apart."""
+    roles = dict.fromkeys(columns.known, Role.QUASI_IDENTIFIER) | dict.fromkeys(columns.secret, Role.SENSITIVE)
     allowed = {fold(name) for name in wanted.allowed}
-    secrets = [(name, kind) for name, kind in types if name in columns.secret and fold(name) not in allowed]
-    if not secrets:
-        return
-    wordy = {each.name for each in sample_of(engine, SOURCE, secrets).columns if each.is_wordy}
-    counts: list[exp.Expr] = []
-    for name, kind in secrets:
-        length = f.call("avg", f.length(column(name))) if kind == "VARCHAR" else exp.null()
-        counts += [f.count_distinct(column(name)), f.count(column(name)), length]
-    ((*figures,),) = engine.rows(exp.select(*counts).from_(relation(SOURCE)))
-    for (name, _), values, rows, length in zip(secrets, figures[::3], figures[1::3], figures[2::3], strict=True):
-        seen = tells_people_apart(values, rows, length, is_wordy=name in wordy)
-        if seen is None:
-            continue
+    asked = {name: role for name, role in roles.items() if fold(name) not in allowed}
+    for name, why in refused(engine, QualifiedName((SOURCE,)), types, asked):
         raise UserError(
-            f"{name} is secret, and secrets are published as they are: {seen}",
+            why,
             hint=f"leave {name} out, put something coarser in its place, or publish it with --allow {shell_name(name)}",
         )
 
@@ -279,19 +269,31 @@ def require_free(target: str | None, replace: bool, is_dry: bool) -> None:
         raise UserError(f"{target!r} cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
-def release_statement(name: str, columns: Columns, wanted: Wanted) -> str:
-    """The statement that makes the release, and its policy, from the table SOURCE."""
+def release_statements(name: str, columns: Columns, wanted: Wanted) -> list[str]:
+    """The statements that make the release and its policy from the table SOURCE.
+
+    With columns that are allowed they are those of a full policy, since the short form refuses such columns.
+    """
     requirements = [f"k_anonymity({wanted.k})"]
     if columns.secret:
         requirements.append(f"l_diversity({wanted.l})")
+    source, release = typed_name(SOURCE), typed_name(name)
+    method = f"METHOD {call_text(wanted.method)}" if wanted.method else ""
+    required = f"REQUIRE {', '.join(requirements)}"
+    if wanted.allowed:
+        roles = [f"{typed_name(each)} QUASI IDENTIFIER USING AUTO" for each in columns.known]
+        roles += [f"{typed_name(each)} SENSITIVE" for each in columns.secret]
+        roles += [f"{typed_name(columns.entity)} ENTITY"] if columns.entity else []
+        policy = f"CREATE POLICY {release} ON {source} ({', '.join(roles)}) {required}"
+        return [policy, f"CREATE ANONYMIZED TABLE {release} AS POLICY {release} {method}".rstrip()]
     parts = [
-        f"CREATE ANONYMIZED TABLE {typed_name(name)} FROM {typed_name(SOURCE)} ({_names(columns.known)})",
+        f"CREATE ANONYMIZED TABLE {release} FROM {source} ({_names(columns.known)})",
         f"SENSITIVE {_names(columns.secret)}" if columns.secret else "",
         f"ENTITY {typed_name(columns.entity)}" if columns.entity else "",
-        f"REQUIRE {', '.join(requirements)}",
-        f"METHOD {call_text(wanted.method)}" if wanted.method else "",
+        required,
+        method,
     ]
-    return " ".join(filter(None, parts))
+    return [" ".join(filter(None, parts))]
 
 
 def _names(names: Iterable[str]) -> str:
