@@ -19,6 +19,8 @@ import pandas
 import pytest
 from typer.testing import Result
 
+import sqlanon
+from sqlanon import PrivacyRemark
 from sqlanon.clients.terminal.files import commands
 from sqlanon.clients.terminal.files.named_data import data_of
 from sqlanon.clients.terminal.files.proposal import with_options
@@ -455,6 +457,24 @@ def test_profile_reads_codes_and_commas_as_what_they_are(folder: Path) -> None:
     )
     assert "--null '?' reads it as one" in done.stderr
     assert "--decimal , reads the numbers" in done.stderr
+    assert (
+        'children is text, and its ranges are alphabetical: its values are numbers as text, but for "?"' in done.stderr
+    )
+    assert "height is text, and its ranges are alphabetical: its values are numbers with a decimal comma" in done.stderr
+    assert "CAST(" not in done.stderr
+
+
+def test_yes_and_no_are_said_to_be_read_as_booleans(folder: Path) -> None:
+    lines = "".join(f"{20 + i % 9},{['No', 'yes'][i % 2]},{['true', 'FALSE'][i % 2]}\n" for i in range(60))
+    Path("people.csv").write_text(f"age,smoker,drives\n{lines}")
+    sentence = "smoker is read as true and false, in place of No and yes"
+    done = anonymize("people.csv", "--known", "age,drives", "--secret", "smoker", "-o", "out.csv")
+    assert sentence in done.stderr
+    assert set(pandas.read_csv("out.csv", dtype=str)["smoker"]) == {"true", "false"}
+    assert json.loads(invoke("profile", "people.csv", "--json").stdout)["read"] == [sentence]
+    with pytest.warns(PrivacyRemark, match=sentence):
+        sqlanon.anonymize("people.csv", known=["age"], secret=["smoker"])
+    assert "drives is read" not in done.stderr
 
 
 def test_remarks_name_options(folder: Path) -> None:

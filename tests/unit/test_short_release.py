@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 from sqlanon import (
@@ -176,6 +178,54 @@ def test_what_short_forms_do_not_refuse() -> None:
     full = Policy("full", source="data", quasi_identifiers=["age"], sensitive=["told"], require=[KAnonymity(k=5)])
     with pytest.warns(PrivacyRemark, match="told"):
         anonymize(frame, policy=full)
+
+
+def test_short_forms_say_that_ranges_of_numbers_as_text_are_alphabetical(tmp_path: Path) -> None:
+    con = template(
+        "CREATE TABLE t AS SELECT if(i % 9 = 0, '?', (i * 7 % 120 / 10)::VARCHAR) AS level, "
+        "strftime(DATE '1990-01-20' + CAST(i % 90 AS INTEGER), '%d %b %Y') AS born, i % 30 || ',5' AS weight, "
+        "'w' || i % 9 AS ward, i % 3 AS ill FROM range(90) AS r(i)"
+    )
+    said = remarks(con, "CREATE ANONYMIZED TABLE r FROM t (level, born, weight, ward) SENSITIVE ill")
+    mended = {
+        "level": ('numbers as text, but for "?"', "CAST(NULLIF(\"level\", '?') AS DOUBLE)"),
+        "born": ("dates as text, in the format %d %b %Y", "STRPTIME(\"born\", '%d %b %Y')"),
+        "weight": ("numbers with a decimal comma", "CAST(REPLACE(\"weight\", ',', '.') AS DOUBLE)"),
+    }
+    for name, (meant, cast) in mended.items():
+        (line,) = (line for line in said.splitlines() if line.startswith(f"{name} is text"))
+        assert line.startswith(f"{name} is text, and its ranges are alphabetical: its values are {meant}; publish ")
+        # What is advised runs, and leaves nothing to say.
+        written = line.partition("publish ")[2].removesuffix(" in its place")
+        assert written.casefold() == cast.casefold()
+        con.execute(f"CREATE OR REPLACE VIEW mended AS SELECT {written} AS {name}, ill FROM t")
+        short = f"CREATE OR REPLACE ANONYMIZED TABLE m FROM mended ({name}) SENSITIVE ill METHOD mondrian"
+        assert "is text" not in remarks(con, short)
+    assert "ward is text" not in said
+    frame = con.duckdb.execute("FROM t").df()
+    advised = {
+        "level": "pandas.to_numeric(data['level'], errors=\"coerce\")",
+        "born": 'pandas.to_datetime(data[\'born\'], format="%d %b %Y", errors="coerce")',
+        "weight": 'pandas.to_numeric(data[\'weight\'].str.replace(",", "."), errors="coerce")',
+    }
+    with pytest.warns(PrivacyRemark) as caught:
+        anonymize(frame, known=[*advised], secret="ill", method="mondrian")
+    for name, text in advised.items():
+        assert any(str(each.message).startswith(f"{name} is text") and text in str(each.message) for each in caught)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(PrivacyRemark, match=r"level is text.* give null=\['\?'\]$"):
+        anonymize(tmp_path / "t.csv", known=["level"], secret="ill", method="mondrian")
+
+
+def test_days_of_pandas_are_published_as_dates() -> None:
+    days = pandas.to_datetime(["2020-02-01", "2020-03-05", None] * 20) + pandas.to_timedelta([*range(60)], unit="D")
+    frame = pandas.DataFrame({"day": days, "moment": days + pandas.Timedelta(hours=7), "ill": [1, 2, 3, 4] * 15})
+    released = anonymize(frame, known=["day", "moment"], secret="ill", method="mondrian")
+    labels = [str(label) for label in released["day"].dropna()]
+    assert len(labels) >= 40
+    assert all(re.fullmatch(r"\[\d{4}-\d\d-\d\d, \d{4}-\d\d-\d\d\]", label) for label in labels)
+    assert any("07:00:00" in str(label) for label in released["moment"])
+    assert str(frame["day"].dtype).startswith("datetime64")
 
 
 def test_a_policy_of_the_name_is_kept_unless_or_replace_is_said(con: Connection) -> None:

@@ -260,23 +260,47 @@ def notes(of: SampledColumn) -> Iterator[str]:
     codes: Sequence[str | int] = _missing_codes(of)
     if codes:
         yield _about_codes(of.name, codes)
-    if not is_text(of.type):
-        return
-    texts = [text for text in of.texts if text not in codes]
-    if formats := date_formats(texts):
-        moment = f.call("strptime", column(of.name), literal(formats[0]))
-        either = f" or {formats[1]}" if len(formats) > 1 else ""
-        yield f"its values are dates as text, in the format {formats[0]}{either}: {to_sql(moment)}"
-    elif _are_numbers(texts):
-        value: exp.Expr = column(of.name)
-        for code in codes:
-            value = f.call("nullif", value, literal(code))
+    if stored := stored_as_text(of):
         others = "its other values" if codes else "its values"
-        yield f"{others} are numbers as text: {to_sql(cast(value, 'DOUBLE'))}"
-    elif _have_commas(texts):
-        value = cast(f.call("replace", column(of.name), literal(","), literal(".")), "DOUBLE")
-        by_reader = "read_csv(..., decimal_separator => ',')"
-        yield f"its values are numbers with a decimal comma: {to_sql(value)}, or {by_reader}"
+        by_reader = ", or read_csv(..., decimal_separator => ',')" if stored.has_commas else ""
+        yield f"{others} are {stored.meant}: {stored.cast}{by_reader}"
+
+
+@dataclass(frozen=True)
+class StoredAsText:
+    """A column of text whose values are numbers or dates.
+
+    `meant` says what they are, `codes` are the codes for missing values among them, `cast` is the SQL that reads them.
+    `format` is that of dates, None for numbers; `has_commas` says that numbers have a decimal comma.
+    """
+
+    name: str
+    meant: str
+    codes: tuple[str, ...]
+    cast: str
+    format: str | None = None
+    has_commas: bool = False
+
+
+def stored_as_text(of: SampledColumn) -> StoredAsText | None:
+    """How a column of text has numbers or dates; None for a column of words, of codes, and for other types."""
+    if not is_text(of.type):
+        return None
+    codes = tuple(_missing_texts(of.texts))
+    texts = [text for text in of.texts if text not in codes]
+    value: exp.Expr = column(of.name)
+    for code in codes:
+        value = f.call("nullif", value, literal(code))
+    if formats := date_formats(texts):
+        either = f" or {formats[1]}" if len(formats) > 1 else ""
+        moment = to_sql(f.call("strptime", value, literal(formats[0])))
+        return StoredAsText(of.name, f"dates as text, in the format {formats[0]}{either}", codes, moment, formats[0])
+    if _are_numbers(texts):
+        return StoredAsText(of.name, "numbers as text", codes, to_sql(cast(value, "DOUBLE")))
+    if _have_commas(texts):
+        with_point = to_sql(cast(f.call("replace", value, literal(","), literal(".")), "DOUBLE"))
+        return StoredAsText(of.name, "numbers with a decimal comma", codes, with_point, has_commas=True)
+    return None
 
 
 def date_formats(texts: Sequence[str]) -> list[str]:

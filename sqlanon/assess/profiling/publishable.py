@@ -1,11 +1,13 @@
-"""Columns that a release in a short form may not publish: free text, and secrets that tell people apart."""
+"""What a short form looks for in the columns that it is to publish: free text, telling secrets, numbers as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.assess.profiling.checked_values import StoredAsText, stored_as_text
 from sqlanon.assess.profiling.roles import free_text, tells_people_apart
 from sqlanon.assess.profiling.sample import sampled
 from sqlanon.domain.identifiers import fold
@@ -15,6 +17,8 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 
+# How a remark on a column of text goes on behind the name.
+IS_TEXT = " is text,"
 # How values of a role are published.
 _PUBLISHED = {
     Role.QUASI_IDENTIFIER: "is known, and ranges of texts show some of them as they are",
@@ -23,31 +27,54 @@ _PUBLISHED = {
 }
 
 
-def refused(
-    engine: Engine, table: QualifiedName, columns: Sequence[Column], roles: Mapping[str, Role]
-) -> Iterator[tuple[str, str]]:
-    """The columns that a short form refuses, each with a sentence that says why.
+@dataclass(frozen=True)
+class Looked:
+    """What a short form finds in the columns that it is to publish.
 
-    `columns` are those of the table, (name, type), and `roles` has the role of each column to be published. Free text
-    is refused in any role, and a secret whose values tell people apart.
+    `refused` are columns that it refuses, each with a sentence that says why: free text in any role, and a secret whose
+    values tell people apart. `as_text` are known columns of text that has numbers or dates: their ranges are
+    alphabetical.
+    """
+
+    refused: tuple[tuple[str, str], ...] = ()
+    as_text: tuple[StoredAsText, ...] = ()
+
+
+def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], roles: Mapping[str, Role]) -> Looked:
+    """The columns of a table that a short form refuses, and those that are text though their values are numbers.
+
+    `columns` are those of the table, (name, type), and `roles` has the role of each column to be published.
     """
     role_of = {fold(name): role for name, role in roles.items() if role in _PUBLISHED}
-    asked = [
+    checked_columns = [
         (name, kind)
         for name, kind in columns
         if fold(name) in role_of and (kind == "VARCHAR" or role_of[fold(name)] is Role.SENSITIVE)
     ]
-    if not asked:
-        return
+    if not checked_columns:
+        return Looked()
     counts: list[exp.Expr] = [f.count()]
-    for name, kind in asked:
+    for name, kind in checked_columns:
         length = f.call("avg", f.length(column(name))) if kind == "VARCHAR" else exp.null()
         counts += [f.count_distinct(column(name)), f.count(column(name)), length]
     [[rows, *figures]] = engine.rows(exp.select(*counts).from_(relation(table)))
-    texts = [(name, kind) for name, kind in asked if kind == "VARCHAR"]
-    wordy = {each.name for each in sampled(engine, table, texts, int(rows)).columns if each.is_wordy}
-    for (name, _), values, present, length in zip(asked, figures[::3], figures[1::3], figures[2::3], strict=True):
+    texts = [(name, kind) for name, kind in checked_columns if kind == "VARCHAR"]
+    sample = sampled(engine, table, texts, int(rows))
+    wordy = {each.name for each in sample.columns if each.is_wordy}
+    refused = []
+    for (name, _), values, present, length in zip(
+        checked_columns, figures[::3], figures[1::3], figures[2::3], strict=True
+    ):
         role = role_of[fold(name)]
         reason = tells_people_apart if role is Role.SENSITIVE else free_text
         if why := reason(values, present, length, is_wordy=name in wordy):
-            yield name, f"{name} {_PUBLISHED[role]}: {why}"
+            refused.append((name, f"{name} {_PUBLISHED[role]}: {why}"))
+    known = [each for each in sample.columns if role_of[fold(each.name)] is Role.QUASI_IDENTIFIER]
+    return Looked(tuple(refused), tuple(stored for each in known if (stored := stored_as_text(each))))
+
+
+def alphabetical(stored: StoredAsText, advice: str) -> str:
+    """A sentence about a known column of text that has numbers or dates."""
+    codes = ", ".join(f'"{code}"' for code in stored.codes)
+    others = f", but for {codes}" if codes else ""
+    return f"{stored.name}{IS_TEXT} and its ranges are alphabetical: its values are {stored.meant}{others}; {advice}"

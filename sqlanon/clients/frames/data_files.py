@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.assets import read
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.duckdb import open_database
 from sqlanon.engines.translated import translated
 from sqlanon.errors import SqlanonError, UserError
@@ -154,6 +154,29 @@ class DataFile:
                 data._run(connection)
                 return data
         raise self._unreadable(error) from error
+
+    def booleans(self, engine: Engine, columns: Sequence[Column]) -> list[str]:
+        """Sentences about columns of a CSV file that are read as Booleans, and say yes and no, or T and F.
+
+        `columns` are the (name, type) of those to look at. The first rows are read once more, as text.
+        """
+        names = [name for name, kind in columns if kind == "BOOLEAN"]
+        if self.kind != "csv" or not names:
+            return []
+        types = ", ".join(f"{string_text(name)}: 'VARCHAR'" for name in names)
+        as_text = replace(self, options=(*self.options, ("types", f"{{{types}}}")))
+        query = f"FROM {as_text._reader(self.read_from or self.paths)} LIMIT {_HEAD}"
+        try:
+            read_columns, rows = engine.columns(query), engine.rows(query)
+        except SqlanonError:
+            return []
+        values = dict(zip((name for name, _ in read_columns), zip(*rows, strict=True), strict=True)) if rows else {}
+        sentences = []
+        for name in names:
+            texts = [text for text in dict.fromkeys(values.get(name, ())) if isinstance(text, str)]
+            if others := [text for text in texts if text.strip().casefold() not in ("true", "false")]:
+                sentences.append(f"{name} is read as true and false, in place of {' and '.join(others[:2])}")
+        return sentences
 
     def no_utf8(self) -> str | None:
         """The kind of text that a CSV file has where it is not UTF-8; None where it is, and for other files."""

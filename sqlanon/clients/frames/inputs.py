@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
+from sqlanon.assess.profiling.checked_values import StoredAsText
 from sqlanon.clients.frames.data_files import (
     CSV_OPTIONS,
     GLOB,
@@ -74,6 +75,14 @@ class Input(ABC):
         """A function that returns the same frames later, and None once the caller has let go of the data."""
         return dict
 
+    def advice(self, stored: StoredAsText) -> str:
+        """How the column is given as the numbers or dates that its text has."""
+        return f"give {stored.cast} in its place"
+
+    def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:
+        """Sentences about how these columns were read."""
+        return []
+
     @abstractmethod
     def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
         """The released rows, a relation of DuckDB's, as data of the kind that was given, which know the release."""
@@ -104,6 +113,13 @@ class PandasInput(_Frame):
 
     _restoring: Restoring
 
+    def advice(self, stored: StoredAsText) -> str:
+        text = f"data[{stored.name!r}]"
+        if stored.format:
+            return f'give pandas.to_datetime({text}, format="{stored.format}", errors="coerce")'
+        with_point = f'{text}.str.replace(",", ".")' if stored.has_commas else text
+        return f'give pandas.to_numeric({with_point}, errors="coerce")'
+
     def __init__(self, data: Any) -> None:
         super().__init__(data)
         self.index = [name for name in data.index.names if name is not None]
@@ -113,6 +129,9 @@ class PandasInput(_Frame):
         # Of other columns DuckDB need not know the types.
         listed = [name for name in self.names if name in columns]
         self._restoring = Restoring(self._data[listed], listed)
+        for name in listed:
+            if _are_days(self._data[name]):
+                self._restoring.source[name] = self._data[name].dt.date
         self.attributes = self._restoring.attributes
         return {NAME: self._restoring.source}
 
@@ -184,6 +203,14 @@ class FileInput(Input):
             options.null, options.encoding, options.decimal
         )
         self.source = Source(query=f"FROM {self._file.reader}")
+
+    def advice(self, stored: StoredAsText) -> str:
+        options = [f"null={list(stored.codes)!r}"] * bool(stored.codes) + ['decimal=","'] * stored.has_commas
+        return f"give {', '.join(options)}" if options and self._file.kind == "csv" else super().advice(stored)
+
+    def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:
+        read = engine.columns(str(self.source.query))
+        return self._file.booleans(engine, [each for each in read if each[0] in columns])
 
     def open(self, engine: Engine) -> None:
         query = str(self.source.query)
@@ -285,6 +312,14 @@ def _column_names(names: list[Any], data: Any) -> list[str]:
                 hint="rename one",
             )
     return names
+
+
+def _are_days(values: Any) -> bool:
+    """Whether a column of pandas' has timestamps without a time zone, all of them at midnight: pandas has no dates."""
+    if not str(values.dtype).startswith("datetime64[") or getattr(values.dt, "tz", None) is not None:
+        return False
+    moments = values.dropna()
+    return len(moments) > 0 and bool((moments == moments.dt.normalize()).all())
 
 
 def _require_known_dtypes(data: Any, columns: Collection[str]) -> None:

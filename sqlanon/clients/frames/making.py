@@ -33,7 +33,7 @@ from sqlanon.sql.build.sql_files import query_tree
 from sqlanon.statements.base import Answer
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.policies.profile import Profile
-from sqlanon.statements.releases._short_release import require_publishable
+from sqlanon.statements.releases._short_release import looked_for
 from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.run import run_statement
 
@@ -81,8 +81,9 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
     columns = {attribute.name for attribute in wanted.policy.attributes}
     with registered_frames(connection, data.frames(columns)):
         policy = replace(wanted.policy, attributes=(*wanted.policy.attributes, *data.attributes))
+        as_text: tuple[str, ...] = ()
         if wanted.is_short:
-            require_publishable(engine, policy, "or give a full policy: policy=sqlanon.Policy(...)")
+            as_text = looked_for(engine, policy, "or give a full policy: policy=sqlanon.Policy(...)", data.advice)
         create = CreateRelease("table", RELEASE, policy.name, wanted.call)
         for hierarchy in starmap(hierarchy_argument, wanted.hierarchies.items()):
             run_statement(engine, hierarchy)
@@ -103,7 +104,12 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
         chosen = wanted.call if wanted.call.name else MethodCall(recorded.method, recorded.method_arguments)
         statements = _statements(data, replace(wanted, call=chosen))
         positions = data.attributes[0].name if data.attributes else None
-        remarks = [*([_K_IS_ONE] if wanted.k == 1 else []), *_remarks(answer, positions)]
+        remarks = [
+            *([_K_IS_ONE] if wanted.k == 1 else []),
+            *data.remarks(engine, columns),
+            *as_text,
+            *_remarks(answer, positions),
+        ]
         unpublished = [name for name in data.names if name not in columns]
         release = FrameRelease(connection, statements, remarks, unpublished, positions, data.again(columns))
         result = data.result(released, published, release)

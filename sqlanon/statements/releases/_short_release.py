@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.publishable import refused
+from sqlanon.assess.profiling.checked_values import StoredAsText
+from sqlanon.assess.profiling.publishable import alphabetical, looked_at
 from sqlanon.catalog import migrations, policies, releases
 from sqlanon.domain.context import Watching
 from sqlanon.domain.identifiers import fold
@@ -78,10 +79,11 @@ def store_policy(engine: Engine, statement: CreateShortRelease) -> tuple[str, ..
     _make_room(engine, statement)
     policy, remarks = completed(statement.definition)
     unpublished = _require_rows(engine, policy)
-    require_publishable(engine, policy, f"or make a full policy, CREATE POLICY {typed_name(policy.name)} ON ...")
+    in_full = f"or make a full policy, CREATE POLICY {typed_name(policy.name)} ON ..."
+    as_text = looked_for(engine, policy, in_full, lambda stored: f"publish {stored.cast} in its place")
     made = save_policy(engine, policy)
     described = f"DESCRIBE POLICY {typed_name(policy.name)} AS SQL writes it out, ALTER POLICY changes it"
-    return (*remarks, *made, *unpublished, f"the policy {policy.name} was made with the release: {described}")
+    return (*remarks, *made, *as_text, *unpublished, f"the policy {policy.name} was made with the release: {described}")
 
 
 def _release_is_there(engine: Engine, statement: CreateShortRelease) -> bool:
@@ -168,18 +170,22 @@ def _require_rows(engine: Engine, policy: Policy) -> tuple[str, ...]:
     return (f"not published, because the statement does not name them: {', '.join(others[:_LISTED])}{more}",)
 
 
-def require_publishable(engine: Engine, policy: Policy, otherwise: str) -> None:
-    """Raises PolicyError for free text, and for a sensitive column whose values tell people apart.
+def looked_for(
+    engine: Engine, policy: Policy, otherwise: str, advice: Callable[[StoredAsText], str]
+) -> tuple[str, ...]:
+    """Remarks on known columns of text that has numbers or dates, each with the advice that mends it.
 
-    A column with a hierarchy that the user named is made coarser by that, and is not refused. `otherwise` is how the
-    column is published all the same.
+    Raises PolicyError for free text, and for a sensitive column whose values tell people apart; `otherwise` is how the
+    column is published all the same. A column with a hierarchy that the user named is made coarser by that.
     """
     roles = {a.name: a.role for a in policy.attributes if a.hierarchy is None or a.role is Role.SENSITIVE}
     with Scratch(engine) as scratch:
         source = bind_source(engine, policy.source, scratch, copy=False, failed="the source cannot be read")
-        for name, why in refused(engine, source.relation, source.columns, roles):
-            hint = f"leave {name} out, publish something coarser in its place, {otherwise}"
-            raise PolicyError(why, hint=hint, part=("column", name))
+        looked = looked_at(engine, source.relation, source.columns, roles)
+    for name, why in looked.refused:
+        hint = f"leave {name} out, publish something coarser in its place, {otherwise}"
+        raise PolicyError(why, hint=hint, part=("column", name))
+    return tuple(alphabetical(stored, advice(stored)) for stored in looked.as_text)
 
 
 def _with_remarks(answer: Answer, remarks: Sequence[str]) -> Answer:

@@ -11,7 +11,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.checked_values import field_forms
+from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
+from sqlanon.assess.profiling.publishable import IS_TEXT
 from sqlanon.assess.workloads.summary import summary_of
 from sqlanon.clients.frames.data_files import SOURCE, DataFile, require_excel
 from sqlanon.clients.terminal.databases import connected
@@ -97,7 +98,12 @@ def anonymize(
         made = release_statements(data.name, columns, wanted)
         remarks = running.remarks("; ".join(made))
         if data.kind == "csv":
-            remarks = [*forms_in_words(forms), *remarks]
+            published = [each for each in types if each[0] in (*columns.known, *columns.secret)]
+            remarks = [
+                *forms_in_words(forms),
+                *data.booleans(engine, published),
+                *(_without_sql(remark, forms) for remark in remarks),
+            ]
         summary = summary_of(engine, QualifiedName((data.name,)), unpublished=columns.unpublished, remarks=remarks)
         summary = replace(summary, source=data.called)
         ran = [*data.statements(), *made]
@@ -127,6 +133,8 @@ def profile(
         running = Running(connection, output)
         require_excel(running.engine, data)
         data, said = _reread(connection, running, running.loaded(data))
+        engine = running.engine
+        said += data.booleans(engine, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE))))
         # The script names the table after the data, and so its hierarchies.
         table = typed_name(data.name)
         connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {table}")
@@ -154,6 +162,13 @@ def profile(
         if script is not None:
             write_page(script, text)
         show_proposal(output, proposal, command, text, None if script is None else str(script), said)
+
+
+def _without_sql(remark: str, forms: FieldForms) -> str:
+    """A remark on a column of text, without the SQL that reads its values where options of the command do."""
+    names = {*forms.commas, *(name for _, columns in forms.nulls for name in columns)}
+    is_mended = any(remark.startswith(f"{name}{IS_TEXT}") for name in names)
+    return remark.rpartition("; ")[0] if is_mended else remark
 
 
 def _as_typed(remark: str) -> str:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import recognized
 from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
-from sqlanon.assess.profiling.publishable import refused
+from sqlanon.assess.profiling.publishable import looked_at
 from sqlanon.assess.profiling.sample import Sample, sampled
 from sqlanon.clients.frames.data_files import SOURCE, DataFile
 from sqlanon.domain.identifiers import fold, nearest
@@ -217,8 +217,8 @@ def require_publishable(engine: Engine, columns: Columns, types: Sequence[tuple[
     """Raises UserError for free text, and for a secret column whose values tell people apart."""
     roles = dict.fromkeys(columns.known, Role.QUASI_IDENTIFIER) | dict.fromkeys(columns.secret, Role.SENSITIVE)
     allowed = {fold(name) for name in wanted.allowed}
-    asked = {name: role for name, role in roles.items() if fold(name) not in allowed}
-    for name, why in refused(engine, QualifiedName((SOURCE,)), types, asked):
+    other_roles = {name: role for name, role in roles.items() if fold(name) not in allowed}
+    for name, why in looked_at(engine, QualifiedName((SOURCE,)), types, other_roles).refused:
         raise UserError(
             why,
             hint=f"leave {name} out, put something coarser in its place, or publish it with --allow {shell_name(name)}",
