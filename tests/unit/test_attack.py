@@ -284,8 +284,8 @@ def test_check_names_the_attacks_that_nothing_bounds(con: Connection, required: 
     con.script(f"CHECK {EVEN} (ward) SENSITIVE disease REQUIRE {required}; CHECK people (ward)", events.append)
     (remark,) = events[1].remarks
     assert remark == (
-        f"no requirement that is met limits what {', '.join(unbounded)} can tell about disease; "
-        "ATTACK measures each attack"
+        f"no requirement that is met limits these attacks: {', '.join(unbounded)} on disease; "
+        "ATTACK says what a reader learns by each"
     )
     # Nothing was required.
     assert events[3].remarks == ()
@@ -298,8 +298,8 @@ def test_columns_with_the_same_attacks_are_in_one_sentence(con: Connection) -> N
     con.script(f"CHECK {table} (ward) SENSITIVE disease, drug, bill REQUIRE {required}", events.append)
     all_of_them = ", ".join(_ALL)
     assert events[1].remarks == (
-        f"no requirement that is met limits what {all_of_them} can tell about disease, drug, nor what similarity, "
-        "skewness can tell about bill; ATTACK measures each attack",
+        f"no requirement that is met limits these attacks: {all_of_them} on disease, drug; similarity, "
+        "skewness on bill; ATTACK says what a reader learns by each",
     )
 
 

@@ -108,6 +108,13 @@ def test_requirements_are_asked_of_the_columns_of_the_source(engine, required, a
     assert (found.public, found.guarding, found.ranges) == (None, (), ())
 
 
+def test_an_argument_of_another_choice_of_the_model_is_named(engine):
+    error = refusal(engine, policy_of("epsilon_privacy(epsilon => 2, weights => shares)"))
+    assert error.message == "epsilon_privacy with prior 'release' has no argument 'weights'"
+    assert error.hint.startswith("weights goes with prior => 'table': write epsilon_privacy(")
+    assert error.hint.endswith("weights => ..., prior => 'table')")
+
+
 @pytest.mark.parametrize(
     ("required", "problem"),
     [

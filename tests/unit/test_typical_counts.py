@@ -102,4 +102,5 @@ def test_columns_are_named_where_estimate_answers_null(con: Connection) -> None:
         CREATE ANONYMIZED TABLE rz AS POLICY z METHOD mondrian""")
     rows = con.execute("ESTIMATE SELECT count(*) AS n FROM places WHERE zip = '1001' FROM RELEASE rz").fetchall()
     assert rows[0][0] is None
-    assert (counts(con, "rz", 4).reason or "").endswith(": zip: the labels do not tell which values are below them")
+    reason = counts(con, "rz", 4).reason or ""
+    assert reason.endswith(": the release does not say which values of zip each label stands for")

@@ -363,8 +363,8 @@ def unbounded(
             attributes.setdefault(names, []).append(attribute)
     if not attributes:
         return ()
-    parts = [f"what {names} can tell about {', '.join(of)}" for names, of in attributes.items()]
-    return (f"no requirement that is met limits {', nor '.join(parts)}; ATTACK measures each attack",)
+    attacks = "; ".join(f"{names} on {', '.join(of)}" for names, of in attributes.items())
+    return (f"no requirement that is met limits these attacks: {attacks}; ATTACK says what a reader learns by each",)
 
 
 def _is_met(requirement: BoundRequirement, met: Collection[tuple[str, str, float | None]]) -> bool:

@@ -84,7 +84,7 @@ def _said(release: Release, texts: Mapping[int, str], reasons: Mapping[int, str]
     for number, reason in reasons.items():
         unanswered = sorted(columns[number] - answered)
         if reason or unanswered:
-            yield reason or f"{', '.join(unanswered)}: the labels do not tell which values are below them"
+            yield reason or f"the release does not say which values of {', '.join(unanswered)} each label stands for"
 
 
 def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> tuple[int, list[tuple[int, str]]]:

@@ -102,7 +102,7 @@ def bound_arguments(question: _Parameterized, arguments: Mapping[str, Value]) ->
             near = nearest(name, [*names, *_GENERIC])
             raise PolicyError(
                 f"{_called(question)} has no argument {name!r}",
-                hint=near or f"write {_shape(question)}",
+                hint=_goes_with(question, name) or near or f"write {_shape(question)}",
                 part=("requirement", question.model, name),
             )
     bound: list[tuple[str, Argument]] = []
@@ -115,6 +115,16 @@ def bound_arguments(question: _Parameterized, arguments: Mapping[str, Value]) ->
         with about("requirement", question.model, parameter.name):
             bound.append((parameter.name, _checked(question, parameter, value)))
     return tuple(bound)
+
+
+def _goes_with(question: _Parameterized, name: str) -> str | None:
+    """The choice of the model that has the argument, as in weights goes with prior => 'table'; None where none has."""
+    if question.when is None:
+        return None
+    for other in questions_of(question.model):
+        if other.when and any(parameter.name == name for parameter in other.parameters):
+            return f"{name} goes with {other.when.argument} => {written(other.when.value)}: write {_shape(other)}"
+    return None
 
 
 def _called(question: _Parameterized) -> str:
