@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.categories import recognized
+from sqlanon.assess.profiling.categories import SEX, recognized
 from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_nested, sampled
 from sqlanon.assess.profiling.words import words_of
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -216,7 +216,7 @@ class _Harbor:
         if item == "R" and is_nested(kind.type):
             return f"{shown_at}, and what is in it was not read", YOURS
         # Requirements of classes may leave no row alone; that is not what the rule asks.
-        is_open = item in _IMAGES or (item == "R" and is_quasi and kind.category is None)
+        is_open = item in _IMAGES or (item == "R" and is_quasi and kind.category in (None, SEX))
         return shown_at, YOURS if is_open else NOT_MET
 
     def _coarser(self, name: str, item: str, hierarchy: StoredHierarchy, least: int) -> tuple[str, str]:

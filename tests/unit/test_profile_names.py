@@ -39,6 +39,8 @@ def test_a_name_is_split(name: str, words: list[str]) -> None:
     [
         *((name, "health") for name in ("hiv2004", "hivpos", "icd10_code", "bmi_w3", "cd4", "totmed", "sysbp82")),
         *((name, "health") for name in ("Krankheit", "maladie", "enfermedad", "malattia", "ziekte", "erkrankungsjahr")),
+        *((name, "health") for name in ("hemo", "cd40", "cd4_w2", "cd820")),
+        *((name, "money") for name in ("deny", "tinc", "default", "is_default", "dole_amount", "on_dole")),
         *((name, "money") for name in ("lwage", "lprewage", "labinc", "faminc", "copay", "logincome", "lnw")),
         *((name, "money") for name in ("Jahresgehalt", "salaire_net", "sueldo", "reddito", "inkomen", "Bürgergeld")),
         *(
@@ -64,6 +66,7 @@ def test_subjects_of_names(name: str, subject: str) -> None:
     [
         *("sewage", "passage", "payload", "parity", "scoreboard", "reunion", "discount", "display", "method", "index"),
         *("contract", "sales", "incident", "password", "skill", "party_size", "expsq", "company", "radio", "session"),
+        *("DoleLR", "default_value", "defaultLanguage", "sex", "cd", "tint"),
         *("educ", "married", "region", "hours", "height", "spain", "campaign", "again", "data", "std_dev"),
     ],
 )
@@ -136,6 +139,26 @@ def test_nothing_sensitive_is_asked_once_above_the_list() -> None:
     assert "others may know it" not in str(rows)
     con.execute(f"CREATE TABLE u AS SELECT i % 7 AS a, i % 3 AS {quoted('Diagnose')} FROM range(400) AS r(i)")
     assert "keep to themselves?" not in str(con.execute("PROFILE u").fetchall())
+
+
+def test_an_address_of_few_values_and_a_sex_that_a_diagnosis_tells_are_known() -> None:
+    con = sqlanon.connect()
+    con.execute("""
+        CREATE TABLE t AS
+        SELECT i % 23 AS ward, ['U', 'R'][1 + i * i % 7 % 2] AS address,
+               ['ovary', 'prostate', 'womb'][1 + i % 3] AS diagnosis,
+               ['f', 'm', 'f'][1 + i % 3] AS sex, CAST(i % 3 = 0 AS INTEGER) AS code
+        FROM range(300) AS r(i)""")
+    roles = {row[1]: row[7:] for row in con.execute("PROFILE t").fetchall() if row[0] == "column"}
+    assert roles["diagnosis"][0] == "SENSITIVE"
+    assert roles["address"][0].startswith("QUASI IDENTIFIER")
+    assert roles["address"][1].startswith("its name says an address, and it has 2 different values")
+    assert roles["sex"][0].startswith("QUASI IDENTIFIER")
+    # Nothing says that this indicator of the diagnosis is anything else.
+    assert roles["code"][0] == "SENSITIVE"
+    con.execute("CREATE TABLE u AS SELECT 'Main Street ' || i % 30 AS address FROM range(300) AS r(i)")
+    (address,) = (row for row in con.execute("PROFILE u").fetchall() if row[:2] == ("column", "address"))
+    assert address[7] == "IDENTIFIER"
 
 
 def test_comments_on_columns_are_read_as_a_codebook() -> None:

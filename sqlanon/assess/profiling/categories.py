@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlanon.assess.profiling.checked_values import checked, date_formats
 from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_text, sizes
@@ -107,8 +107,16 @@ _CATEGORIES = (
         identifies=False,
     ),
     Category("age", r"age|age_in_years", identifies=False),
+    Category(
+        "sex",
+        r"(sex|gender)(_?(code|cd))?|geschlecht|sexe|sexo|genero|g\u00e9nero|sesso|genere|geslacht|(is_)?(male|female)",
+        identifies=False,
+    ),
 )
 
+# What everybody sees of a person is no secret, also where a secret such as a diagnosis tells it.
+SEX = "sex"
+DEMOGRAPHIC = ("age", SEX)
 # Categories that lists of words tell, and the patterns above do not.
 _OTHERS = (Category("household number"),)
 _BY_NAME = {category.name: category for category in (*_CATEGORIES, *_OTHERS)}
@@ -118,6 +126,8 @@ _HOUSEHOLDS = {"household", "hh", "haushalt", "menage", "hogar", "huishouden", "
 _HAS_E_MAIL = re.compile(r"[\w.+-]+@\w[\w-]*(\.[\w-]+)*\.[A-Za-z]{2,}")
 # Values that are each in a category by their form alone.
 _IP_ADDRESS = "IP address"
+# A column of this name may say town or country.
+_ADDRESS = "address"
 # A text whose values tell a subject has at least so many of them, half of which or more do.
 _FEW_OF_SUBJECT = 2
 _COMPARED = 500
@@ -143,6 +153,8 @@ def recognized(sample: Sample, comments: Mapping[str, str] | None = None) -> dic
 def _recognized(column: SampledColumn, comment: str) -> Recognized | None:
     texts = column.texts[:_COMPARED] if is_text(column.type) else []
     form, named = _by_form(column, texts), by_name(column.name)
+    if named and named.category == _ADDRESS and _are_few(column):
+        named = replace(named, direct=False, why=f"{named.why}, and it has {len(column.distinct)} different values")
     if form and form.direct:
         return form
     if is_text(column.type) and any("@" in text and _HAS_E_MAIL.search(text) for text in column.texts):
@@ -154,6 +166,12 @@ def _recognized(column: SampledColumn, comment: str) -> Recognized | None:
         if told_role and (told_role.direct or told_role.sensitive):
             return told_role
     return form or _subject_of_values(texts) or named or commented
+
+
+def _are_few(column: SampledColumn) -> bool:
+    """Whether a column has so few values, each in so many rows, that none of them is about one person."""
+    present = sum(value is not None for value in column.values)
+    return len(column.distinct) < sizes().respondents and present >= sizes().respondents * len(column.distinct)
 
 
 def by_name(name: str, told_by: str = "name") -> Recognized | None:

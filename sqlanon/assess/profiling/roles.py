@@ -23,7 +23,7 @@ from sqlanon.sql.build.names import alias, column, relation
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
 OTHERS_MAY_KNOW = "others may know it"
-_NOT_RECOGNIZED = "not recognized"
+_NOT_RECOGNIZED = "neither name nor values say what it is: do others know it, or is it secret?"
 _FREE_TEXT = "it is free text, which may name anybody"
 # Kinds of functions that tell something of their sources.
 _TELLING_KINDS = ("square", "logarithm", "sum", "product", "difference", "quotient", "repeats", "bands", "indicator")
@@ -163,11 +163,12 @@ def proposed_role(values: Values, recognized: Recognized | None) -> ProposedRole
 
 
 def related_roles(
-    roles: Sequence[tuple[Values, ProposedRole]], relations: Sequence[Relation]
+    roles: Sequence[tuple[Values, ProposedRole]], relations: Sequence[Relation], demographic: Collection[str] = ()
 ) -> list[tuple[Values, ProposedRole]]:
     """The roles of columns, of which some are functions of others.
 
-    A number that is made of sensitive ones is sensitive, and so is an indicator of one of their values. A
+    A number that is made of sensitive ones is sensitive, and so is an indicator of one of their values, unless it is
+    among the `demographic` columns: a diagnosis may tell the sex, which is known all the same. A
     quasi-identifier that says the same as another one is left out, because a release would have to make both coarser.
     """
     proposed = {values.name: role for values, role in roles}
@@ -176,9 +177,9 @@ def related_roles(
     for _ in telling:
         for each in telling:
             if not sensitive.isdisjoint(each.sources):
-                sensitive.add(each.name)
+                sensitive.update({each.name} - set(demographic))
             elif each.repeats and each.name in sensitive:
-                sensitive.update(each.sources)
+                sensitive.update(set(each.sources) - set(demographic))
     explained = {each.name: each for each in relations}
     return [(values, _related_role(role, values.name, explained, proposed, sensitive)) for values, role in roles]
 

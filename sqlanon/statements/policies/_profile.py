@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.categories import recognized
+from sqlanon.assess.profiling.categories import DEMOGRAPHIC, recognized
 from sqlanon.assess.profiling.checked_values import not_looked_for, notes
 from sqlanon.assess.profiling.combinations import Combinations, Search, count_alone, search
 from sqlanon.assess.profiling.relations import relations
@@ -119,7 +119,8 @@ def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list
         return roles
     possible = {values.name for values, role in roles if role.role is not Role.IDENTIFIER}
     compared = Sample(tuple(column for column in sample.columns if column.name in possible), sample.whole)
-    return related_roles(roles, relations(engine, part.rows, compared))
+    demographic = [name for name, recognition in recognitions.items() if recognition.category in DEMOGRAPHIC]
+    return related_roles(roles, relations(engine, part.rows, compared), demographic)
 
 
 def _of_lacking(engine: Engine) -> Iterator[Row]:
