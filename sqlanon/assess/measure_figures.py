@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
+from sqlanon.assess.figures.population_risk import uniques
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.assess.figures.with_noise import epsilon, marginals
 from sqlanon.catalog import releases
@@ -43,6 +44,7 @@ COMPUTED: Mapping[str, Computed] = {
     "marginals": marginals,
     "membership": _membership,
     "non_uniform_entropy": non_uniform_entropy,
+    "population_uniques": uniques,
     "precision": precision,
     "u_loss": u_loss,
 }
@@ -55,6 +57,9 @@ _OF_NOISE = ("epsilon", "marginals")
 
 # What is said of figures that compare such a release with its source.
 OWNERS = "the figures have no noise, and no budget pays for them: they are the owner's, and not to be given away"
+
+# Of those, what is measured only where it is named: it lacks an argument.
+_OF_ARGUMENTS = ("population_uniques",)
 
 # Of those, what can be begun for all releases of a policy, from its source.
 OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
@@ -95,7 +100,8 @@ def measure_figures(
     All without a name. `computed` has what takes more than a query over the classes.
 
     Raises UserError for an unknown name, and PolicyError for what cannot be measured of the release. Where all are
-    asked for, what cannot be measured is left out, which `remark` is called with, and what needs an argument.
+    asked for, what cannot be measured is left out, which `remark` is called with, and what needs an argument. `remark`
+    is also called with the notes of figures.
     """
     for call in calls:
         _require_known(call)
@@ -105,6 +111,9 @@ def measure_figures(
         )
         figures = [replace(figure, value=without_noise(figure.value)) for figure in measured]
         remember(engine, release, figures)
+    for figure in figures:
+        if figure.note:
+            remark(figure.note)
     return figures
 
 
@@ -183,7 +192,7 @@ def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[s
     if shows_people(release):
         return
     for name, computed in COMPUTED.items():
-        if name in _OF_NOISE and not release.has_noise:
+        if name in _OF_ARGUMENTS or (name in _OF_NOISE and not release.has_noise):
             continue
         try:
             _require_rows(engine, release, name)

@@ -44,13 +44,14 @@ class ClassFigure:
     """One number: `attribute` is the sensitive attribute that it is about, None where it is about classes alone.
 
     `value` is None where it is not defined: of no rows, say. The catalog keeps those that are `recorded`; others are
-    details of the one before them.
+    details of the one before them. `note` is a remark that has to be read with the value.
     """
 
     name: str
     attribute: str | None
     value: float | None
     recorded: bool = True
+    note: str = ""
 
 
 def reads_more(statistic: Statistic) -> bool:

@@ -243,6 +243,13 @@ MEANINGS: Mapping[str, str] = {
     "granularity_loss": "The detail that is lost: a label that stands for n of the N values of its column costs "
     "(n - 1) / (N - 1), a row that was left out costs 1; the mean over the rows of the source, "
     f"and over the quasi-identifiers, weighted where the policy weighs them. {_FROM_0_TO_1}.",
+    "population_uniques": "The estimated number of people who are alone with their values in the population that the "
+    "source is a sample of, by the model that a remark names. It is no bound: the model may not fit the population.",
+    **{
+        f"population_uniques_{name}": f"The estimate of population_uniques by the model of {model}; not defined where "
+        "it has no solution, or several."
+        for name, model in (("zayatz", "Zayatz"), ("pitman", "Pitman"), ("snb", "Chen and Keller-McNulty"))
+    },
     "precision": "The height of values in their hierarchies: a value costs its level divided by the height of its "
     "hierarchy, a row that was left out costs 1; the mean over the rows of the source, and over the quasi-identifiers, "
     f"weighted where the policy weighs them. {_FROM_0_TO_1}.",
