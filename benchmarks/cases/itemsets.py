@@ -1,7 +1,8 @@
 """METHOD itemsets and its CHECK on baskets, against counting how often each item occurs.
 
 Baskets are drawn by a script: up to 20 of 1,000 items, most of them few. The item of rank r is drawn with a chance of
-1/r, as in baskets of real shops, and half of a basket is from the department that its customer likes.
+1/r, as in baskets of real shops, and half of a basket is from the department that its customer likes. A third of the
+customers have one of 20 diagnoses, for coherence.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ __all__ = ["baskets", "run"]
 _SIZES, _QUICK_SIZES = (10_000, 100_000, 300_000), (5_000,)
 _ITEMS, _LONGEST, _MOST = 1_000, 20, (2, 3)
 _BASELINE = "SELECT item, count(*) FROM (SELECT unnest(items) AS item FROM baskets) GROUP BY item"
-_MAKE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY baskets_{items} METHOD itemsets"
+_MAKE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY {policy}_{items} METHOD itemsets"
+# The policies, and what each takes of the method.
+_POLICIES = {"baskets": "", "coherent": "(search => 'suppress')"}
 # Ranks are spread over the departments: each has some items that sell and many that do not.
 _SCRIPT = f"""
 SELECT setseed(0.42);
 CREATE TABLE baskets AS
 SELECT customer, list_distinct(list_transform(range(length), lambda n:
     'i' || CASE WHEN random() + 0 * n < 0.5 THEN department * 50 + CAST(floor(exp(random() * ln(51)) - 1) AS INTEGER)
-    ELSE CAST(floor(exp(random() * ln({_ITEMS + 1})) - 1) AS INTEGER) * 617 % {_ITEMS} END)) AS items
+    ELSE CAST(floor(exp(random() * ln({_ITEMS + 1})) - 1) AS INTEGER) * 617 % {_ITEMS} END)) AS items,
+    if(customer % 3 = 0, ['d' || customer // 3 % 20], []) AS diagnoses
 FROM (
     SELECT customer, 1 + CAST(floor({_LONGEST} * pow(random(), 2)) AS INTEGER) AS length,
         CAST(floor({_ITEMS} / 50 * pow(random(), 2)) AS INTEGER) AS department
@@ -40,7 +44,7 @@ CREATE HIERARCHY products AS LEVELS (
 
 
 def baskets(connection: sqlanon.Connection, rows: int) -> None:
-    """Draws the baskets, the same at each run, and declares a policy for each greatest number of known items."""
+    """Draws the baskets, the same at each run, and declares two policies for each greatest number of known items."""
     for statement in _SCRIPT.format(rows=rows).split(";"):
         if statement.strip():
             connection.duckdb.execute(statement).fetchall()
@@ -50,6 +54,10 @@ def baskets(connection: sqlanon.Connection, rows: int) -> None:
             f"CREATE POLICY baskets_{items} ON baskets (customer ENTITY, items QUASI IDENTIFIER USING products) "
             f"REQUIRE km_anonymity(k => 5, m => {items})"
         )
+        connection.execute(
+            f"CREATE POLICY coherent_{items} ON baskets (customer ENTITY, items QUASI IDENTIFIER, diagnoses SENSITIVE) "
+            f"REQUIRE coherence(h => 0.5, k => 5, p => {items})"
+        )
 
 
 def run(context: Context) -> Iterator[Figure]:
@@ -57,16 +65,20 @@ def run(context: Context) -> Iterator[Figure]:
         with sqlanon.connect() as connection:
             baskets(connection, rows)
             for items in _MOST:
-                context.note(f"itemsets, m = {items}, {rows:,} baskets")
-                yield from _measured(context, connection, rows, items)
+                for policy in _POLICIES:
+                    context.note(f"itemsets, {policy}, m = {items}, {rows:,} baskets")
+                    yield from _measured(context, connection, rows, items, policy)
 
 
-def _measured(context: Context, connection: sqlanon.Connection, rows: int, items: int) -> Iterator[Figure]:
+def _measured(context: Context, connection: sqlanon.Connection, rows: int, items: int, policy: str) -> Iterator[Figure]:
+    make = _MAKE.format(policy=policy, items=items) + _POLICIES[policy]
+
     def subject() -> Timings:
-        made = seconds(lambda: connection.execute(_MAKE.format(items=items)))
+        made = seconds(lambda: connection.execute(make))
         return {"total": made, "check": seconds(lambda: connection.sql("CHECK released").fetchall())}
 
     runs = 1 if context.quick else min(context.runs_at(rows), 3)
     samples = paired(lambda: seconds(lambda: connection.duckdb.execute(_BASELINE).fetchall()), subject, runs)
-    yield ratio("itemsets", f"the whole statement, m = {items}", rows, samples["total"], _BASELINE, None)
-    yield ratio("itemsets", f"CHECK, m = {items}", rows, samples["check"], _BASELINE, None)
+    what = f"m = {items}" if policy == "baskets" else f"coherence, p = {items}"
+    yield ratio("itemsets", f"the whole statement, {what}", rows, samples["total"], _BASELINE, None)
+    yield ratio("itemsets", f"CHECK, {what}", rows, samples["check"], _BASELINE, None)

@@ -5,6 +5,7 @@
 -- parameter: m BIGINT 1 8 -- the greatest number of items that an adversary knows of a list
 -- required: at least k
 -- least rows: k -- an adversary who knows no item finds all rows of the class
+-- most items: m
 -- monotone: yes -- lists of two classes that have a set are added up
 -- monotone under suppression: no -- a list that is added may have a set that no other has
 -- excess: none is known that never grows when classes merge

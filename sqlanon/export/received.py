@@ -347,7 +347,8 @@ class ExportedTables:
         }
         types = dict(self.engine.columns(exp.select(exp.Star()).from_(source.copy())))
         typed = [(name, types[name]) for name in keys]
-        return rows_of_each(requirements, indexes, typed, lambda names: rows_of(source, names, sensitive))
+        of_values = {name: types[part.name] for name, part in sensitive.items()}
+        return rows_of_each(requirements, indexes, typed, of_values, lambda names: rows_of(source, names, sensitive))
 
 
 def files_of(certificate: Certificate, data: Sequence[Path]) -> tuple[ExportFile, ...]:

@@ -50,7 +50,15 @@ from sqlanon.sql.questions.ask import BoundRequirement
 
 # What stands in the files alone, and in no other table of who made the release.
 _IN_FILES = frozenset(
-    ("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset", OF_NUMBERS, SUPERSET)
+    (
+        "equivalence_class",
+        "class_sensitive_value",
+        "sensitive_value",
+        "class_itemset",
+        "class_itemset_value",
+        OF_NUMBERS,
+        SUPERSET,
+    )
 )
 # A column of the policy that no file has, though others may know it, or must not learn it.
 _NOT_PUBLISHED = "not_published"

@@ -318,7 +318,9 @@ def _lists(answerable: AnswerableRequirements) -> dict[str, str]:
     """The types of the lists whose items are counted: a format that has texts only has lists as texts."""
     if not any(requirement.of_itemsets for requirement in answerable.requirements):
         return {}
-    return {b.column: b.published_type for b in answerable.bound.quasi_identifiers if is_list(b.published_type)}
+    bound = answerable.bound
+    columns = (*bound.quasi_identifiers, *bound.sensitive)
+    return {b.column: b.published_type for b in columns if is_list(b.published_type)}
 
 
 def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:

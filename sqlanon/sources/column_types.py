@@ -17,6 +17,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError
+from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import text_type
@@ -154,6 +155,11 @@ def item_of(bound: BoundAttribute) -> BoundAttribute:
     return replace(bound, type=kind, published_type=kind)
 
 
+def sensitive_items(value: exp.Expr, column_type: str) -> exp.Expr:
+    """The list of sensitive items of a row: a value of a type without lists is a list of this one item."""
+    return value if is_list(column_type) else exp.Array(expressions=[value])
+
+
 def list_column(requirement: object, columns: Sequence[Column]) -> str:
     """The one column of lists among quasi-identifiers. Raises PolicyError for none, and for several."""
     lists = [name for name, kind in columns if is_list(kind)]
@@ -173,27 +179,35 @@ def list_column(requirement: object, columns: Sequence[Column]) -> str:
 
 
 def most_items(requirement: BoundRequirement) -> int:
-    """The greatest number of items of the sets that a requirement is about."""
-    most = requirement.argument("m")
+    """Returns the greatest number of items of the sets that a requirement of items is about."""
+    most = requirement.argument(requirement.question.most_items or "")
     assert isinstance(most, int)
     return most
 
 
 def require_countable(
-    engine: Engine, lists: exp.Table | exp.Subquery, name: str, most: int, called: str | None = None
+    engine: Engine,
+    lists: exp.Table | exp.Subquery,
+    name: str,
+    most: int,
+    called: str | None = None,
+    sensitive: exp.Expr | None = None,
 ) -> None:
     """Raises PolicyError where the lists of a column have too many sets of up to `most` items to be counted.
 
-    `called` is what the user calls the column, where it is not its name.
+    `called` is what the user calls the column, where it is not its name. Each set is counted with each item of the list
+    `sensitive`, if there is one, and once more.
     """
-    listed = exp.select(alias(column(name), "list")).from_(lists.copy())
+    times = literal(1) if sensitive is None else literal(1) + f.coalesce(f.length(sensitive), literal(0))
+    listed = exp.select(alias(column(name), "list"), alias(times, "times")).from_(lists.copy())
     lengths = reading(query_file("lists", "lengths"), {"listed": listed})
-    by_length = [(int(length), int(number)) for length, number in engine.rows(lengths)]
-    sets = sum(number * max(comb(length, items) for items in range(1, most + 1)) for length, number in by_length)
+    by_length = [(int(length), int(number), int(counted)) for length, number, counted in engine.rows(lengths)]
+    sets = sum(counted * max(comb(length, items) for items in range(1, most + 1)) for length, _, counted in by_length)
     if sets > sizes().most_itemsets:
-        longest = [str(length) for length, number in by_length for _ in range(number)[:_LONGEST]][:_LONGEST]
+        longest = [str(length) for length, number, _ in by_length for _ in range(number)[:_LONGEST]][:_LONGEST]
+        with_values = "" if sensitive is None else ", each counted with the sensitive items beside it"
         raise PolicyError(
-            f"the lists of {called or name} have {sets:,} sets of up to {most} items, and no more than "
+            f"the lists of {called or name} have {sets:,} sets of up to {most} items{with_values}, and no more than "
             f"{sizes().most_itemsets:,} are counted; the longest lists have {', '.join(longest)} items",
-            hint="require a smaller m, or leave out the longest lists, ON (SELECT ... WHERE len(items) <= 100)",
+            hint="require less of sets, or leave out the longest lists, ON (SELECT ... WHERE len(items) <= 100)",
         )

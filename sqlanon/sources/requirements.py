@@ -147,7 +147,7 @@ def bind_requirements(
     for index, requirement in enumerate(requirements):
         if requirement.of_itemsets:
             list_column(requirement, [(b.column, b.published_type) for b in bound.quasi_identifiers])
-        if not requirement.question.joint:
+        if not requirement.question.joint and not requirement.of_itemsets:
             _require_plain_values(bound.policy, requirement, sensitive)
         if OF_NUMBERS in requirement.reads:
             _require_numbers(bound.policy, requirement, sensitive)

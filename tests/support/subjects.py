@@ -36,7 +36,7 @@ _FILES = {
         "estimates_fragments estimates_sliced pivot similarity sliced_releases slicing slicing_columns "
         "slicing_correlation slicing_fakes slicing_ranges"
     ),
-    "itemsets": "itemsets methods methods_killed",
+    "itemsets": "itemsets coherence methods methods_killed",
     "related_tables": "related_policy related_releases related_tables",
     "trivial": "methods methods_killed sliced_releases trivial",
     "models": (

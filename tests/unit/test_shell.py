@@ -270,7 +270,7 @@ def test_help_on_figures_attacks_and_models(words: str, folder: str, lines: list
 def test_help_on_one_method() -> None:
     said = piped(".help itemsets\n").stdout
     assert said.startswith("METHOD itemsets(search)")
-    assert "search => one of 'apriori', 'optimal', 'levels' (by default 'apriori'): how the labels" in said
+    assert "search => one of 'apriori', 'optimal', 'levels', 'suppress' (by default 'apriori'): how" in said
     assert "mondrian" not in said
 
 

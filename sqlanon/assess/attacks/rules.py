@@ -15,7 +15,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.sql_files import query_file, reading
-from sqlanon.sql.classes.further_relations import counted_sets
+from sqlanon.sql.classes.itemsets import counted_sets
 from sqlanon.sql.questions.statistics import BoundStatistic
 
 

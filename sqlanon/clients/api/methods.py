@@ -155,12 +155,13 @@ class Itemsets(Method):
     """METHOD itemsets: one cut of the items' hierarchy, under which each set of m labels is in k lists or in none.
 
     - `search`: how the labels are found: by raising those of rare sets, by looking at all cuts of a small hierarchy, or
-      as those of the least level that all items can have; by default 'apriori'.
+      as those of the least level that all items can have; 'suppress' gives no labels, and leaves items out of all
+      lists; by default 'apriori'.
     """
 
     METHOD: ClassVar[str] = "itemsets"
 
-    def __init__(self, *, search: Literal["apriori", "optimal", "levels"] | None = None) -> None:
+    def __init__(self, *, search: Literal["apriori", "optimal", "levels", "suppress"] | None = None) -> None:
         super().__init__("itemsets", search=search)
 
 

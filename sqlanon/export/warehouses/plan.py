@@ -50,6 +50,7 @@ _BESIDE = {
     "value_range": "it reads a table of ranges",
     "guarded": "it reads what each respondent guards",
     "class_itemset": "it is about lists",
+    "class_itemset_value": "it is about lists",
 }
 
 

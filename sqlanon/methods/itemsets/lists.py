@@ -17,7 +17,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.methods.shared.task import Task
-from sqlanon.sources.column_types import item_of, list_column, most_items, require_countable
+from sqlanon.sources.column_types import item_of, list_column, most_items, require_countable, sensitive_items
 from sqlanon.sources.requirement_columns import require_listed
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, cast, insert, is_null, order_by, union_all, window
@@ -25,7 +25,7 @@ from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.build.render import drop
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
-from sqlanon.sql.classes.further_relations import counted_sets
+from sqlanon.sql.classes.itemsets import counted_sets
 
 # The items that occur and the nodes above them, as codes in the order of their labels.
 
@@ -342,9 +342,16 @@ def list_attribute(task: Task) -> BoundAttribute:
     return next(b for b in quasi if b.column == name)
 
 
+def sensitive_list(task: Task, name: str) -> exp.Expr:
+    """The list of the sensitive items of a row, over the table of rows."""
+    names = [bound.column for bound in task.policy.published]
+    position = names.index(name)
+    return sensitive_items(column(column_name(position)), task.policy.published[position].published_type)
+
+
 def required_lists(task: Task) -> tuple[int, ...]:
     """Minimum support by size: entry i is the largest k that any requirement sets for i + 1 items."""
-    pairs = [(most_items(requirement), int(requirement.required)) for requirement in task.requirements]
+    pairs = [(most_items(requirement), requirement.least_rows) for requirement in task.requirements]
     return tuple(max(k for m, k in pairs if m >= items) for items in range(1, max(m for m, _ in pairs) + 1))
 
 
@@ -366,7 +373,9 @@ def coded_lists(task: Task) -> CodedLists:
             "and nobody knows whether it is one item",
             hint="leave the NULLs out, ON (SELECT ..., list_filter(items, lambda item: item IS NOT NULL) AS items ...)",
         )
-    require_countable(task.engine, listed, "list", len(required_lists(task)), attribute.column)
+    for requirement in task.requirements:
+        values = [sensitive_list(task, name) for name in requirement.attributes]
+        require_countable(task.engine, listed, "list", most_items(requirement), attribute.column, *values)
     leaves, tree = _items(task, attribute, rows)
     node = code_table(
         task.scratch, "node", {"leaf": ("BIGINT", list(range(len(tree.items)))), "code": ("BIGINT", list(tree.items))}

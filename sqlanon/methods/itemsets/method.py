@@ -1,6 +1,7 @@
 """METHOD itemsets: one cut of the items' hierarchy, under which each set of m labels is in k lists or in none.
 
-Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008).
+Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008). With search => 'suppress'
+items are left out of all lists instead: Xu, Wang, Fu and Yu, Anonymizing transaction databases for publication (2008).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sqlanon.errors import DataError, InternalError, PolicyError, PrivacyViolati
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.itemsets.cut_search import apriori, optimal
 from sqlanon.methods.itemsets.lists import (
+    CodedLists,
     ItemTree,
     Labelled,
     code_table,
@@ -30,6 +32,7 @@ from sqlanon.methods.itemsets.lists import (
     list_attribute,
     required_lists,
 )
+from sqlanon.methods.itemsets.suppression import Suppression, suppress
 from sqlanon.methods.limits import CAN, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.task import Task, rows_of_source
@@ -50,7 +53,14 @@ _NCP = (
     "n of the N items that occur lie below the label, and nothing where it is shown as it is; the mean over all "
     "occurrences of items in lists"
 )
+_LEFT_OUT = (
+    "A list shows its items, each once and in their order. Items that are suppressed are left out of all lists, which "
+    "do not say which. A list without items, and NULL in place of a list, is shown as empty."
+)
+_SUPPRESSED = "suppressed_share"
+_SHARE = "share of the occurrences of items in lists that are suppressed, because their items are left out of all lists"
 _LABELS = "VARCHAR[]"
+_SUPPRESS = "suppress"
 # How many labels a dry run names.
 _NAMED = 10
 
@@ -59,18 +69,22 @@ _NAMED = 10
 class Options:
     """The arguments of METHOD itemsets."""
 
-    search: Literal["apriori", "optimal", "levels"] = argument(
+    search: Literal["apriori", "optimal", "levels", "suppress"] = argument(
         "how the labels are found: by raising those of rare sets, by looking at all cuts of a small hierarchy, or as "
-        "those of the least level that all items can have",
+        "those of the least level that all items can have; 'suppress' gives no labels, and leaves items out of all "
+        "lists",
         Kind.CHOICE,
         default="apriori",
-        choices=("apriori", "optimal", "levels"),
+        choices=("apriori", "optimal", "levels", _SUPPRESS),
     )
 
 
 @dataclass(frozen=True)
 class Itemsets:
-    """The cut: a table of rows, one of the labels of their lists, by codes of the tree, and how it was found."""
+    """The cut: a table of rows, one of the labels of their lists, by codes of the tree, and how it was found.
+
+    `suppression` is there where items are left out of the lists, and has no labels.
+    """
 
     rows: int
     loss: Fraction
@@ -81,6 +95,7 @@ class Itemsets:
     steps: tuple[int, ...] = ()
     searched: Searched | None = None
     level: int | None = None
+    suppression: Suppression | None = None
     suppressed: int = 0
     loss_name: str = "ncp"
     remarks: tuple[str, ...] = ()
@@ -97,7 +112,7 @@ _LIMITS = Limits(
     unconstrained=CAN,
     requirements=Refusal(
         "METHOD {method} counts sets of items, and cannot meet {requirement}, which is about classes of rows",
-        "require km_anonymity alone, or leave the list out of the policy and use METHOD generalization",
+        "require km_anonymity and coherence alone, or leave the list out of the policy and use METHOD generalization",
     ),
     respondents=CAN,
     min_level=Refusal(
@@ -129,11 +144,21 @@ class ItemsetsMethod(Method[Options, Itemsets]):
                 f"{task.policy.policy} requires nothing of the items in its lists",
                 hint="METHOD itemsets needs REQUIRE km_anonymity(k => 5, m => 2)",
             )
+        of_values = [requirement for requirement in task.requirements if requirement.attributes]
+        if of_values and options.search != _SUPPRESS:
+            raise PolicyError(
+                f"METHOD itemsets(search => '{options.search}') cannot meet {of_values[0]}: lists with a label of "
+                "several items may hold a sensitive item more often than those with each of the items",
+                hint=f"write METHOD itemsets(search => '{_SUPPRESS}')",
+                part=("method", "itemsets"),
+            )
 
     def choose(self, task: Task, options: Options) -> Itemsets:
         """The cut. Raises PrivacyViolation where not even one label for all items would be in enough lists."""
         lists, least = coded_lists(task), required_lists(task)
         tree = lists.tree
+        if options.search == _SUPPRESS:
+            return self._suppressed(task, lists)
         require_enough(task, lists.rows, lists.labelled, least[0])
         labelled = Labelled(task.engine, task.scratch, lists.labelled)
         steps: tuple[int, ...] = ()
@@ -152,8 +177,31 @@ class ItemsetsMethod(Method[Options, Itemsets]):
             rows, tree.loss(cut), lists.rows, labelled.table, tree, codes, steps, searched, level, remarks=remarks
         )
 
+    def _suppressed(self, task: Task, lists: CodedLists) -> Itemsets:
+        """The items that are not left out. Raises as `suppress` does."""
+        suppression, tree = suppress(task, lists), lists.tree
+        published = suppression.published
+        require_told_apart(tree, published)
+        occurrences = sum(tree.nodes[code].occurrences for code in published)
+        share = Fraction(tree.occurrences - occurrences, tree.occurrences) if tree.occurrences else Fraction(0)
+        nothing = bool(tree.items) and not published
+        return Itemsets(
+            rows_of_source(task.engine, task.policy),
+            share,
+            lists.rows,
+            lists.labelled,
+            tree,
+            tuple(sorted(published)),
+            suppression=suppression,
+            loss_name=_SUPPRESSED,
+            remarks=(_NOTHING_LEFT,) if nothing else (),
+        )
+
     def reasons(self, task: Task, choice: Itemsets, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
         """Rows of (stage, item, detail): what is published of the items, at what loss, and how it was found."""
+        if choice.suppression is not None:
+            yield from _reasons_of_suppression(choice, choice.suppression)
+            return
         nodes = [choice.tree.nodes[code] for code in choice.cut]
         unchanged = sum(node.is_item for node in nodes)
         total = len(choice.tree.items)
@@ -217,12 +265,33 @@ class ItemsetsMethod(Method[Options, Itemsets]):
 
     def wording(self, options: Options) -> Wording:
         """Returns the certificate's wording about the release."""
+        if options.search == _SUPPRESS:
+            return Wording(_LEFT_OUT, {_SUPPRESSED: _SHARE}, tables=((Reading.EXACT, Reading.ITEM_LABELS),))
         return Wording(_PUBLISHED, {"ncp": _NCP}, tables=((Reading.EXACT, Reading.ITEM_LABELS),))
 
 
 def _published(bound: BoundAttribute, attribute: BoundAttribute) -> PublishedColumn:
     is_listed = bound.column == attribute.column
     return PublishedColumn(bound.column, bound.role, Reading.ITEM_LABELS if is_listed else Reading.EXACT, bound)
+
+
+_NOTHING_LEFT = (
+    "all items are left out, and the lists say nothing: each is in a set that violates; require less, or leave rare "
+    "items and those that come with sensitive ones out in a query, ON (SELECT ...)"
+)
+
+
+def _reasons_of_suppression(choice: Itemsets, suppression: Suppression) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): how many items are suppressed, for sets of which size, and what is lost."""
+    published, total = len(suppression.published), len(choice.tree.items)
+    yield "solve", "items", f"{published} of {total} items are published, {total - published} left out of all lists"
+    yield "solve", "loss", f"{_SUPPRESSED.replace('_', ' ')} {loss_text(choice.loss)}, not proven to be the least"
+    yield "solve", "search", f"single items: {counted(suppression.alone, 'item')} left out"
+    yield (
+        "solve",
+        "search",
+        f"{counted(suppression.sets, 'larger set')}: {counted(suppression.for_sets, 'item')} left out",
+    )
 
 
 _LESS_REQUIRED = "give a hierarchy with labels between items and *, or require a smaller m or k"

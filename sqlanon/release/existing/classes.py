@@ -15,7 +15,7 @@ from sqlanon.domain.release import Reading, Release
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, InternalError, PolicyError, PrivacyViolation
 from sqlanon.sources.bind_policy import bind
-from sqlanon.sources.column_types import list_column, most_items
+from sqlanon.sources.column_types import list_column, most_items, sensitive_items
 from sqlanon.sources.source import BoundSource, own_object
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.classes.buckets import BucketRows, BucketValues, bucket_rows, rows_of_buckets, values_of_table
@@ -121,8 +121,9 @@ class ReleaseClasses:
             named = {name: source for name, source in sources.items() if name is not None}
             return list(rows_of_buckets(named, requirements, indexes, self.values, rows=self.bucket_rows))
         keys = [(b.column, b.published_type) for b in self.bound.quasi_identifiers]
+        types = {b.column: b.published_type for b in self.bound.sensitive}
         return rows_of_each(
-            requirements, indexes, keys, lambda names: rows_with_keys(self.bound, sources[None], names, guards)
+            requirements, indexes, keys, types, lambda names: rows_with_keys(self.bound, sources[None], names, guards)
         )
 
 
@@ -130,12 +131,14 @@ def rows_of_each(
     requirements: Sequence[SqlRequirement],
     indexes: Sequence[int],
     keys: Sequence[Column],
+    types: Mapping[str, str],
     rows: Callable[[Sequence[str]], Rows],
 ) -> list[RowsOfRequirements]:
     """The rows that requirements are asked of: those at `indexes`, each in the classes that it is about.
 
-    `rows` makes rows in the classes of any of the columns `keys`. Sets of items are counted in the classes of all
-    columns but that of the lists. Raises PolicyError where there is not one such column.
+    `rows` makes rows in the classes of any of the columns `keys`; `types` has the types of the sensitive columns. Sets
+    of items are counted in the classes of all columns but that of the lists. Raises PolicyError where there is not one
+    such column.
     """
     of_items = {
         index: r for index in indexes if isinstance(r := requirements[index], BoundRequirement) and r.of_itemsets
@@ -145,7 +148,8 @@ def rows_of_each(
     for index, requirement in of_items.items():
         listed = list_column(requirement, keys)
         others = rows([name for name, _ in keys if name != listed])
-        lists = Lists(column(listed), most_items(requirement))
+        sensitive = [sensitive_items(others.value(name), types[name]) for name in requirement.attributes]
+        lists = Lists(column(listed), most_items(requirement), *sensitive)
         parts.append(RowsOfRequirements(replace(others, lists=lists), (index,)))
     return parts
 

@@ -158,7 +158,9 @@ def _of_lists(made: Materialized) -> dict[int, Measurement]:
     types = dict(bound.engine.columns(exp.select(exp.Star()).from_(table.copy())))
     keys = [(b.column, types[b.column]) for b in policy.quasi_identifiers]
     indexes = range(len(bound.requirements))
-    parts = rows_of_each(bound.requirements, indexes, keys, lambda names: rows_with_keys(policy, table.copy(), names))
+    parts = rows_of_each(
+        bound.requirements, indexes, keys, types, lambda names: rows_with_keys(policy, table.copy(), names)
+    )
     return _of_parts(made, parts)
 
 

@@ -12,7 +12,7 @@ from sqlanon.sql.build.names import identifier, relation
 # A named query, which those after it can read.
 Step = tuple[str, exp.Query]
 # Beginnings of the names of steps that number rows in no order: read twice, they have to be the same.
-COMPUTED_ONCE = ("coded_item", "combination")
+COMPUTED_ONCE = ("coded_item", "coded_sensitive", "numbered_list", "combination")
 # Beginnings of the names of steps that read themselves.
 _RECURSIVE = ("rounds", "known_set")
 

@@ -28,7 +28,8 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sql.classes.further_relations import guarding_steps, itemset_steps, sensitive_number, value_range
+from sqlanon.sql.classes.further_relations import guarding_steps, sensitive_number, value_range
+from sqlanon.sql.classes.itemsets import itemset_steps, itemset_value_steps
 from sqlanon.sql.classes.rows import (
     RESPONDENTS,
     Rows,
@@ -191,6 +192,8 @@ def _of_requirement(
         steps += guarding_steps(index, rows, background.guards[index], paths, height)
     if "class_itemset" in requirement.reads:
         steps += itemset_steps(index, rows)
+    if "class_itemset_value" in requirement.reads:
+        steps += itemset_value_steps(index, rows)
     return steps
 
 

@@ -20,7 +20,8 @@ from sqlanon.sql.cells.cells import respondents
 
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number")
-PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset")
+_PER_SUBJECT = frozenset(PER_SUBJECT)
+PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset", "class_itemset_value")
 
 # Relations with rows for each class.
 PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded", "superset")
@@ -71,8 +72,8 @@ class SqlRequirement(Protocol):
 
 
 def subjects(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
-    """The sensitive columns that requirements ask about, each by itself or several jointly, without repetition."""
-    return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
+    """The sensitive columns whose values requirements count, each by itself or several jointly, without repetition."""
+    return list(dict.fromkeys(tuple(r.attributes) for r in requirements if not _PER_SUBJECT.isdisjoint(r.reads)))
 
 
 def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[str]) -> dict[str, list[int]]:
@@ -152,10 +153,14 @@ def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]
 
 @dataclass(frozen=True)
 class Lists:
-    """The column of rows that has lists, and the greatest number of items of the sets that are counted in them."""
+    """The column of rows that has lists, and the greatest number of items of the sets that are counted in them.
+
+    `sensitive` is an expression for the list of sensitive items of a row, None where no requirement asks about any.
+    """
 
     items: exp.Expr
     most: int
+    sensitive: exp.Expr | None = None
 
 
 @dataclass(frozen=True)

@@ -285,6 +285,7 @@ _OVERLAPPING = ("one_row", _SOME_ROWS, "rows")
 _OF_ONE_TABLE = {
     "public_class": "a public table",
     "class_itemset": "the items in lists",
+    "class_itemset_value": "the items in lists",
     "guarded": "guarding nodes",
     "sensitive_ancestor": "a hierarchy of sensitive values",
     "value_range": "ranges of shares",

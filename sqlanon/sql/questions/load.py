@@ -203,6 +203,9 @@ _CONSTANT = re.compile(r"\d+(\.\d+)?")
 _OF_RELATED_TABLES = ("equivalence_class", "class_sensitive_value", "sensitive_value")
 # What a policy may require: models of classes, and those of the items in lists, which no lattice is searched for.
 _OF_CLASSES, _OF_ITEMS = "models", "itemsets"
+# What models of items read, and what models of sensitive attributes do.
+_OF_SETS = frozenset(("class_itemset", "class_itemset_value"))
+_OF_VALUES = frozenset(("class_sensitive_value", "class_itemset_value"))
 
 
 @dataclass(frozen=True)
@@ -221,7 +224,8 @@ class Question:
     to 1 or more where each respondent of a class has one, as the excess supposes. `overlapping_classes` is whether it
     can be asked where a respondent is in several classes. `one_row_each` is whether it is defined only where no
     respondent has several rows. `whole_release` is whether it judges a class by all classes of one release together,
-    so that classes of several releases cannot be asked about at once.
+    so that classes of several releases cannot be asked about at once. `most_items` names the whole number of items that
+    the sets of a model of items have at most.
     """
 
     name: str
@@ -245,6 +249,7 @@ class Question:
     overlapping_classes: bool = False
     one_row_each: bool = False
     whole_release: bool = False
+    most_items: str | None = None
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -270,7 +275,7 @@ class Question:
     @property
     def of_sensitive_values(self) -> bool:
         """Whether it is about sensitive attributes, and not about the classes alone."""
-        return "class_sensitive_value" in self.reads
+        return not _OF_VALUES.isdisjoint(self.reads)
 
     @property
     def of_some_columns(self) -> bool:
@@ -290,7 +295,7 @@ class Question:
     @property
     def of_itemsets(self) -> bool:
         """Whether it is about the sets of items that lists have."""
-        return "class_itemset" in self.reads
+        return not _OF_SETS.isdisjoint(self.reads)
 
 
 def question_names(kind: str = "models") -> tuple[str, ...]:
@@ -391,6 +396,7 @@ def parse_question(name: str, text: str) -> Question:
         overlapping_classes=header.says_yes("overlapping classes"),
         one_row_each=header.says_yes("one row each"),
         whole_release=header.says_yes("whole release"),
+        most_items=header.named("most items"),
     )
     _require_consistent(question)
     return question
@@ -401,9 +407,11 @@ def _require_consistent(question: Question) -> None:
     if question.required not in numeric and not _CONSTANT.fullmatch(question.required):
         raise InternalError(f"{question.name} requires {question.required}, which is none of its numeric parameters")
     whole = [parameter.name for parameter in question.parameters if parameter.type == "BIGINT"]
-    for rows in (question.least_rows, question.enough_rows):
+    for rows in (question.least_rows, question.enough_rows, question.most_items):
         if rows is not None and rows not in whole:
             raise InternalError(f"{question.name} counts rows by {rows}, which is none of its BIGINT parameters")
+    if question.of_itemsets and question.most_items is None:
+        raise InternalError(f"the header of {question.name} needs a line '-- most items: ...'")
     fillable = {name for parameter in question.parameters for name in parameter.placeholders}
     for wanted in ("achieved", "violations"):
         unknown = question.placeholders(wanted) - fillable

@@ -27,7 +27,7 @@ from sqlanon.release.existing.classes import rows_of_each, rows_with_keys
 from sqlanon.release.existing.statistics import statistics_of
 from sqlanon.release.pipeline.check import measured
 from sqlanon.sources.bind_policy import bind, hierarchies_of, public_source
-from sqlanon.sources.column_types import list_column, most_items, require_countable
+from sqlanon.sources.column_types import list_column, most_items, require_countable, sensitive_items
 from sqlanon.sources.requirement_columns import guards_of, listed_taxonomy
 from sqlanon.sources.requirements import bind_requirements, is_nested
 from sqlanon.sources.source import BoundSource, bind_source
@@ -91,15 +91,16 @@ def _measured(
 ) -> tuple[Measurement, ...]:
     """The measurements of a relation's requirements, in their order; `rows_in` has its rows in classes of columns."""
     keys = [(b.column, b.published_type) for b in bound.quasi_identifiers]
-    parts = rows_of_each(requirements, range(len(requirements)), keys, rows_in)
+    types = {b.column: b.published_type for b in bound.sensitive}
+    parts = rows_of_each(requirements, range(len(requirements)), keys, types, rows_in)
     measurements: dict[int, Measurement] = {}
     for part in parts:
         answered = [requirements[index] for index in part.indexes]
         for requirement in answered:
             if requirement.of_itemsets:
-                require_countable(
-                    engine, checked_columns(bound), list_column(requirement, keys), most_items(requirement)
-                )
+                values = [sensitive_items(column(name), types[name]) for name in requirement.attributes]
+                listed = list_column(requirement, keys)
+                require_countable(engine, checked_columns(bound), listed, most_items(requirement), None, *values)
         measured_part = measured(engine, answered, part.rows, background.at(part.indexes))
         measurements |= dict(zip(part.indexes, measured_part, strict=True))
     return tuple(measurements[index] for index in sorted(measurements))

@@ -1,0 +1,236 @@
+"""Searches for items to suppress: leaves items of violating sets out of all lists until no set violates.
+
+Xu, Wang, Fu and Yu, Anonymizing transaction databases for publication (2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sqlanon.domain.context import Adjustable
+from sqlanon.domain.numbers import counted
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods.itemsets.lists import CodedLists, code_table, sensitive_list
+from sqlanon.methods.shared.task import Task
+from sqlanon.sources.column_types import most_items
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import exists, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import drop
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.classes.itemsets import counted_sets, sets_with_values
+from sqlanon.sql.questions.ask import BoundRequirement
+
+# Sets are judged one by one, and an item that is left out everywhere takes its sets away and changes no other. So each
+# item that violates by itself is left out, and one item at least of each larger set that violates. A set with a smaller
+# violating set in it says nothing more. The sets that remain, minimal moles in the paper, are hit by the items that are
+# in most of them for the occurrences that they cost: MM(e) / IL(e) there.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The search holds at most `most_sets` minimal violating sets in memory."""
+
+    most_sets: int = 20_000_000
+
+
+sizes = Adjustable(Sizes())
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """The codes of the items to publish; how many items violate by themselves, how many larger sets violate of which no
+    smaller one does, and how many items are left out for these.
+    """
+
+    published: frozenset[int]
+    alone: int
+    sets: int
+    for_sets: int
+
+
+def suppress(task: Task, lists: CodedLists) -> Suppression:
+    """Chooses the items to leave out; the table `lists.labelled` then has the others.
+
+    Raises PrivacyViolation where a whole class violates, which no suppression of items changes; PolicyError for more
+    violating sets than the search holds.
+    """
+    sets = _Sets(task, lists)
+    _require_whole(task, sets)
+    most = max(most_items(requirement) for requirement in task.requirements)
+    alone = [int(code) for (code,) in sets.violating(1)]
+    sets.leave_out(alone)
+    larger: list[NDArray[np.int64]] = []
+    for items in range(2, most + 1):
+        larger.append(sets.violating(items))
+        if task.watching:
+            task.watching("solve", items, most, f"{sum(map(len, larger)):,} sets of up to {items} items violate")
+    chosen = hitting_set(larger, [node.occurrences for node in lists.tree.nodes])
+    sets.leave_out(chosen)
+    published = frozenset(lists.tree.items).difference(alone, chosen)
+    return Suppression(published, len(alone), sum(map(len, larger)), len(chosen))
+
+
+def hitting_set(sets: Sequence[NDArray[np.int64]], costs: Sequence[int]) -> list[int]:
+    """Codes of which each set has one; greedy, by the number of sets that a code hits for its cost.
+
+    `sets` has an array for each size of sets, with a row of codes for each set. Of equal codes the first is taken. A
+    code whose sets are all hit by others is given back, the most costly first.
+    """
+    codes = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(each.ravel() for each in sets)]))
+    if not len(codes):
+        return []
+    # Of a set that is smaller than the largest the last places hold no code.
+    width, nothing = max(each.shape[1] for each in sets), len(codes)
+    members = np.full((sum(map(len, sets)), width), nothing)
+    first = 0
+    for each in sets:
+        members[first : first + len(each), : each.shape[1]] = np.searchsorted(codes, each)
+        first += len(each)
+    by_code = np.argsort(members, axis=None, kind="stable") // width
+    hits = _counted(members, nothing)
+    ends = np.cumsum(hits)
+    of_code = [by_code[end - number : end] for end, number in zip(ends, hits, strict=True)]
+    cost = np.array([costs[code] for code in codes])
+    is_open = np.ones(len(members), dtype=bool)
+    chosen: list[int] = []
+    while hits.any():
+        best = int(np.argmax(hits / cost))
+        newly = of_code[best][is_open[of_code[best]]]
+        is_open[newly] = False
+        hits = hits - _counted(members[newly], nothing)
+        chosen.append(best)
+    times = np.isin(members, chosen).sum(axis=1)
+    for code in sorted(chosen, key=lambda code: (-cost[code], code)):
+        if (times[of_code[code]] > 1).all():
+            times[of_code[code]] -= 1
+            chosen.remove(code)
+    return sorted(int(codes[code]) for code in chosen)
+
+
+def _counted(members: NDArray[np.int64], nothing: int) -> NDArray[np.int64]:
+    """Counts the sets that have each code."""
+    return np.bincount(members.ravel(), minlength=nothing + 1)[:nothing]
+
+
+class _Sets:
+    """The sets of items of the lists, judged by the requirements' own statements: a set stands for a class there."""
+
+    def __init__(self, task: Task, lists: CodedLists) -> None:
+        self._task, self._lists = task, lists
+        names = dict.fromkeys(name for requirement in task.requirements for name in requirement.attributes)
+        self._sensitive = {name: task.scratch.table("sensitive", _sensitive(task, lists, name)) for name in names}
+        self._smaller: dict[int, str] = {}
+        self._number = 0
+
+    def violating(self, items: int) -> NDArray[np.int64]:
+        """The codes of each set of so many items that violates a requirement in some class, a row for each set.
+
+        Sets with a smaller one that violates are left out: sets of one item, and of more in turn, are asked for before.
+        """
+        names = [f"code_{position}" for position in range(items)]
+        asking = [requirement for requirement in self._task.requirements if most_items(requirement) >= items]
+        judged = [self._judged(requirement, items) for requirement in asking]
+        queries = [_violations(requirement, table, names) for requirement, table in zip(asking, judged, strict=True)]
+        for size, table in self._smaller.items():
+            for part in combinations(names, size):
+                queries = [query.where(_lacks(table, part)) for query in queries]
+        minimal_sets, number = self._task.scratch.counted_table("violating", union_all(queries, distinct=True))
+        for table in judged:
+            self._task.engine.run(drop("TABLE", relation(table), exists=True))
+        self._number += number
+        if self._number > sizes().most_sets:
+            raise PolicyError(
+                f"{self._number:,} sets of up to {counted(items, 'item')} violate what is required, and search => "
+                f"'suppress' takes no more than {sizes().most_sets:,}",
+                hint="leave rare items out in a query, ON (SELECT ...), or require less",
+            )
+        if items > 1:
+            self._smaller[items] = minimal_sets
+        arrays = self._task.engine.arrays(exp.select(*map(column, names)).from_(relation(minimal_sets)))
+        return np.stack([np.asarray(arrays[name], dtype=np.int64) for name in names], axis=1)
+
+    def violating_classes(self, requirement: BoundRequirement) -> list[tuple[int, int]]:
+        """The rows of each class that violates by itself, and how many of them hold one same sensitive item at most."""
+        query = _violations(requirement, self._judged(requirement, 0), ["n", "most"])
+        return [(int(n), int(most)) for n, most in self._task.engine.rows(query)]
+
+    def leave_out(self, codes: Sequence[int]) -> None:
+        """Leaves items out of the lists."""
+        table = code_table(self._task.scratch, "suppressed", {"code": ("BIGINT", codes)})
+        gone = column("code").isin(query=exp.select(column("code")).from_(relation(table)))
+        self._task.engine.run(exp.delete(relation(self._lists.labelled), where=gone))
+
+    def _judged(self, requirement: BoundRequirement, items: int) -> str:
+        """A table of all sets of so many items, each a class of its own: class_id, size, items, n, most, code_0, ..."""
+        labelled = relation(self._lists.labelled)
+        if requirement.attributes:
+            (name,) = requirement.attributes
+            sets = sets_with_values(labelled, relation(self._sensitive[name]), items)
+        else:
+            sets = counted_sets(labelled, items) if items else _classes(self._lists)
+            sets = sets.select(alias(literal(0), "most"))
+        of_class = {
+            "class_id": window(f.row_number()),
+            "size": column("n"),
+            "entities": column("n"),
+            "items": literal(items),
+            "sets": literal(1),
+        }
+        outputs = [alias(value, name) for name, value in of_class.items()]
+        return self._task.scratch.table("judged", exp.select(*outputs, exp.Star()).from_(sets.subquery("counted")))
+
+
+def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]) -> exp.Select:
+    """The columns of the sets of a table of `_Sets` that violate a requirement."""
+    violations = requirement.statement("violations", dict.fromkeys(requirement.reads, judged))
+    violating = exp.select(column("class_id")).from_(violations.subquery("violations"))
+    query = exp.select(*(column(name, "judged") for name in names)).distinct().from_(relation(judged, as_="judged"))
+    return query.where(column("class_id", "judged").isin(query=violating))
+
+
+def _lacks(smaller: str, names: Sequence[str]) -> exp.Expr:
+    """Whether the codes of these names are no set of a table of smaller ones."""
+    same = [column(f"code_{i}", "smaller").eq(column(name, "judged")) for i, name in enumerate(names)]
+    return exp.not_(exists(exp.select(literal(1)).from_(relation(smaller, as_="smaller")).where(*same)))
+
+
+def _classes(lists: CodedLists) -> exp.Select:
+    """class, n: how many lists each class has."""
+    query = exp.select(column("class"), alias(f.count(), "n")).from_(relation(lists.rows))
+    return query.group_by(column("class"))
+
+
+def _sensitive(task: Task, lists: CodedLists, name: str) -> exp.Query:
+    """class, list_id, value: the sensitive items of each list."""
+    listed = exp.select(column("class"), column("list_id"), alias(sensitive_list(task, name), "sensitive"))
+    return reading(query_file("lists", "sensitive"), {"listed": listed.from_(relation(lists.rows))})
+
+
+def _require_whole(task: Task, sets: _Sets) -> None:
+    """Raises PrivacyViolation for classes that violate by themselves: no item need be known to find their rows."""
+    for requirement in task.requirements:
+        violating = sets.violating_classes(requirement)
+        if not violating:
+            continue
+        if (few := [n for n, _ in violating if n < requirement.least_rows]) or not requirement.attributes:
+            raise PrivacyViolation(
+                f"{counted(len(few), 'class', 'classes')} of the quasi-identifiers beside the list "
+                f"{'has' if len(few) == 1 else 'have'} fewer than {requirement.least_rows} rows "
+                f"({counted(sum(few), 'row')} in all); nothing was published",
+                hint="make these columns coarser in a query, ON (SELECT ...), leave them out, or require a smaller k",
+            )
+        n, most = max(violating, key=lambda counts: Fraction(counts[1], counts[0]))
+        whose = "all" if len(task.policy.quasi_identifiers) == 1 else "a class"
+        raise PrivacyViolation(
+            f"of the {counted(n, 'list')} of {whose}, {most} hold one same item of {requirement.attributes[0]}, which "
+            f"violates {requirement} whatever is left out; nothing was published",
+            hint="require less, or make other quasi-identifiers coarser, ON (SELECT ...)",
+        )

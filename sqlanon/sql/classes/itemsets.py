@@ -1,0 +1,202 @@
+"""Normal relations about the sets of items that lists have, counted, and about the sensitive items that go with them.
+
+Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008); Xu, Wang, Fu and Yu,
+Anonymizing transaction databases for publication (2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from sqlglot import exp
+
+from sqlanon.errors import InternalError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, identical, order_by, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.classes.rows import Lists, Rows
+
+# In place of a sensitive item, every list once: how often a set occurs is counted with what occurs with it.
+NO_VALUE = 0
+
+
+def itemset_steps(index: int, rows: Rows) -> list[Step]:
+    """The relation class_itemset of the requirement at `index`, and what it is made of.
+
+    `items` is how many items a set has, `n` how many lists of the class have the set, and `sets` how many sets there
+    are of that size and number. An item that stands twice in a list counts once; NULL is an item. Raises InternalError
+    for rows without lists.
+    """
+    lists = _lists(rows)
+    numbered, numbers, coded = (f"{name}_{index}" for name in ("item_list", "list_class", "coded_item"))
+    of_list = [alias(lists.items.copy(), "list")]
+    return [
+        *_numbered(index, rows, numbered, of_list),
+        *_items(index, numbered, numbers, coded),
+        (f"class_itemset_{index}", _counted(coded, numbers, lists.most)),
+    ]
+
+
+def itemset_value_steps(index: int, rows: Rows) -> list[Step]:
+    """The relation class_itemset_value of the requirement at `index`, and what it is made of.
+
+    `items` is how many items a set has, 0 for the empty set; `n` how many lists of the class have the set, `most` the
+    greatest number of these that hold one same sensitive item, and `sets` how many sets there are of that size and
+    these numbers. An item that stands twice in a list counts once; NULL is an item. Raises InternalError for rows
+    without lists, or without sensitive items.
+    """
+    lists = _lists(rows)
+    if lists.sensitive is None:
+        raise InternalError("a requirement asks about sensitive items, and the rows have none")
+    numbered, numbers, coded, values, codes, sensitive = (
+        f"{name}_{index}"
+        for name in ("numbered_list", "list_class", "coded_item", "list_value", "item_value", "coded_sensitive")
+    )
+    of_list = [alias(lists.items.copy(), "list"), alias(lists.sensitive.copy(), "sensitive")]
+    of_class = union_all(
+        [
+            _sized(sets_with_values(relation(coded), relation(sensitive), items), items, ("n", "most"))
+            for items in range(lists.most + 1)
+        ]
+    )
+    return [
+        *_numbered(index, rows, numbered, of_list),
+        *_items(index, numbered, numbers, coded),
+        (values, _unnested(numbered, "sensitive")),
+        (codes, _item_code(values)),
+        (sensitive, _with_every_list(_coded(numbers, values, codes), numbered, numbers)),
+        (f"class_itemset_value_{index}", _of_classes(of_class, numbers, ("items", "n", "most", "sets"))),
+    ]
+
+
+def _lists(rows: Rows) -> Lists:
+    if rows.lists is None:
+        raise InternalError("a requirement asks about sets of items, and the rows have no lists")
+    return rows.lists
+
+
+def _numbered(index: int, rows: Rows, name: str, of_list: Sequence[exp.Expr]) -> list[Step]:
+    """The lists with a number for each, and the classes with a number for each."""
+    number = alias(window(f.row_number()), "list_id")
+    numbered = exp.select(alias(rows.class_id.copy(), "class_id"), number, *of_list).from_(rows.relation.copy())
+    classes = exp.select(column("class_id")).distinct(copy=False).from_(relation(name))
+    by = order_by(ascending(column("class_id")))
+    of_class = exp.select(column("class_id"), alias(window(f.row_number(), order=by), "class"))
+    return [(name, numbered), (f"list_class_{index}", of_class.from_(classes.subquery("occurring")))]
+
+
+def _items(index: int, lists: str, numbers: str, coded: str) -> list[Step]:
+    items, codes = f"list_item_{index}", f"item_code_{index}"
+    return [(items, _unnested(lists, "list")), (codes, _item_code(items)), (coded, _coded(numbers, items, codes))]
+
+
+def _unnested(lists: str, name: str) -> exp.Select:
+    """class_id, list_id, item of one of the columns of numbered lists."""
+    unnested = exp.select(column("class_id"), column("list_id"), alias(f.unnest(column(name)), "item"))
+    return unnested.from_(relation(lists))
+
+
+def _item_code(items: str) -> exp.Select:
+    """item, code: the items that occur, numbered from 1."""
+    distinct = exp.select(column("item")).distinct(copy=False).from_(relation(items))
+    return exp.select(column("item"), alias(window(f.row_number()), "code")).from_(distinct.subquery("occurring"))
+
+
+def _coded(numbers: str, items: str, codes: str) -> exp.Select:
+    """coded_item(class, list_id, code): each item of each list once."""
+    return (
+        exp.select(column("class", "of_class"), column("list_id", "listed"), column("code", "coded"))
+        .distinct(copy=False)
+        .from_(relation(items, as_="listed"))
+        .join(relation(numbers, as_="of_class"), on=identical(*_both("class_id", "listed", "of_class")))
+        .join(relation(codes, as_="coded"), on=identical(*_both("item", "listed", "coded")))
+    )
+
+
+def _with_every_list(coded: exp.Select, lists: str, numbers: str) -> exp.Query:
+    """coded_sensitive(class, list_id, value): the sensitive items of each list, and NO_VALUE of each list."""
+    values = exp.select(column("class"), column("list_id"), alias(column("code"), "value")).from_(
+        coded.subquery("held")
+    )
+    of_lists = (
+        exp.select(column("class", "of_class"), column("list_id", "listed"), alias(literal(NO_VALUE), "value"))
+        .from_(relation(lists, as_="listed"))
+        .join(relation(numbers, as_="of_class"), on=identical(*_both("class_id", "listed", "of_class")))
+    )
+    return union_all([values, of_lists])
+
+
+def _both(name: str, first: str, second: str) -> tuple[exp.Column, exp.Column]:
+    return column(name, first), column(name, second)
+
+
+def counted_sets(
+    coded: exp.Table | exp.Subquery, items: int, sensitive: exp.Table | exp.Subquery | None = None
+) -> exp.Select:
+    """class, code_0, ..., n: every set of so many items, and how many lists of a class have it.
+
+    `coded` has a row for each item of each list: class, list_id and code. With `sensitive`, which has list_id and
+    value, sets are counted with each value of their lists, in a column `value` before n.
+    """
+    names = [f"item_{position}" for position in range(items)]
+    keys = [column("class", names[0]), *(column("code", name) for name in names)]
+    outputs = [keys[0], *(alias(key, f"code_{position}") for position, key in enumerate(keys[1:]))]
+    query = exp.Select().from_(_as(coded, names[0]))
+    for before, name in pairwise(names):
+        same = column("list_id", name).eq(column("list_id", before))
+        query.join(_as(coded, name), on=exp.and_(same, column("code", name) > column("code", before)), copy=False)
+    if sensitive is not None:
+        same = column("list_id", "held").eq(column("list_id", names[-1]))
+        query.join(_as(sensitive, "held"), on=same, copy=False)
+        keys.append(column("value", "held"))
+        outputs.append(keys[-1])
+    query.select(*outputs, alias(f.count(), "n"), copy=False)
+    return query.group_by(*(key.copy() for key in keys), copy=False)
+
+
+def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp.Subquery, items: int) -> exp.Select:
+    """class, code_0, ..., n, most: every set of so many items that lists have.
+
+    `n` is how many lists of a class have the set, `most` how many of these hold the sensitive item that most of them
+    hold. `coded` has class, list_id and code of the items; `sensitive` class, list_id and value of the sensitive items,
+    and NO_VALUE once for each list.
+    """
+    if items:
+        counted = counted_sets(coded, items, sensitive)
+    else:
+        keys = [column("class"), column("value")]
+        counted = exp.select(*keys, alias(f.count(), "n")).from_(sensitive.copy()).group_by(*keys)
+    sets = [column("class"), *(column(f"code_{position}") for position in range(items))]
+    is_value = column("value").neq(literal(NO_VALUE))
+    n = f.max(exp.Case().when(exp.not_(is_value), column("n")))
+    most = f.coalesce(f.max(exp.Case().when(is_value.copy(), column("n"))), literal(0))
+    query = exp.select(*sets, alias(n, "n"), alias(most, "most")).from_(counted.subquery("counted"))
+    return query.group_by(*(part.copy() for part in sets))
+
+
+def _as(coded: exp.Table | exp.Subquery, name: str) -> exp.Table | exp.Subquery:
+    named = coded.copy()
+    named.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
+    return named
+
+
+def _counted(coded: str, numbers: str, most: int) -> exp.Select:
+    sizes = [_sized(counted_sets(relation(coded), items), items, ("n",)) for items in range(1, most + 1)]
+    return _of_classes(union_all(sizes), numbers, ("items", "n", "sets"))
+
+
+def _sized(sets: exp.Select, items: int, numbers: tuple[str, ...]) -> exp.Select:
+    """class, items, the numbers, and how many sets of so many items have these."""
+    keys = [column(name) for name in ("class", *numbers)]
+    outputs = [column("class"), alias(literal(items), "items"), *keys[1:], alias(f.count(), "sets")]
+    return exp.select(*outputs).from_(sets.subquery("counted")).group_by(*(key.copy() for key in keys))
+
+
+def _of_classes(sizes: exp.Query, numbers: str, names: tuple[str, ...]) -> exp.Select:
+    return (
+        exp.select(column("class_id", "of_class"), *(column(name, "size") for name in names))
+        .from_(sizes.subquery("size"))
+        .join(relation(numbers, as_="of_class"), on=column("class", "size").eq(column("class", "of_class")))
+    )
