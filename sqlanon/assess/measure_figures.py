@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
-from sqlanon.assess.figures.population_risk import uniques
+from sqlanon.assess.figures.population_risk import k_map, risk, uniques
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.assess.figures.with_noise import epsilon, marginals
 from sqlanon.catalog import releases
@@ -41,6 +41,8 @@ def _membership(
 COMPUTED: Mapping[str, Computed] = {
     "epsilon": epsilon,
     "granularity_loss": granularity_loss,
+    "individual_risk": risk,
+    "k_map_estimated": k_map,
     "marginals": marginals,
     "membership": _membership,
     "non_uniform_entropy": non_uniform_entropy,
@@ -59,7 +61,7 @@ _OF_NOISE = ("epsilon", "marginals")
 OWNERS = "the figures have no noise, and no budget pays for them: they are the owner's, and not to be given away"
 
 # Of those, what is measured only where it is named: it lacks an argument.
-_OF_ARGUMENTS = ("population_uniques",)
+_OF_ARGUMENTS = ("individual_risk", "k_map_estimated", "population_uniques")
 
 # Of those, what can be begun for all releases of a policy, from its source.
 OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {

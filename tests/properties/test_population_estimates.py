@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from sqlanon.assess.figures.population_estimates import (
     Uniques,
+    individual_risk,
+    k_map_class_size,
     number_of_classes,
     pitman,
     pitman_fit,
@@ -110,3 +112,47 @@ def test_samples_without_a_maximum_or_without_pairs(classes: Mapping[int, int]) 
     assert (pitman_fit(classes), snb_fit(classes, 0.1)) == (None, None)
     assert zayatz(classes, 10.0 * oracle.rows_of(classes)) == pytest.approx(10 * classes.get(1, 0))
     assert population_uniques({}, Fraction(1, 10)) is None
+
+
+sizes = st.integers(1, 400)
+factors = st.sampled_from([1.0, 1.0001, 1.5, 1.99, 2.0, 2.01, 3.7, 12.0, 250.0, 1e5])
+
+
+@pytest.mark.drawn
+@settings(max_examples=draws(60, long=600), deadline=None)
+@given(sizes, factors, sizes, factors)
+def test_individual_risk_is_the_hypergeometric_function(f: int, factor: float, g: int, other: float) -> None:
+    """It is between 1 / W and 1 / f, and classes that are merged have no greater risk than the safer one of them."""
+    risk, more = individual_risk(f, f * factor), individual_risk(g, g * other)
+    if f < 60:
+        assert risk == pytest.approx(oracle.individual_risk(f, f * factor), rel=1e-8)
+    assert 1 / (f * factor) * (1 - 1e-9) <= risk <= 1 / f * (1 + 1e-9)
+    assert individual_risk(f + g, f * factor + g * other) <= min(risk, more) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("size", "weight", "risk"),
+    [(1, 45.5, 0.085791), (1, 17, 0.177076), (1, 123.5, 0.039316), (2, 100, 0.018779), (3, 108, 0.013553)],
+)
+def test_individual_risk_of_sdcmicro_s_test_table(size: int, weight: float, risk: float) -> None:
+    """The values of sdcMicro's tests with method = 'exact'."""
+    assert individual_risk(size, weight) == pytest.approx(risk, abs=1e-6)
+
+
+@pytest.mark.drawn
+@settings(max_examples=draws(40, long=400), deadline=None)
+@given(st.integers(1, 60), st.sampled_from([0.001, 0.05, 0.1, 0.3, 1.0]), st.sampled_from([0.001, 0.01, 0.05, 0.5]))
+def test_sizes_of_estimated_k_map_are_scipy_s(k: int, fraction: float, alpha: float) -> None:
+    careful, poisson = (k_map_class_size(k, fraction, alpha, truncated=truncated) for truncated in (True, False))
+    assert careful == oracle.k_map_class_size(k, fraction, alpha, truncated=True)
+    assert poisson == oracle.k_map_class_size(k, fraction, alpha, truncated=False)
+    assert poisson <= careful <= k
+
+
+@pytest.mark.parametrize(
+    ("k", "fraction", "alpha", "poisson", "truncated"),
+    [(5, 0.1, 0.05, 3, 3), (5, 0.1, 0.01, 4, 4), (3, 0.1, 0.05, 2, 3), (10, 0.3, 0.05, 7, 7), (20, 0.3, 0.01, 13, 13)],
+)
+def test_sizes_of_estimated_k_map(k: int, fraction: float, alpha: float, poisson: int, truncated: int) -> None:
+    assert k_map_class_size(k, fraction, alpha, truncated=False) == poisson
+    assert k_map_class_size(k, fraction, alpha, truncated=True) == truncated

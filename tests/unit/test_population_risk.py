@@ -9,6 +9,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PolicyError
 from sqlanon.clients.session import StatementEvent
+from sqlanon.errors import DataError
 
 # Numbers of classes by their size.
 FEW = {1: 40, 2: 15, 3: 8, 4: 4, 5: 3, 7: 1, 10: 1}
@@ -18,14 +19,17 @@ LONG = {1: 60, 2: 15, 3: 7, 4: 4, 5: 2, 8: 2, 15: 1, 40: 1}
 def people(connection: Connection, name: str, classes: Mapping[int, int]) -> None:
     """A table with these classes by `street`, and a release of it that shows them."""
     rows = [(size * 1000 + number, size) for size, count in classes.items() for number in range(count)]
-    connection.execute(f"CREATE OR REPLACE TABLE {name}_source (street INTEGER, ill VARCHAR, weight DOUBLE)")
+    connection.execute(
+        f"CREATE OR REPLACE TABLE {name}_source (street INTEGER, ill VARCHAR, weight DOUBLE, hidden DOUBLE)"
+    )
     for street, size in rows:
         connection.duckdb.execute(
-            f"INSERT INTO {name}_source SELECT ?, ['flu', 'cold'][1 + range % 2], 2.5 + range FROM range(?)",
+            f"INSERT INTO {name}_source SELECT ?, ['flu', 'cold'][1 + range % 2], 2.5 + range, 1 FROM range(?)",
             [street, size],
         )
     connection.execute(
-        f"CREATE POLICY {name}_policy ON {name}_source (street QUASI IDENTIFIER, ill SENSITIVE, weight INSENSITIVE) "
+        f"CREATE POLICY {name}_policy ON {name}_source (street QUASI IDENTIFIER, ill SENSITIVE, weight INSENSITIVE, "
+        "hidden IDENTIFIER) "
         "REQUIRE k_anonymity(k => 1)"
     )
     connection.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name}_policy METHOD generalization")
@@ -124,6 +128,11 @@ def test_figures_that_need_an_argument_are_not_among_all(con: Connection) -> Non
         ("population_uniques(1.01)", "outside 0 to 1"),
         ("population_uniques(-0.5)", "outside 0 to 1"),
         ("population_uniques(fraction => 0.1)", "has no argument 'fraction'"),
+        ("individual_risk", "lacks its argument 'weights'"),
+        ("individual_risk(weights => 3)", "must be the name of a column"),
+        ("k_map_estimated(5)", "an argument lacks its name"),
+        ("k_map_estimated(k => 5, sampling_fraction => 0)", "above 0 and at most 1"),
+        ("k_map_estimated(k => 0, sampling_fraction => 0.1)", "outside 1 to 1000000"),
     ],
 )
 def test_arguments_out_of_bounds_are_refused(con: Connection, call: str, words: str) -> None:
@@ -156,3 +165,64 @@ def test_methods_with_classes(con: Connection, method: str, made: str) -> None:
     figures = measured(con, "MEASURE other WITH FIGURES (population_uniques(0.2), class_sizes)")
     con.execute(f"DROP ANONYMIZED {made} other")
     assert (figures["least_class_size"], figures["population_uniques"]) == (1, pytest.approx(51.982121, abs=1e-6))
+
+
+def test_individual_risk_of_a_release_with_weights(con: Connection) -> None:
+    """Classes of 1, 2 and 3 rows with the weights 45.5, 100 and 108: the sum over rows is that of sdcMicro's values."""
+    con.execute(
+        "CREATE TABLE drawn AS SELECT * FROM (VALUES (1, 45.5), (2, 50), (2, 50), (3, 36), (3, 36), (3, 36)) t(a, w)"
+    )
+    con.execute("CREATE POLICY drawn ON drawn (a QUASI IDENTIFIER, w INSENSITIVE) REQUIRE k_anonymity(k => 1)")
+    con.execute("CREATE ANONYMIZED TABLE drawn_release AS POLICY drawn METHOD generalization")
+    events: list[StatementEvent] = []
+    con.script('MEASURE drawn_release WITH FIGURES (individual_risk(weights => "W"))', events.append)
+    figures = {figure: value for _, figure, _, value in events[1].result.fetchall()}
+    expected = 0.085791 + 2 * 0.018779 + 3 * 0.013553
+    assert figures["individual_risk"] == pytest.approx(0.085791, abs=1e-6)
+    assert figures["expected_reidentifications"] == pytest.approx(expected, abs=1e-5)
+    assert figures["individual_risk_mean"] == pytest.approx(expected / 6, abs=1e-6)
+    assert figures["weighted_people"] == 253.5
+    assert "no bound" in events[1].remarks[0]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("wrong", ["NULL", "0.99", "-3", "'nan'", "'inf'", "0"])
+def test_weights_that_are_none_are_counted_and_not_shown(con: Connection, wrong: str) -> None:
+    weight = f"CASE WHEN i < 2 THEN CAST({wrong} AS DOUBLE) ELSE 7.25 END"
+    con.execute(f"CREATE OR REPLACE TABLE odd AS SELECT i // 4 AS a, {weight} AS w FROM range(12) AS r(i)")
+    con.execute("CREATE OR REPLACE POLICY odd ON odd (a QUASI IDENTIFIER, w INSENSITIVE) REQUIRE k_anonymity(k => 1)")
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE odd_release AS POLICY odd METHOD generalization")
+    with pytest.raises(DataError, match="2 weights in w are NULL, below 1 or not finite") as error:
+        con.execute("MEASURE odd_release WITH FIGURES (individual_risk(weights => w))")
+    assert "7.25" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("nobody", "publishes no column nobody"),
+        ("hidden", "publishes no column hidden"),
+        ("street", "tells classes apart"),
+        ("ill", "is VARCHAR, and weights are numbers"),
+    ],
+)
+def test_columns_that_are_no_published_weights_are_refused(con: Connection, column: str, words: str) -> None:
+    with pytest.raises(PolicyError, match=words):
+        con.execute(f"MEASURE few WITH FIGURES (individual_risk(weights => {column}))")
+
+
+def test_estimated_k_map_counts_the_rows_of_small_classes(con: Connection) -> None:
+    """At k = 5 and a tenth, classes of fewer than 3 rows are too small: 40 + 2 * 15 of 142 rows."""
+    figures = measured(con, "MEASURE few WITH FIGURES (k_map_estimated(k => 5, sampling_fraction => 0.1))")
+    assert figures == {
+        "k_map_estimated": pytest.approx(70 / 142),
+        "k_map_class_size": 3,
+        "k_map_class_size_poisson": 3,
+    }
+
+
+def test_a_release_of_no_rows_has_no_risk(con: Connection) -> None:
+    people(con, "none", {})
+    calls = "individual_risk(weight), k_map_estimated(k => 5, sampling_fraction => 0.1)"
+    figures = measured(con, f"MEASURE none WITH FIGURES ({calls})")
+    assert (figures["individual_risk"], figures["weighted_people"], figures["k_map_estimated"]) == (None, 0, None)

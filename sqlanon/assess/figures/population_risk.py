@@ -1,35 +1,51 @@
-"""MEASURE release WITH FIGURES (population_uniques): what a release of a sample says of the population."""
+"""MEASURE release WITH FIGURES (population_uniques, individual_risk, k_map_estimated): the risk of a sample.
+
+Each estimates something about the population from the classes of a release, and none is a bound.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from math import fsum
 
 from sqlglot import exp
 
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, why_not
-from sqlanon.assess.figures.population_estimates import SMALL_FRACTION, Uniques, population_uniques
+from sqlanon.assess.figures.population_estimates import (
+    SMALL_FRACTION,
+    Uniques,
+    individual_risk,
+    k_map_class_size,
+    population_uniques,
+)
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading, Release
 from sqlanon.domain.values import UNNAMED, Value
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError
+from sqlanon.errors import DataError, PolicyError
 from sqlanon.release.existing.classes import classes_of, rows_with_keys
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.expressions import case, cast
+from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.arguments import Argument, bound_arguments
 from sqlanon.sql.questions.load import Parameter, Selector
 from sqlanon.sql.questions.statistics import load_statistic
 
+# The types of weights.
+_NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*\)|FLOAT|DOUBLE")
+
 
 @dataclass(frozen=True)
 class _Form:
-    """The name of a figure and its parameters, of which the first may be given without its name."""
+    """The name of a figure and its parameters, of which the only one may be given without its name."""
 
     model: str
     parameters: tuple[Parameter, ...]
@@ -40,18 +56,30 @@ class _Form:
         first = self.parameters[0].name
         named = {first if name == UNNAMED else fold(name): value for name, value in arguments.items()}
         try:
+            if UNNAMED in arguments and len(self.parameters) > 1:
+                raise PolicyError(f"{self.model}: an argument lacks its name")
             bound = dict(bound_arguments(self, named))
             if not bound.get(_FRACTION.name, 1):
                 raise PolicyError(f"{self.model}: {_FRACTION.name} is above 0 and at most 1")
         except PolicyError as error:
             error.part = ("figures", self.model)
-            error.hint = error.hint or f"write {self.model}({first} => ...)"
+            required = (f"{p.name} => ..." for p in self.parameters if p.default is None)
+            error.hint = error.hint or f"write {self.model}({', '.join(required)})"
             raise
         return bound
 
 
 _FRACTION = Parameter("sampling_fraction", "DECIMAL", Decimal(0), Decimal(1))
 _UNIQUES = _Form("population_uniques", (_FRACTION,))
+_RISK = _Form("individual_risk", (Parameter("weights", "COLUMN"),))
+_K_MAP = _Form(
+    "k_map_estimated",
+    (
+        Parameter("k", "BIGINT", Decimal(1), Decimal(1_000_000)),
+        _FRACTION,
+        Parameter("alpha", "DECIMAL", Decimal("0.000001"), Decimal("0.5"), default=Decimal("0.05")),
+    ),
+)
 
 
 def uniques(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
@@ -99,6 +127,94 @@ def _note(estimated: Uniques, fraction: Fraction) -> str:
     return f"{name} is estimated by the model of {estimated.model}{why}. The model may not fit the population{far}"
 
 
+def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+    """The greatest and the mean individual risk of a row by the sampling weights in a published column.
+
+    `expected_reidentifications` is the sum of the risks over rows, `weighted_people` the sum of the weights. Raises
+    PolicyError as `_rows` does and for a column that is not published as it is, and DataError for weights that are
+    NULL, below 1 or not finite.
+    """
+    weights = _RISK.bound(arguments)["weights"]
+    rows = _rows(engine, release, _RISK)
+    names = [_RISK.model, f"{_RISK.model}_mean", "expected_reidentifications", "weighted_people"]
+    risks, people, number = [], 0.0, 0
+    for size, weight, classes in _weighted(engine, release, rows, str(weights)):
+        risks.append((individual_risk(size, weight), size * classes))
+        people, number = people + weight * classes, number + size * classes
+    expected = fsum(risk * of_rows for risk, of_rows in risks)
+    values = [max(risks)[0], expected / number, expected, people] if risks else [None, None, 0.0, 0.0]
+    note = (
+        f"{_RISK.model} is one model's reading of the weights, and no bound. The weights are published: a weight tells "
+        "the stratum that a person was drawn from"
+    )
+    figures = [ClassFigure(name, None, value) for name, value in zip(names, values, strict=True)]
+    return [replace(figures[0], note=note), *figures[1:]]
+
+
+def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterator[tuple[int, float, int]]:
+    """The size and the sum of weights of classes, and how many classes have both. Raises as `risk` does."""
+    called = f"{_RISK.model} of {release.name} cannot be measured"
+    attribute = next((a for a in release.attributes if fold(a.name) == fold(name)), None)
+    if attribute is None:
+        raise PolicyError(
+            f"{called}: it publishes no column {name}",
+            hint=f"publish the weights, {name} INSENSITIVE, in a policy for a release that you measure and keep",
+        )
+    if attribute.role is Role.QUASI_IDENTIFIER or attribute.reading is not Reading.EXACT:
+        raise PolicyError(
+            f"{called}: {name} is not published as the source has it, or tells classes apart",
+            hint=f"weights are INSENSITIVE: {name} INSENSITIVE",
+        )
+    (kind,) = (kind for column_name, kind in _columns(engine, release) if fold(column_name) == fold(name))
+    if not _NUMBERS.fullmatch(kind):
+        raise PolicyError(f"{called}: {name} is {kind}, and weights are numbers")
+    weight = cast(column(attribute.name), "DOUBLE")
+    is_weight = exp.and_(weight.copy() >= 1, weight.copy() < cast(literal("Infinity"), "DOUBLE"))
+    classes = exp.select(
+        alias(rows.count(), "size"),
+        alias(f.sum(weight), "weight"),
+        alias(f.sum(case((is_weight, 0), otherwise=1)), "wrong"),
+    ).from_(rows.relation.copy())
+    classes = classes.group_by(*(key.copy() for key in rows.keys))
+    keys = column("size"), column("weight")
+    sizes = exp.select(*keys, f.count(), f.sum(column("wrong"))).from_(classes.subquery("class"))
+    counted = [row for row in engine.rows(sizes.group_by(*(key.copy() for key in keys))) if row[0]]
+    if wrong := sum(row[3] for row in counted):
+        raise DataError(
+            f"{called}: {wrong:,} weights in {name} are NULL, below 1 or not finite",
+            hint="the weight of a row is the number of people that it stands for, itself included",
+        )
+    for size, total, number, _ in counted:
+        yield int(size), float(total), int(number)
+
+
+def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+    """The share of the rows in classes that may be of fewer than k people of the population.
+
+    `k_map_class_size` is the size of a class from which on that has at most the probability alpha, by a zero-truncated
+    Poisson distribution, and `k_map_class_size_poisson` by a Poisson distribution, which is the less careful one.
+    Raises PolicyError as `_rows` does.
+    """
+    bound = _K_MAP.bound(arguments)
+    k, fraction, alpha = (bound[parameter.name] for parameter in _K_MAP.parameters)
+    assert isinstance(k, int) and isinstance(fraction, Decimal) and isinstance(alpha, Decimal)
+    careful, poisson = (
+        k_map_class_size(k, float(fraction), float(alpha), truncated=truncated) for truncated in (True, False)
+    )
+    classes = _histogram(engine, _rows(engine, release, _K_MAP))
+    rows = sum(size * number for size, number in classes.items())
+    below = sum(size * number for size, number in classes.items() if size < careful)
+    note = (
+        f"{_K_MAP.model} is estimated by a zero-truncated Poisson distribution, for the sampling fraction {fraction}. "
+        f"k_anonymity(k => {careful}) requires it"
+    )
+    return [
+        ClassFigure(_K_MAP.model, None, below / rows if rows else None, note=note),
+        ClassFigure("k_map_class_size", None, float(careful)),
+        ClassFigure("k_map_class_size_poisson", None, float(poisson)),
+    ]
+
+
 def _rows(engine: Engine, release: Release, form: _Form) -> Rows:
     """The rows of a release, in classes of people who look alike.
 
@@ -117,6 +233,10 @@ def _rows(engine: Engine, release: Release, form: _Form) -> Rows:
         )
     names = [b.column for b in classes.bound.quasi_identifiers]
     return rows_with_keys(classes.bound, relation(own_object(engine, release.published[0].name)), names)
+
+
+def _columns(engine: Engine, release: Release) -> Sequence[Column]:
+    return engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, release.published[0].name))))
 
 
 def _histogram(engine: Engine, rows: Rows) -> dict[int, int]:

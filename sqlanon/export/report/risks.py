@@ -243,6 +243,17 @@ MEANINGS: Mapping[str, str] = {
     "granularity_loss": "The detail that is lost: a label that stands for n of the N values of its column costs "
     "(n - 1) / (N - 1), a row that was left out costs 1; the mean over the rows of the source, "
     f"and over the quasi-identifiers, weighted where the policy weighs them. {_FROM_0_TO_1}.",
+    "individual_risk": "The chance that a match of a row is the right person, of the worst class: the mean of one by "
+    "the number of people of the class in the population, which its sampling weights estimate. It is no bound.",
+    "individual_risk_mean": "The chance of individual_risk, the mean over rows.",
+    "expected_reidentifications": "The number of rows that are matched right if each row is matched: the sum of the "
+    "chances of individual_risk.",
+    "weighted_people": "The sum of the sampling weights: the size of the population, if the weights are right.",
+    "k_map_estimated": "The share of the rows in classes that may be of fewer than k people of the population: classes "
+    "below k_map_class_size.",
+    "k_map_class_size": "The size from which on a class is of fewer than k people with a probability of at most alpha, "
+    "by a zero-truncated Poisson distribution.",
+    "k_map_class_size_poisson": "The size of k_map_class_size by a Poisson distribution, the less careful one.",
     "population_uniques": "The estimated number of people who are alone with their values in the population that the "
     "source is a sample of, by the model that a remark names. It is no bound: the model may not fit the population.",
     **{
