@@ -1,6 +1,7 @@
 -- model: l_diversity
 -- when: variant = distinct (default)
 -- title: Every equivalence class holds at least l different sensitive values.
+-- in words: at least {required} values of {attribute} among those that look alike
 -- paper: Li et al., t-closeness (2007), section 2, after Machanavajjhala et al., l-diversity (2006); NULL counts as a value
 -- parameter: l BIGINT 1 9223372036854775807 -- the least number of different values of a class
 -- required: at least l

@@ -1,5 +1,6 @@
 -- model: k_anonymity
 -- title: Every equivalence class holds at least k respondents.
+-- in words: at least {required} {people} look alike
 -- paper: Samarati, Protecting respondents' identities in microdata release (2001), definition 2.2; Sweeney (2002)
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
 -- required: at least k

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Measurement
 
+# The loss that is the share of the detail, in the mean over columns and rows.
+_SHARE_OF_DETAIL = "granularity_loss"
 # The longest label that a line shows.
 _LONGEST = 40
 # A name with one of these words holds years; of dates a range counts days.
@@ -144,6 +146,8 @@ class Summary:
     `required` are its requirements with what they reach, `call` is its method with all arguments. `without_guess` is
     the reason why there is no guess of a secret, where there is a secret. `unpublished` are the source's columns that
     are not in it, `files` those that were written, `remarks` sentences that were said when it was made.
+    `in_words` has plain words for some requirements, with {required}, {people} and {attribute} in them, and `people` is
+    the word for what is counted.
     """
 
     release: str
@@ -163,6 +167,8 @@ class Summary:
     unpublished: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    in_words: Mapping[str, str] = field(default_factory=dict)
+    people: str = "rows"
 
     @property
     def satisfied(self) -> bool:
@@ -175,7 +181,7 @@ class Summary:
         return (
             ("rows", self._rows()),
             ("required", self._required()),
-            ("method", f"{self.method}: {_percent(self.loss)} of the detail is lost ({_words(self.loss_name)})"),
+            ("method", f"{self.method}: {_percent(self.loss)} of the detail is lost{self._loss()}"),
             ("columns", self._columns()),
             ("counts", self._counts()),
             ("guess", self._guess()),
@@ -246,6 +252,10 @@ class Summary:
         has_secret = any(column.role is Role.SENSITIVE for column in self.columns)
         return _NOT_PROMISED if has_secret else f"{_WITHOUT_SECRET}; {_NOT_PROMISED}"
 
+    def _loss(self) -> str:
+        """The loss by its name, where it is another than the share of the detail."""
+        return "" if self.loss_name == _SHARE_OF_DETAIL else f" ({_words(self.loss_name)})"
+
     def _rows(self) -> str:
         if self.source_rows is None:
             return f"{self.released_rows:,} out, made of counts with noise"
@@ -253,7 +263,18 @@ class Summary:
         return f"{self.source_rows:,} in, {self.released_rows:,} out, {left_out}"
 
     def _required(self) -> str:
-        return "; ".join(map(_met, self.required)) or "nothing was required"
+        return "; ".join(map(self._met, self.required)) or "nothing was required"
+
+    def _met(self, measurement: Measurement) -> str:
+        words = self.in_words.get(measurement.question)
+        if words is None or ("{attribute}" in words) != (measurement.attribute is not None):
+            return _met(measurement)
+        if measurement.required is None or measurement.achieved is None:
+            return _met(measurement)
+        required, achieved = _short(measurement.required), _short(measurement.achieved)
+        attribute = _printable(measurement.attribute)
+        reached = f"{achieved} reached" if measurement.satisfied else f"only {achieved} reached: not met"
+        return f"{words.format(required=required, people=self.people, attribute=attribute)} ({reached})"
 
     def _each_column(self) -> Iterator[str]:
         for column in self.columns:

@@ -13,6 +13,7 @@ import pytest
 import sqlanon
 from sqlanon.assess.workloads.summary import summary_of
 from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Measurement
 from sqlanon.domain.summary import CountError, ShownColumn, Summary, SurestGuess
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -172,5 +173,23 @@ def test_a_guess_and_an_error_in_words() -> None:
     assert "by 2 columns is off by under 0.1 % in the median of 40 random ones, by 320 % in the mean" in lines["counts"]
     of_null = dict(replace(summary, guesses=(replace(guess, missing=1),)).lines)["guess"]
     assert "guesses that hiv is missing (NULL) with at most 100 %" in of_null
+    assert lines["method"] == "some: 0 % of the detail is lost"
+    assert dict(replace(summary, loss_name="c_avg").lines)["method"].endswith("is lost (c avg)")
     assert lines["required"] == "nothing was required"
     assert not summary.satisfied
+
+
+def test_requirements_in_words() -> None:
+    met = (
+        Measurement("a", None, 5.0, 4.0, False),
+        Measurement("b", "ill", 2.0, 3.0, True),
+        Measurement("b", None, 2.0, 2.0, True),
+    )
+    summary = Summary(
+        *("r", "people", 9, 9, 0, met, "some", "some()", "granularity_loss", 0.0, (), CountError()),
+        in_words={"a": "at least {required} {people} look alike", "b": "{required} values of {attribute}"},
+        people="people",
+    )
+    assert dict(summary.lines)["required"] == (
+        "at least 5 people look alike (only 4 reached: not met); 2 values of ill (3 reached); b 2, reached 2"
+    )

@@ -30,6 +30,7 @@ from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import query_tree
+from sqlanon.sql.questions.load import load_question, question_names
 from sqlanon.syntax.texts import call_text
 
 # The error of a typical count: counts over two columns, drawn as a workload is, on a release and on its source.
@@ -128,9 +129,11 @@ def summary_of(
     counts = typical_counts(engine, release)
     guesses, without_guess = _guesses(engine, release, columns)
     measured = releases.measurements(engine, release)
+    policy = policy_of(release)
+    questions = {measurement.question for measurement in measured} & {*question_names()}
     return Summary(
         release=str(release.name),
-        source=policy_of(release).source.called,
+        source=policy.source.called,
         source_rows=release.source_rows,
         released_rows=release.released_rows,
         suppressed_rows=release.suppressed_rows,
@@ -146,6 +149,8 @@ def summary_of(
         without_guess=without_guess,
         unpublished=tuple(unpublished),
         remarks=tuple(remarks),
+        in_words={name: words for name in questions if (words := load_question(name).in_words)},
+        people="people" if next(policy.having(Role.ENTITY), None) else "rows",
     )
 
 

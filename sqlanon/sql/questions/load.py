@@ -225,7 +225,8 @@ class Question:
     can be asked where a respondent is in several classes. `one_row_each` is whether it is defined only where no
     respondent has several rows. `whole_release` is whether it judges a class by all classes of one release together,
     so that classes of several releases cannot be asked about at once. `most_items` names the whole number of items that
-    the sets of a model of items have at most.
+    the sets of a model of items have at most. `in_words` says what it requires in plain words, with {required},
+    {people} and {attribute} in them; None where nobody wrote that.
     """
 
     name: str
@@ -250,6 +251,7 @@ class Question:
     one_row_each: bool = False
     whole_release: bool = False
     most_items: str | None = None
+    in_words: str | None = None
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -397,6 +399,7 @@ def parse_question(name: str, text: str) -> Question:
         one_row_each=header.says_yes("one row each"),
         whole_release=header.says_yes("whole release"),
         most_items=header.named("most items"),
+        in_words=header.only_value("in words") if "in words" in header.values else None,
     )
     _require_consistent(question)
     return question

@@ -47,7 +47,7 @@ def profile(
     files: Files,
     script: Annotated[
         Path | None,
-        typer.Option("--output", "--script", "-o", metavar="FILE", help="Where the script goes; printed without it."),
+        typer.Option("--output", "--script", "-o", metavar="FILE", help="Write a script to edit, too; - prints it."),
     ] = None,
     labels: Annotated[
         Path | None,

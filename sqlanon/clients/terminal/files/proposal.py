@@ -260,8 +260,9 @@ def _risks(proposal: Proposal) -> Iterator[str]:
 def show_proposal(
     output: Output, proposal: Proposal, command: str | None, script: str, written: str | None, said: Sequence[str] = ()
 ) -> None:
-    """Prints the uses of columns, who is at risk, a command to type if there is one, and the script.
+    """Prints the uses of columns, who is at risk, a command to type if there is one, and the script if it is asked for.
 
+    `written` is the path that the script was written to, - for standard output, and None where nobody asked for it.
     `said` are sentences about how the data were read.
     """
     if output.json:
@@ -280,6 +281,8 @@ def show_proposal(
     else:
         output.text(f"\nA release with these columns:\n  {command}")
     if written is None:
+        output.status("-o FILE writes a script to edit, -o - prints it")
+    elif written == "-":
         output.text(f"\nA script to edit, for sqlanon run:\n\n{script.rstrip()}")
     else:
         output.status(f"wrote {written}; edit it, then: sqlanon run {written}")

@@ -124,7 +124,7 @@ def profile(
     replaces: bool,
     labels: Path | None = None,
 ) -> None:
-    """Prints what is in the data and who is at risk, and writes or prints a script to begin with.
+    """Prints what is in the data and who is at risk, and writes a script to begin with; one named - is printed.
 
     `labels` is a CSV file of names of columns and what they mean.
     """
@@ -159,7 +159,7 @@ def profile(
             number = name_text(proposal.entity)
             text = text.replace(f"    {number} IDENTIFIER,\n", f"    {number} ENTITY,\n", 1)
         text = text.replace(f"k_anonymity(k => {K_BY_DEFAULT})", f"k_anonymity(k => {wanted.k})", 1)
-        if script is not None:
+        if script is not None and str(script) != "-":
             write_page(script, text)
         show_proposal(output, proposal, command, text, None if script is None else str(script), said)
 
