@@ -37,6 +37,12 @@ WITH "__sqlanon_both" AS (
   FROM $ranges AS "__sqlanon_source"
 )
 
+-- part: triples
+, "__sqlanon_range" AS (
+  SELECT "__sqlanon_source".value, "__sqlanon_source".l, "__sqlanon_source".k, "__sqlanon_source".m
+  FROM $ranges AS "__sqlanon_source"
+)
+
 -- part: hierarchy
 , "__sqlanon_hierarchy" AS (
   SELECT hierarchy, kind, height FROM $database"anon".hierarchy
@@ -151,6 +157,25 @@ WITH "__sqlanon_both" AS (
   FROM "__sqlanon_typed_range" AS typed
   LEFT JOIN "__sqlanon_code" AS coded
     ON coded.value IS NOT DISTINCT FROM typed.value AND (typed.text IS NULL OR typed.value IS NOT NULL)
+)
+
+-- part: known_triple
+-- NULL stands for every value. A triple of a value that no row has is left out.
+, "__sqlanon_typed_triple" AS (
+  SELECT row_number() OVER () AS place, TRY(cast_to_type(CAST(listed.value AS VARCHAR), sample.value)) AS value,
+    CAST(listed.value AS VARCHAR) AS text, TRY_CAST(listed.l AS BIGINT) AS l, TRY_CAST(listed.k AS BIGINT) AS k,
+    TRY_CAST(listed.m AS BIGINT) AS m,
+    coalesce(TRY_CAST(listed.l AS BIGINT) BETWEEN 0 AND 1000000 AND TRY_CAST(listed.l AS BIGINT) = TRY_CAST(listed.l AS DOUBLE)
+      AND TRY_CAST(listed.k AS BIGINT) BETWEEN 0 AND 1000000 AND TRY_CAST(listed.k AS BIGINT) = TRY_CAST(listed.k AS DOUBLE)
+      AND TRY_CAST(listed.m AS BIGINT) BETWEEN 0 AND 8 AND TRY_CAST(listed.m AS BIGINT) = TRY_CAST(listed.m AS DOUBLE), false)
+      AS bounded
+  FROM "__sqlanon_range" AS listed
+  CROSS JOIN (SELECT any_value(value) AS value FROM "__sqlanon_cell") AS sample
+), known_triple AS (
+  SELECT coded.code AS value, typed.l, typed.k, typed.m
+  FROM "__sqlanon_typed_triple" AS typed
+  LEFT JOIN "__sqlanon_code" AS coded ON coded.value = typed.value
+  WHERE typed.text IS NULL OR coded.code IS NOT NULL
 )
 
 -- part: guarded
@@ -275,6 +300,24 @@ SELECT 5 AS place, 'the ranges list a value more than once: ' || coalesce(min(te
 FROM "__sqlanon_typed_range"
 GROUP BY value
 HAVING count(*) > 1
+
+-- part: problem_of_triples
+SELECT 1 AS place, 'the triples have no row, so nothing would be known' AS problem
+WHERE NOT EXISTS (SELECT 1 FROM "__sqlanon_typed_triple")
+UNION ALL
+SELECT 2 AS place, 'the triples are about a value that is none of the column''s: ' || text AS problem
+FROM "__sqlanon_typed_triple"
+WHERE text IS NOT NULL AND (value IS NULL
+  OR coalesce(TRY_CAST(text AS DOUBLE) <> TRY_CAST(CAST(value AS VARCHAR) AS DOUBLE), false))
+UNION ALL
+SELECT 3 AS place, 'the triples have an l, k or m that is out of bounds, for ' || coalesce(text, 'NULL') AS problem
+FROM "__sqlanon_typed_triple"
+WHERE NOT bounded
+UNION ALL
+SELECT 4 AS place, 'the triples have one that is below another one, for ' || coalesce(lower.text, 'NULL') AS problem
+FROM "__sqlanon_typed_triple" AS lower
+JOIN "__sqlanon_typed_triple" AS upper ON upper.place <> lower.place AND lower.l <= upper.l AND lower.k <= upper.k
+  AND lower.m <= upper.m AND (upper.text IS NULL OR lower.value = upper.value)
 
 -- part: problem_of_weights
 SELECT 1 AS place, 'the weights list no value' AS problem

@@ -1,4 +1,5 @@
 -- model: privacy_skyline
+-- when: knowledge = triple (default)
 -- title: A reader who knows l values that a person lacks, the values of k others and m others of the person's family is never sure of a value with a probability of c or more.
 -- paper: Chen, LeFevre and Ramakrishnan, Privacy skyline: privacy with multidimensional adversarial knowledge (2007)
 -- parameter: c DECIMAL 0.000001 1 -- the probability of a value that must not be reached

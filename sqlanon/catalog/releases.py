@@ -147,6 +147,7 @@ _TABLES = (
     "release_recoding",
     "release_taxonomy",
     "release_value_range",
+    "release_known_triple",
     "release_round",
     "release_comparison",
     "measurement",

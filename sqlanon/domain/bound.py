@@ -92,8 +92,9 @@ class BoundPolicy:
     public: PublicTable | None = None
     # The source's columns that requirements name as guarding nodes (Xiao and Tao 2006), published or not.
     guarding: tuple[str, ...] = ()
-    # The tables of ranges that requirements name: the index of the requirement among all, and a temporary table with
-    # the columns value (of the sensitive column's published type), low and high (DOUBLE).
+    # The tables of values that requirements name: the index of the requirement among all, and a temporary table with
+    # the column value, of the sensitive column's published type, and what is listed of it: the columns low and high, or
+    # l, k and m.
     ranges: tuple[tuple[int, QualifiedName], ...] = ()
     # What was pivoted to make the rows of the source, if the policy says PIVOT.
     long_table: LongTable | None = None

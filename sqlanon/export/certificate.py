@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from io import StringIO
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -32,6 +34,7 @@ from sqlanon.export.certificate_format import (
     HierarchyEntry,
     InPlaceKind,
     JoinedWith,
+    KnownTriple,
     LevelEntry,
     LossEntry,
     MethodEntry,
@@ -73,12 +76,13 @@ class Proof:
 
     `hidden` is what it reads that no file shows, such as the respondents: the figure is then
     that of the snapshot when it was made. None if the figure was recomputed from the exported
-    file itself.
+    file itself. `known` are the triples of `released_triples`.
     """
 
     requirement: BoundRequirement
     achieved: Measurement
     hidden: str | None = None
+    known: Sequence[Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -213,7 +217,11 @@ def _requirement(proof: Proof, policy: Policy) -> RequirementEntry:
     seen = EXPORTED if policy.related else seen
     rows = _ROWS if "respondents" in question.title and policy.entity is None else ""
     meaning = question.title + rows + proof.requirement.scope
-    return requirement_entry(asked_by(proof.requirement), proof.achieved, meaning, question.paper, seen)
+    entry = requirement_entry(asked_by(proof.requirement), proof.achieved, meaning, question.paper, seen)
+    if proof.known is None:
+        return entry
+    known = tuple(KnownTriple(value=value, l=l, k=k, m=m) for value, l, k, m in proof.known)  # noqa: E741
+    return msgspec.structs.replace(entry, known=known)
 
 
 def _structure(evidence: Evidence, reached: Measurement) -> RequirementEntry:

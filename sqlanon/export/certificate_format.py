@@ -66,8 +66,22 @@ class JoinedWith(_Member, frozen=True, kw_only=True):
     released: str
 
 
+class KnownTriple(_Member, frozen=True, kw_only=True):
+    """What an adversary knows about people with a value: the number of values that they lack, of other people, and of
+    others of the family. `value` is the place of the value among those of the files, from 0, in the order of the bytes
+    of their texts and NULL last; null stands for every value.
+    """
+
+    value: Number | None
+    l: Number  # noqa: E741 - the paper's name
+    k: Number
+    m: Number
+
+
 class RequirementEntry(_Member, frozen=True, kw_only=True):
-    """A requirement of the policy or of the method, with its figures and how these were counted."""
+    """A requirement of the policy or of the method, with its figures and how these were counted. `known` is what it
+    takes the adversary to know of the values that the files have, if a table says so.
+    """
 
     requirement: str
     model: str
@@ -83,6 +97,7 @@ class RequirementEntry(_Member, frozen=True, kw_only=True):
     achieved: Figure
     satisfied: bool | None
     recomputed_from: str
+    known: tuple[KnownTriple, ...] | None = None
 
 
 class AssumptionEntry(_Member, frozen=True, kw_only=True):

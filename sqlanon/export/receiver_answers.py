@@ -22,12 +22,13 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation, UserError, about
 from sqlanon.estimates.labels.marginals import Marginals
 from sqlanon.estimates.query.parse import parsed
+from sqlanon.export.certificate_format import KnownTriple
 from sqlanon.export.claims import asked_by, asked_of_join, is_alike, unlike_requirements
 from sqlanon.export.layout import local_path
 from sqlanon.export.opening import received
 from sqlanon.export.received import ExportedTables, ReceivedExport
 from sqlanon.export.signature import public_key, signer_of
-from sqlanon.export.verify import by_label
+from sqlanon.export.verify import by_label, released_texts
 from sqlanon.methods.base import Figure, PublishedTables, Structure
 from sqlanon.methods.registry import verified, worded
 from sqlanon.release.existing.classes import people_in_no_class
@@ -38,7 +39,7 @@ from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column
 from sqlanon.sql.build.steps import with_steps
-from sqlanon.sql.cells.taxonomy import Taxonomy
+from sqlanon.sql.cells.taxonomy import KNOWN_TRIPLE, Taxonomy
 from sqlanon.sql.classes.further_relations import OF_NUMBERS, is_numeric
 from sqlanon.sql.classes.normal_relations import Background, literal_rows
 from sqlanon.sql.classes.rows import Rows
@@ -198,7 +199,9 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
     indexes = [
         i
         for i, r in enumerate(requirements)
-        if i not in hidden and _IN_FILES.issuperset(r.reads) and missing.isdisjoint(r.attributes)
+        if i not in hidden
+        and (_IN_FILES if _stated(export, r) is None else {*_IN_FILES, KNOWN_TRIPLE}).issuperset(r.reads)
+        and missing.isdisjoint(r.attributes)
     ]
     # Broader classes are told by all quasi-identifiers, and by what lies above their labels.
     of_labels = [i for i in indexes if SUPERSET in requirements[i].reads]
@@ -210,8 +213,43 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
     coarser = _coarser(export, exported) if of_labels else {}
     for part in exported.rows(requirements, indexes):
         answered = [requirements[index] for index in part.indexes]
-        background = Background(_numbers(export, exported.engine, answered, part.rows), coarser=coarser)
-        yield from zip(part.indexes, measured(exported.engine, answered, part.rows, background), strict=True)
+        known = [(index, r) for index, r in enumerate(answered) if KNOWN_TRIPLE in r.reads]
+        types = {name: _taxonomy(exported.engine, part.rows, name) for _, r in known for name in r.attributes}
+        taxonomies = types | _numbers(export, exported.engine, answered, part.rows)
+        triples = {index: _known_triples(export, exported.engine, r, part.rows) for index, r in known}
+        background = Background(taxonomies, ranges=triples, coarser=coarser)
+        reached = zip(part.indexes, measured(exported.engine, answered, part.rows, background), strict=True)
+        # The values of a file of other types have other texts.
+        unlike = {index for index, r in known if _is_of_other_type(export, taxonomies[r.attributes[0]])}
+        yield from (measurement for index, measurement in enumerate(reached) if index not in unlike)
+
+
+def _stated(export: ReceivedExport, requirement: BoundRequirement) -> tuple[KnownTriple, ...] | None:
+    """What the certificate says that an adversary knows; None where it says nothing."""
+    entries = export.certificate.requirements
+    return next((entry.known for entry in entries if entry.requirement == str(requirement)), None)
+
+
+def _is_of_other_type(export: ReceivedExport, taxonomy: Taxonomy) -> bool:
+    bound = taxonomy.bound
+    return export.recorded.types.get(fold(bound.column)) != bound.published_type
+
+
+def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundRequirement, rows: Rows) -> exp.Query:
+    """What the certificate says that an adversary knows, by the texts of the files' values.
+
+    Raises PrivacyViolation where the files have fewer values than it tells of.
+    """
+    (name,) = requirement.attributes
+    texts = released_texts(engine, rows, name)
+    stated = _stated(export, requirement) or ()
+    if any(triple.value is not None and triple.value >= len(texts) for triple in stated):
+        raise PrivacyViolation(
+            f"{export.called}: its certificate tells of other values of {name} than the files have",
+            hint="ask who published it for the export again",
+        )
+    triples = [(None if t.value is None else texts[t.value], t.l, t.k, t.m) for t in stated]
+    return literal_rows([("value", "VARCHAR"), ("l", "BIGINT"), ("k", "BIGINT"), ("m", "BIGINT")], triples)
 
 
 def _has_labels_above(export: ReceivedExport) -> bool:
@@ -255,16 +293,22 @@ def _numbers(
     """
     taxonomies: dict[str, Taxonomy] = {}
     for name in dict.fromkeys(name for r in requirements if OF_NUMBERS in r.reads for name in r.attributes):
-        valued = rows.of_subject((name,))
-        values = exp.select(alias(valued.value(name), "value")).from_(valued.relation.copy())
-        ((_, kind),) = engine.columns(with_steps(values, valued.steps))
+        taxonomies[name] = _taxonomy(engine, rows, name)
+        kind = taxonomies[name].bound.published_type
         if not is_numeric(kind):
             raise PrivacyViolation(
                 f"{export.called}: its policy compares the numbers of {name}, and the files hold {kind}",
                 hint="ask who published it for the export again",
             )
-        taxonomies[name] = Taxonomy(BoundAttribute(Attribute(name, Role.SENSITIVE), name, kind, kind))
     return taxonomies
+
+
+def _taxonomy(engine: Engine, rows: Rows, name: str) -> Taxonomy:
+    """A sensitive column with the type that its values have in the files."""
+    valued = rows.of_subject((name,))
+    values = exp.select(alias(valued.value(name), "value")).from_(valued.relation.copy())
+    ((_, kind),) = engine.columns(with_steps(values, valued.steps))
+    return Taxonomy(BoundAttribute(Attribute(name, Role.SENSITIVE), name, kind, kind))
 
 
 def _evidence(

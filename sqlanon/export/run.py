@@ -36,6 +36,7 @@ from sqlanon.export.verify import (
     Snapshot,
     checked_snapshot,
     labels_above,
+    released_triples,
     reopened,
     require_together,
     verify_file,
@@ -290,6 +291,7 @@ def _evidence(
     engine: Engine, snapshot: Snapshot, tables: Sequence[_Written], others: Sequence[KnownRelease]
 ) -> Evidence:
     several = snapshot.tables[0].fragment is not None
+    known = released_triples(engine, snapshot)
     # The requirements' measurements come first, and those of the structure after them.
     requirement_count = len(snapshot.answerable.requirements)
     of_the_join = bind_joined(of_join(snapshot.policy))
@@ -300,7 +302,7 @@ def _evidence(
         policy=snapshot.policy,
         hierarchies=snapshot.hierarchies,
         proofs=[
-            Proof(requirement, achieved, snapshot.answerable.hidden.get(index))
+            Proof(requirement, achieved, snapshot.answerable.hidden.get(index), known.get(index))
             for index, (requirement, achieved) in enumerate(
                 zip(snapshot.answerable.requirements, snapshot.achieved[:requirement_count], strict=True)
             )

@@ -26,10 +26,13 @@ from sqlanon.release.pipeline.check import measured
 from sqlanon.sources.column_types import is_list, without_enums
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.expressions import as_text, cast
 from sqlanon.sql.build.names import alias, column, parameter, relation
 from sqlanon.sql.build.render import create_temporary
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.taxonomy import KNOWN_TRIPLE
 from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 
@@ -37,7 +40,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 
 
 # What requirements may read besides the released rows.
-_FROZEN = ("release_taxonomy", "release_value_range")
+_FROZEN = ("release_taxonomy", "release_value_range", "release_known_triple")
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,39 @@ def labels_above(snapshot: Snapshot) -> dict[str, tuple[tuple[int, ...], ...]]:
         if of:
             numbers[name] = tuple(tuple(node for _, node in sorted(of[label])) for label in sorted(of, key=by_label))
     return numbers
+
+
+def released_triples(engine: Engine, snapshot: Snapshot) -> dict[int, list[tuple[int | None, int, int, int]]]:
+    """What an adversary is said to know, by the requirement's index: triples of released values, and of every value.
+
+    A value is named by its place among the released ones, in the order of the bytes of their texts, NULL last. Triples
+    of other values are left out: nobody is in the release with them. Texts of times with a time zone depend on the
+    session, so that nothing is said of them.
+    """
+    answerable = snapshot.answerable
+    if not any(KNOWN_TRIPLE in requirement.reads for requirement in answerable.requirements):
+        return {}
+    known: dict[int, list[tuple[int | None, int, int, int]]] = {}
+    types = {bound.column: bound.published_type for bound in answerable.bound.sensitive}
+    for part in answerable.rows_of_requirements({table.fragment: relation(table.name) for table in snapshot.tables}):
+        for index in part.indexes:
+            requirement = answerable.requirements[index]
+            if KNOWN_TRIPLE not in requirement.reads or types[requirement.attributes[0]].endswith("ZONE"):
+                continue
+            rank_of: dict[str | None, int | None] = {None: None}
+            texts = released_texts(engine, part.rows, requirement.attributes[0])
+            rank_of |= {text: rank for rank, text in enumerate(texts) if text is not None}
+            rows = [row[2:] for row in snapshot.frozen["release_known_triple"].rows if row[1] == index]
+            of_released = [(rank_of[value], *numbers) for value, *numbers in rows if value in rank_of]
+            known[index] = sorted(of_released, key=lambda row: (row[0] is None, row))
+    return known
+
+
+def released_texts(engine: Engine, rows: Rows, name: str) -> list[str | None]:
+    """The texts of the values that rows have in a sensitive column, in the order of their bytes, NULL last."""
+    valued = rows.of_subject((name,))
+    values = exp.select(alias(as_text(valued.value(name)), "value")).distinct().from_(valued.relation.copy())
+    return sorted((text for (text,) in engine.rows(with_steps(values, valued.steps))), key=by_label)
 
 
 def by_label(label: str | None) -> tuple[bool, bytes]:

@@ -29,8 +29,8 @@ from sqlanon.sql.cells.labels import (
     published_value,
     stored_labels,
 )
-from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sql.classes.further_relations import guarding_steps, sensitive_number, value_range
+from sqlanon.sql.cells.taxonomy import LISTED, Taxonomy, listed_relation, sensitive_ancestor, sensitive_path
+from sqlanon.sql.classes.further_relations import guarding_steps, of_listed, sensitive_number
 from sqlanon.sql.classes.rows import Rows, subjects
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.syntax.texts import typed_name
@@ -232,7 +232,7 @@ def given_relations(
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [indexes[name] for name in subject])
         relations.add(f"sensitive_value_{number}", _rows_of_values(code, cells))
-        if len(subject) > 1 or not wanted & {"sensitive_ancestor", "sensitive_number", "guarding_node", "value_range"}:
+        if len(subject) > 1 or not wanted & {"sensitive_ancestor", "sensitive_number", "guarding_node", *LISTED}:
             continue
         values = carried[indexes[subject[0]]].table
         numbered = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
@@ -308,8 +308,10 @@ def _own_relations(
     for index, table in ranges.items():
         subject = tuple(requirements[index].attributes)
         listed = exp.select(exp.Star()).from_(relation(table))
-        taxonomy = _taxonomy(policy, subject[0])
-        relations.add(f"value_range_{index}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
+        kind = listed_relation(requirements[index].reads)
+        assert kind is not None
+        made = of_listed(kind, listed, f"sensitive_code_{numbers[subject]}", _taxonomy(policy, subject[0]))
+        relations.add(f"{kind}_{index}", made)
 
 
 def _guards(carried: Carried) -> Rows:

@@ -18,7 +18,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.sources.catalog_entries import kept_name
 from sqlanon.sources.column_types import list_column, without_enums
 from sqlanon.sources.joins import bind_joined, is_of_join, of_classes, of_join
-from sqlanon.sources.listed_shares import bind_ranges, bind_weights
+from sqlanon.sources.listed_values import bind_listed
 from sqlanon.sources.source import BoundSource
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null
@@ -134,8 +134,8 @@ def bind_requirements(
     """The policy with what its requirements need besides the source, and the requirements of the source's columns.
 
     A column that holds guarding nodes is an argument in the source's spelling from here on.
-    Raises PolicyError as `resolve_requirements`, `bind_ranges` and `bind_weights` do, for values that a
-    requirement cannot compare, and for a column of guarding nodes that is none.
+    Raises PolicyError as `resolve_requirements` and `bind_listed` do, for values that a requirement cannot compare,
+    and for a column of guarding nodes that is none.
     """
     sensitive = {attribute.column: attribute for attribute in bound.all_sensitive}
     requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
@@ -157,8 +157,8 @@ def bind_requirements(
             requirement = _with_argument(requirement, name, QualifiedName((column,)))
         for name, named in _named(requirement, "RELATION"):
             (attribute,) = requirement.attributes
-            bind = bind_weights if requirement.question.parameter(name).of_weights else bind_ranges
-            ranges.append((index, bind(engine, named, sensitive[attribute], scratch, bound)))
+            columns = requirement.question.parameter(name).columns
+            ranges.append((index, bind_listed(columns, engine, named, sensitive[attribute], scratch, bound)))
         bound_requirements.append(requirement)
     return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(bound_requirements)
 

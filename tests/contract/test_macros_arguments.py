@@ -197,6 +197,9 @@ def test_a_threshold_is_kept_to_its_last_digit(connection: Any, places: int) -> 
         ("k_map('t', ['age'], against => '(SELECT 1 AS ega)')", 'does not have a column named "age"'),
         ("value_ranges('t', ['age'], 'disease')", "needs ranges"),
         ("epsilon_privacy('t', ['age'], 'disease', stubbornness => 1, prior => 'table')", "needs weights"),
+        ("privacy_skyline('t', ['age'], 'disease', knowledge => 'table')", "needs triples"),
+        ("privacy_skyline('t', ['age'], 'disease', l => 1, triples => 't')", "has no argument triples"),
+        ("privacy_skyline('t', ['age'], 'disease', knowledge => 'table', triples => 't', l => 1)", "has no argument l"),
         ("epsilon_privacy('t', ['age'], 'disease', stubbornness => 1, weights => 't')", "has no argument weights"),
         ("epsilon_privacy('t', ['age'], 'disease', stubbornness => 1, prior => 'w')", "write prior => 'release' or"),
         ("value_ranges('t', ['age'], 'disease', ranges => 't')", 'does not have a column named "value"'),
@@ -335,6 +338,24 @@ def test_what_is_no_prior_is_refused(connection: Any, rows: str, message: str) -
     asked = f"prior => 'table', weights => '(FROM (VALUES {given}) AS w(value, weight))'"
     with pytest.raises(duckdb.Error) as refused:
         ask(connection, f"epsilon_privacy('t', ['age'], 'disease', epsilon => 2, stubbornness => 1, {asked})")
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("('flu', 1.5, 0, 0)", "an l, k or m that is out of bounds, for flu"),
+        ("(NULL, 0, NULL, 0)", "an l, k or m that is out of bounds, for NULL"),
+        ("('flu', 0, 0, 9)", "an l, k or m that is out of bounds, for flu"),
+        ("('flu', 0, 1, 1), ('flu', 0, 1, 1)", "one that is below another one, for flu"),
+        ("('flu', 0, 1, 1), (NULL, 0, 1, 2)", "one that is below another one, for flu"),
+    ],
+)
+def test_what_is_no_skyline_is_refused(connection: Any, rows: str, message: str) -> None:
+    given = rows.replace("'", "''")
+    asked = f"knowledge => 'table', triples => '(FROM (VALUES {given}) AS w(value, l, k, m))'"
+    with pytest.raises(duckdb.Error) as refused:
+        ask(connection, f"privacy_skyline('t', ['age'], 'disease', c => 1, {asked})")
     assert message in str(refused.value)
 
 

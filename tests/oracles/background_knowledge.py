@@ -94,21 +94,23 @@ def surest(classes: Classes, k: int) -> Fraction:
 # Privacy skyline (Chen, LeFevre and Ramakrishnan 2007).
 
 
-def surest_of_skyline(classes: Classes, lacks: int, others: int, family: int) -> Fraction:
-    """The highest belief that somebody has a value, after at most so many facts of each kind, in every world.
+def surest_of_skyline(
+    classes: Classes, lacks: int, others: int, family: int, values: Sequence[Value] | None = None
+) -> Fraction:
+    """The highest belief that somebody has one of the values, after at most so many facts of each kind, in every world.
 
     The person lacks values, others have values, and members of the family have the value only if the person does.
     """
     among = worlds(classes)
     people = range(len(among[0]))
-    values = sorted({value for world in among for value in world}, key=repr)
+    every = sorted({value for world in among for value in world}, key=repr)
     best = Fraction(0)
-    for target, value in product(people, values):
+    for target, value in product(people, every if values is None else values):
         rest = [person for person in people if person != target]
-        absent = [other for other in values if other != value]
+        absent = [other for other in every if other != value]
         for lacking, known in product(_some(absent, lacks), _some(rest, others)):
             possible = [world for world in among if world[target] not in lacking]
-            for members, given in product(_some(rest, family), product(values, repeat=len(known))):
+            for members, given in product(_some(rest, family), product(every, repeat=len(known))):
                 told = [
                     world
                     for world in possible

@@ -23,8 +23,14 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from tests.oracles.background_knowledge import beliefs_of_row, surest, surest_of_skyline
-from tests.oracles.models import ck_safety, epsilon_privacy, epsilon_privacy_of_table, privacy_skyline
-from tests.oracles.models.support import Table, in_order
+from tests.oracles.models import (
+    ck_safety,
+    epsilon_privacy,
+    epsilon_privacy_of_table,
+    privacy_skyline,
+    privacy_skyline_of_table,
+)
+from tests.oracles.models.support import Table, Triple, in_order
 from tests.support.database import one_thread
 from tests.support.draws import draws
 
@@ -76,12 +82,24 @@ def relations(classes: Classes) -> dict[str, str]:
 
 
 def asked(
-    connection: Any, classes: Classes, model: str, prior: Mapping[Hashable, Fraction] | None = None, **arguments: Value
+    connection: Any,
+    classes: Classes,
+    model: str,
+    prior: Mapping[Hashable, Fraction] | None = None,
+    skyline: Sequence[Triple] | None = None,
+    **arguments: Value,
 ) -> tuple[float, set[int]]:
-    """The figure of a model, and the classes that violate it; a `prior` is what it reads as a table."""
+    """The figure of a model, and the classes that violate it; `prior` and `skyline` are what it reads as tables."""
     if prior is not None:
         arguments |= {"prior": "table", "weights": QualifiedName(("w",))}
+    if skyline is not None:
+        arguments |= {"knowledge": "table", "triples": QualifiedName(("t",))}
     bound, tables = requirement(model, **arguments), relations(classes)
+    if skyline is not None:
+        values = in_order({*chain.from_iterable(classes)})
+        codes = [("NULL" if value is None else values.index(value), numbers) for value, *numbers in skyline]
+        rows = ", ".join(f"({code}::BIGINT, {', '.join(map(str, numbers))})" for code, numbers in codes)
+        tables["known_triple"] = f"FROM (VALUES {rows}) AS t(value, l, k, m)"
     if prior is not None:
         values = in_order({*chain.from_iterable(classes)})
         rows = ", ".join(f"({values.index(value)}, {float(share)!r}::DOUBLE)" for value, share in prior.items())
@@ -356,6 +374,103 @@ def test_nothing_below_a_triple_tells_more(connection: Any, data: st.DataObject)
     known = {name: data.draw(st.integers(0, most)) for name, most in (("l", 1), ("k", 2), ("m", 2))}
     reached, _ = asked(connection, classes, "privacy_skyline", c=Decimal(1), **known)
     assert reached == pytest.approx(float(surest_of_skyline(classes, *known.values())), rel=1e-14)
+
+
+# Privacy skyline of a table.
+
+SKYLINE: Sequence[Triple] = ((None, 1, 0, 0), (None, 0, 1, 0), (None, 0, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("classes", "known", "figure"),
+    [
+        # De Capitani di Vimercati and others (2011): each of the three kinds of knowledge, one piece.
+        (HOSPITAL, SKYLINE, "3/4"),
+        (HOSPITAL, SKYLINE[:2], "2/3"),
+        ((MEN, WOMEN), SKYLINE, "2/3"),
+        ((MEN, WOMEN), (("flu", 1, 0, 1), ("lung", 0, 1, 0)), "4/5"),
+        # Of mumps, which one man in five has, four values that he lacks leave no other.
+        ((MEN, WOMEN), (("mumps", 4, 0, 0), (None, 0, 0, 0)), "1"),
+        ((MEN, WOMEN), (("mumps", 1, 0, 0),), "1/3"),
+    ],
+)
+def test_a_skyline_is_met_by_its_worst_triple(connection: Any, classes: Classes, known: Any, figure: str) -> None:
+    exact = Fraction(figure)
+    for c, violates in ((Decimal("0.999999"), exact == 1), (Decimal("0.3"), True)):
+        reached, violating = asked(connection, classes, "privacy_skyline", skyline=known, c=c)
+        assert reached == pytest.approx(float(exact), rel=1e-14)
+        assert bool(violating) is violates
+    assert privacy_skyline_of_table.achieved(replace(table(classes), known=known)) == exact
+
+
+def test_a_value_that_nobody_is_asked_of_is_safe(connection: Any) -> None:
+    assert asked(connection, (("a", "a"), ("b",)), "privacy_skyline", skyline=(("b", 0, 0, 0),), c=1) == (1, {1})
+    assert asked(connection, (("a", "a"),), "privacy_skyline", skyline=((None, 0, 0, 0),), c=1) == (1, {0})
+    nobody = replace(table((("a", "a"),)), known=(("b", 0, 0, 0),))
+    assert (privacy_skyline_of_table.achieved(nobody), privacy_skyline_of_table.violating(nobody, Fraction(1))) == (
+        0,
+        set(),
+    )
+
+
+@few
+@given(st.data())
+def test_a_table_tells_no_more_than_every_world(connection: Any, data: st.DataObject) -> None:
+    one = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3)
+    classes = data.draw(st.lists(one, min_size=1, max_size=2))
+    triple = st.tuples(*(st.integers(0, most) for most in (1, 1, 2)))
+    values = sorted({*chain.from_iterable(classes)})
+    of_values = data.draw(st.dictionaries(st.sampled_from(values), triple))
+    known: list[Triple] = [(value, *numbers) for value, numbers in of_values.items()]
+    if not known:
+        known = [(None, *data.draw(triple))]
+    worst = max(
+        surest_of_skyline(classes, *numbers, values=values if value is None else [value]) for value, *numbers in known
+    )
+    reached, _ = asked(connection, classes, "privacy_skyline", skyline=known, c=1)
+    assert reached == pytest.approx(float(worst), rel=1e-14)
+
+
+KNOWLEDGE = """
+CREATE TABLE wards AS SELECT sex, disease FROM (VALUES ('M', 'flu', 2), ('M', 'lung', 2), ('M', 'mumps', 1),
+    ('F', 'flu', 2), ('F', 'breast', 1), ('F', 'ovarian', 1), ('F', 'heart', 1)) AS w(sex, disease, n), range(n);
+CREATE TABLE known (value VARCHAR, l INTEGER, k INTEGER, m INTEGER);
+INSERT INTO known VALUES ('flu', 1, 0, 0), ('flu', 0, 0, 1), ('measles', 9, 9, 8), (NULL, 0, 1, 0);
+CREATE POLICY p ON wards (sex QUASI IDENTIFIER, disease SENSITIVE)
+REQUIRE privacy_skyline(c => 0.75, knowledge => 'table', triples => known);
+"""
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_releases_keep_what_is_known_and_a_receiver_counts_again(tmp_path: Path, format_: str) -> None:
+    with sqlanon.connect() as con:
+        con.execute(KNOWLEDGE)
+        con.execute("CREATE ANONYMIZED TABLE t AS POLICY p METHOD generalization")
+        con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization")
+        con.execute("DROP POLICY p; DROP TABLE known")
+        for release in ("t", "v"):
+            ((_, name, _, *figures),) = con.execute(f"CHECK {release}").fetchall()
+            assert (name, figures) == ("privacy_skyline_of_table", [0.75, pytest.approx(2 / 3, rel=1e-14), True])
+        con.execute(f"EXPORT t TO '{tmp_path}/out/' (FORMAT {format_})")
+        # All men have the flu now: the live view shows none of them, nor of the women, whose families they are.
+        con.execute("UPDATE wards SET disease = 'flu' WHERE sex = 'M'")
+        assert con.execute("SELECT count(*) FROM v").fetchall() == [(0,)]
+    certificate = (tmp_path / "out" / "certificate.json").read_text()
+    (entry,) = json.loads(certificate)["requirements"]
+    assert entry["arguments"] == {"c": 0.75, "triples": "main.known", "knowledge": "table"}
+    # The flu is the second of the released values in the order of their texts; nobody has the measles.
+    known = [[triple[name] for name in ("value", "l", "k", "m")] for triple in entry["known"]]
+    assert known == [[1, 0, 0, 1], [1, 1, 0, 0], [None, 0, 1, 0]]
+    assert not [value for value in ("flu", "measles", "lung") if value in certificate]
+    with sqlanon.connect() as con:
+        (row,) = [row for row in con.execute(f"CHECK '{tmp_path}/out/'").fetchall() if "skyline" in row[1]]
+        assert row[-1] == "recomputed from the files"
+    # A certificate that tells of more values, or of other knowledge, is not that of the files.
+    for told, said in (('"value": 1', '"value": 6'), ('"m": 1', '"m": 2')):
+        assert told in certificate
+        (tmp_path / "out" / "certificate.json").write_text(certificate.replace(told, said))
+        with sqlanon.connect() as con, pytest.raises(sqlanon.PrivacyViolation):
+            con.execute(f"CHECK '{tmp_path}/out/'")
 
 
 # Respondents.

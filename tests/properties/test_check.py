@@ -104,8 +104,8 @@ def _install(con: Connection, table: Table, question: str, kind: str = "VARCHAR"
     con.execute(
         f"CREATE OR REPLACE TABLE t (c INTEGER, d {kind}, g VARCHAR); CREATE OR REPLACE TABLE public (c INTEGER)"
     )
-    columns, shares = listed(question, table.ranges or {})
-    kinds = ", ".join(f"{column} {'VARCHAR' if column == 'value' else 'DOUBLE'}" for column in columns)
+    columns, shares = listed(question, table.ranges or {}, table.known)
+    kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items())
     con.execute(f"CREATE OR REPLACE TABLE given ({kinds})")
     for name, found in (
         ("t", rows),

@@ -476,6 +476,56 @@ def test_a_value_without_a_weight_is_counted_and_not_shown(engine):
     assert "secret" not in f"{error} {error.hint}"
 
 
+# ---- triples
+
+SKYLINE = "privacy_skyline(c => 0.75, knowledge => 'table', triples => my_triples)"
+
+
+def test_triples_are_read_in_the_type_of_their_column(engine):
+    engine.run(
+        "CREATE VIEW my_triples AS SELECT '1' AS m, 2.0 AS l, 'Flu' AS \"VALUE\", 'why' AS note, 3 AS k "
+        "UNION ALL VALUES ('0', 1, NULL, '', 4), ('8', 0, 'never', '', 0)"
+    )
+    with Scratch(engine) as scratch:
+        found, requirements = bound(engine, policy_of(SKYLINE, "age QUASI IDENTIFIER, disease SENSITIVE"), scratch)
+        ((_, table),) = found.ranges
+        rows = engine.rows(f"FROM temp.main.{table.name} ORDER BY value NULLS LAST")
+    assert rows == [("Flu", 2, 3, 1), ("never", 0, 0, 8), (None, 1, 4, 0)]
+    assert [r.question_name for r in requirements] == ["privacy_skyline_of_table"]
+
+
+@pytest.mark.parametrize(
+    ("made", "column", "problem"),
+    [
+        ("SELECT 'x' AS value, 0 AS l, 1 AS k", "disease", "its columns are value, l, k"),
+        ("SELECT 'x' AS value, 0 AS l, 0 AS k, 0 AS m WHERE false", "disease", "there is no row"),
+        ("SELECT 'x' || i AS value, 0 AS l, 0 AS k, 0 AS m FROM range(1001) AS t(i)", "disease", "1001 rows"),
+        ("VALUES ('1.5', 1, 0, 0)", "patient", "none of patient's type INTEGER: '1.5'"),
+        ("VALUES ('Flu', 1.5, 0, 0)", "disease", "an l, k or m that is out of bounds: 'Flu'"),
+        ("VALUES ('Flu', NULL, 0, 0)", "disease", "an l, k or m that is out of bounds: 'Flu'"),
+        ("VALUES (NULL, 0, -1, 0)", "disease", "an l, k or m that is out of bounds: NULL"),
+        ("VALUES (NULL, 0, 0, 9)", "disease", "an l, k or m that is out of bounds: NULL"),
+        ("VALUES (NULL, 0, 0, 'many')", "disease", "an l, k or m that is out of bounds: NULL"),
+        ("VALUES ('Flu', 0, 1, 0), ('Flu', 0, 1, 0)", "disease", "('Flu', 0, 1, 0) is below ('Flu', 0, 1, 0)"),
+        ("VALUES ('Flu', 0, 1, 0), ('Flu', 0, 1, 2)", "disease", "('Flu', 0, 1, 0) is below ('Flu', 0, 1, 2)"),
+        ("VALUES ('Flu', 0, 1, 0), (NULL, 0, 1, 0)", "disease", "('Flu', 0, 1, 0) is below (NULL, 0, 1, 0)"),
+        ("VALUES (NULL, 0, 0, 0), (NULL, 1, 0, 0)", "disease", "(NULL, 0, 0, 0) is below (NULL, 1, 0, 0)"),
+    ],
+)
+def test_triples_that_are_no_skyline_are_refused(engine, made, column, problem):
+    engine.run(f"CREATE TABLE my_triples AS {made}")
+    error = refusal(engine, policy_of(SKYLINE, f"age QUASI IDENTIFIER, {column} SENSITIVE"))
+    assert error.message.startswith("policy hospital: the triples my_triples")
+    assert problem in error.message
+
+
+def test_a_triple_of_every_value_may_be_less_than_that_of_one(engine):
+    engine.run("CREATE TABLE my_triples AS VALUES (NULL, 0, 1, 0), ('Flu', 2, 2, 2), ('Cold', 2, 2, 2)")
+    with Scratch(engine) as scratch:
+        found, _ = bound(engine, policy_of(SKYLINE, "age QUASI IDENTIFIER, disease SENSITIVE"), scratch)
+    assert len(found.ranges) == 1
+
+
 # ---- hostile names
 
 

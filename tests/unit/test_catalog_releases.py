@@ -84,6 +84,7 @@ FROZEN = {
     "release_recoding": "'zip', '1', '1*'",
     "release_taxonomy": "'disease', 'Flu', 1, 'respiratory'",
     "release_value_range": "0, 'Flu', 0.1, NULL",
+    "release_known_triple": "0, NULL, 1, 2, 3",
     "release_round": "1, 'zip', 2, 10",
     "query_error": "'w', 1, '[]', 'n', 1, 1, 0, 1, 1, 0, true, 'estimated'",
     "release_figure": "'p_loss', 'disease', 0.25, TIMESTAMP '2026-01-01'",

@@ -35,7 +35,13 @@ LABELS = {
     "epsilon_privacy": "epsilon_privacy(stubbornness => 0)",
 }
 # These need a hierarchy, a table or a column of the user's.
-BESIDES = ("hierarchical_t_closeness", "value_ranges", "epsilon_privacy_of_table", "personalized")
+BESIDES = (
+    "hierarchical_t_closeness",
+    "value_ranges",
+    "epsilon_privacy_of_table",
+    "privacy_skyline_of_table",
+    "personalized",
+)
 # How far numbers may lie apart, and yet be near, is the user's to say.
 BY_DISTANCE = ("proximity", "centred_proximity", "relative_proximity")
 # Of how many rows a broader class has to be, as well.

@@ -20,6 +20,7 @@ from tests.oracles.models.support import Table
 from tests.support.models.patients import (
     DISEASES,
     HIDDEN,
+    LIVE,
     METHOD,
     RANGES,
     TOGETHER,
@@ -37,6 +38,7 @@ from tests.support.models.patients import (
     patients,
     policy,
     released,
+    sensitive,
     table_of,
 )
 
@@ -61,7 +63,8 @@ def made(shared: Connection, name: str) -> Iterator[tuple[str, str]]:
     if not shared.duckdb.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [snapshot]).fetchall():
         policy(shared, name, called=name)
         create(shared, "TABLE", snapshot, name)
-        create(shared, "VIEW", view, name)
+        if name in LIVE:
+            create(shared, "VIEW", view, name)
     shared.execute("BEGIN")
     yield snapshot, view
     shared.execute("ROLLBACK")
@@ -70,13 +73,13 @@ def made(shared: Connection, name: str) -> Iterator[tuple[str, str]]:
 @pytest.mark.one_in(18)
 @every_model
 def test_a_release_meets_its_model(shared: Connection, name: str, made: tuple[str, str]) -> None:
-    for release in made:
+    for release in made if name in LIVE else made[:1]:
         table = table_of(shared, release)
         assert table.rows
         found = checked(shared, release)
         assert found.keys() == {name}
         holds(name, table, found[name])
-        assert found[name][0] == ("disease" if load_question(name).of_sensitive_values else None)
+        assert found[name][0] == (sensitive(name)[0] if load_question(name).of_sensitive_values else None)
         recorded = (
             "SELECT source_rows - suppressed_rows, required, achieved, satisfied FROM anon.release "
             "JOIN anon.measurement USING (release_id) WHERE object_name = ? AND question <> 'granularity_loss'"
@@ -91,13 +94,15 @@ def test_a_release_meets_its_model(shared: Connection, name: str, made: tuple[st
 def test_a_changed_release_is_found_out(shared: Connection, name: str, made: tuple[str, str]) -> None:
     """One class of the snapshot is cut down to a row, and another view takes the live view's place."""
     snapshot, view = made
+    changed, same = sensitive(name)
+    others = "disease, days" if changed == "days" else "disease"
     one_class = f"(zip, age, sex) IN (SELECT (zip, age, sex) FROM {snapshot} WHERE id IN (FROM kept))"
     shared.execute(
         f"CREATE TABLE kept AS SELECT min(id) AS id FROM {snapshot} GROUP BY zip, age, sex ORDER BY id LIMIT 1;"
         f"DELETE FROM {snapshot} WHERE {one_class} AND id NOT IN (FROM kept);"
-        f"UPDATE {snapshot} SET disease = 'flu' WHERE id IN (FROM kept);"
-        f"CREATE OR REPLACE VIEW {view} AS "
-        "SELECT id, zip, age, sex, CASE WHEN sex = 'F' THEN 'flu' ELSE disease END AS disease FROM source"
+        f"UPDATE {snapshot} SET {changed} = {same} WHERE id IN (FROM kept);"
+        f"CREATE OR REPLACE VIEW {view} AS SELECT id, zip, age, sex, {others} FROM "
+        f"(SELECT * REPLACE (CASE WHEN sex = 'F' THEN {same} ELSE {changed} END AS {changed}) FROM stays)"
     )
     if name in HIDDEN:
         with pytest.raises(PrivacyViolation, match=r"is not as it was when .* were counted"):
@@ -106,7 +111,7 @@ def test_a_changed_release_is_found_out(shared: Connection, name: str, made: tup
             checked(shared, view)
     else:
         assert checked(shared, snapshot)[name][-1] is False
-        assert checked(shared, view)[name][-1] is False
+        assert name not in LIVE or checked(shared, view)[name][-1] is False
 
 
 @pytest.mark.long
@@ -243,7 +248,7 @@ CHANGES: tuple[Callable[[list[Row]], list[Row]], ...] = (
 
 
 @pytest.mark.one_in(24)
-@every_model
+@pytest.mark.parametrize("name", LIVE)
 def test_a_live_view_keeps_its_promise_whatever_becomes_of_its_source(
     shared: Connection, name: str, made: tuple[str, str]
 ) -> None:

@@ -32,6 +32,11 @@ WITH line(release_id, said) AS (
     FROM anon.release_value_range
     UNION ALL
     SELECT release_id, to_json([
+        'known_triple', release_id, requirement::VARCHAR, value, l::VARCHAR, k::VARCHAR, m::VARCHAR
+    ])::VARCHAR
+    FROM anon.release_known_triple
+    UNION ALL
+    SELECT release_id, to_json([
         'round', release_id, round::VARCHAR, attribute, level::VARCHAR, rows::VARCHAR
     ])::VARCHAR
     FROM anon.release_round

@@ -367,10 +367,17 @@ class PrivacySkyline(Requirement):
     """A reader who knows l values that a person lacks, the values of k others and m others of the person's family is
     never sure of a value with a probability of c or more.
 
+    - `knowledge='table'`: A reader who knows as much as one row of a table says is never sure of a value with a
+      probability of c or more: l values that a person lacks, the values of k others and m others of the person's
+      family.
+
     - `c`: the probability of a value that must not be reached (0.000001 to 1).
     - `l`: the number of values that the target is known to lack (0 to 1000000; by default 0).
     - `k`: the number of others whose values are known (0 to 1000000; by default 0).
     - `m`: the number of others who are known to share a value: if one has it, the target does (0 to 8; by default 0).
+    - `triples`: with `knowledge='table'` the name of a table with a row for each piece of knowledge, and the value that
+      it is about, or NULL for every value.
+    - `knowledge`: which of these is meant, by default 'triple'.
     - `attribute`: the one sensitive column that it is about, of several.
     - `jointly`: all sensitive columns at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
@@ -388,13 +395,25 @@ class PrivacySkyline(Requirement):
         l: int | None = None,
         k: int | None = None,
         m: int | None = None,
+        triples: Name | None = None,
+        knowledge: Literal["triple", "table"] | None = None,
         attribute: str | None = None,
         jointly: bool | None = None,
         on: Names | None = None,
         knows: Literal["one_row", "m_rows", "rows", "values", "history"] | None = None,
     ) -> None:
         super().__init__(
-            "privacy_skyline", c=c, l=l, k=k, m=m, attribute=attribute, jointly=jointly, on=on, knows=knows
+            "privacy_skyline",
+            c=c,
+            l=l,
+            k=k,
+            m=m,
+            triples=triples,
+            knowledge=knowledge,
+            attribute=attribute,
+            jointly=jointly,
+            on=on,
+            knows=knows,
         )
 
 

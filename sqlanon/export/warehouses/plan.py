@@ -48,6 +48,7 @@ _BESIDE = {
     "public_class": "it compares with a public table",
     "superset": "it compares with classes of broader labels",
     "value_range": "it reads a table of ranges",
+    "known_triple": "it reads a table of what an adversary knows",
     "guarded": "it reads what each respondent guards",
     "class_itemset": "it is about lists",
     "class_itemset_value": "it is about lists",

@@ -28,6 +28,7 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import create_table
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
+from sqlanon.sql.cells.taxonomy import LISTED, listed_relation
 from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.recode import Placed, Recoding
@@ -46,21 +47,23 @@ def _stored_name(bound: BoundAttribute) -> str:
 
 @dataclass(frozen=True)
 class Copies:
-    """The tables that copies are written to: of labels, of whole hierarchies, and of the ranges of values."""
+    """The tables that copies are written to: of labels, of whole hierarchies, of ranges, and of what is known."""
 
     recoding: QualifiedName
     taxonomy: QualifiedName
     value_range: QualifiedName
+    known_triple: QualifiedName
 
     @property
-    def names(self) -> tuple[QualifiedName, QualifiedName, QualifiedName]:
-        return self.recoding, self.taxonomy, self.value_range
+    def names(self) -> tuple[QualifiedName, ...]:
+        return self.recoding, self.taxonomy, self.value_range, self.known_triple
 
 
 CATALOG = Copies(
     QualifiedName(("anon", "release_recoding")),
     QualifiedName(("anon", "release_taxonomy")),
     QualifiedName(("anon", "release_value_range")),
+    QualifiedName(("anon", "release_known_triple")),
 )
 
 
@@ -77,7 +80,7 @@ def freeze(
         if _is_frozen(recoding):
             _freeze_labels(engine, release_id, recoding, to)
     _freeze_taxonomies(engine, release_id, policy, requirements, to)
-    _freeze_ranges(engine, release_id, policy.ranges, to)
+    _freeze_listed(engine, release_id, policy.ranges, requirements, to)
     if any(SUPERSET in requirement.reads for requirement in requirements):
         for recoding in recodings:
             _freeze_coarser(engine, release_id, policy, recoding, to)
@@ -199,13 +202,22 @@ def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: 
     engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), rows))
 
 
-def _freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, QualifiedName]], to: Copies) -> None:
-    """Copies the tables of ranges that requirements name, each under the requirement's index."""
-    for index, table in ranges:
-        text = as_text(column("value"))
-        rows = exp.select(literal(release_id), literal(index), text, column("low"), column("high"))
-        columns = ("release_id", "requirement", "value", "low", "high")
-        engine.run(insert(into(relation(to.value_range), columns), rows.from_(relation(table))))
+def _freeze_listed(
+    engine: Engine,
+    release_id: str,
+    tables: Sequence[tuple[int, QualifiedName]],
+    requirements: Sequence[BoundRequirement],
+    to: Copies,
+) -> None:
+    """Copies the tables of values that requirements name, each under the requirement's index."""
+    for index, table in tables:
+        kind = listed_relation(requirements[index].reads)
+        assert kind is not None
+        value, *others = LISTED[kind]
+        rows = exp.select(literal(release_id), literal(index), as_text(column(value)), *map(column, others))
+        columns = ("release_id", "requirement", value, *others)
+        copy = to.value_range if kind == "value_range" else to.known_triple
+        engine.run(insert(into(relation(copy), columns), rows.from_(relation(table))))
 
 
 # The tables by which a release finds the regions of rows: temporary for a snapshot, kept beside a live view.

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -64,11 +65,21 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     )
 
 
-def frozen_ranges(release_id: str, index: int) -> exp.Select:
-    """The catalog's copy, for one release, of the ranges of the requirement at `index`: value, low, high."""
+# The relations that a requirement's table of values makes, with the columns of the table, and of the catalog's copy.
+KNOWN_TRIPLE = "known_triple"
+LISTED = {"value_range": ("value", "low", "high"), KNOWN_TRIPLE: ("value", "l", "k", "m")}
+
+
+def listed_relation(reads: Collection[str]) -> str | None:
+    """Which relation of LISTED a requirement reads; None if it names no table of values."""
+    return next((kind for kind in LISTED if kind in reads), None)
+
+
+def frozen_values(kind: str, release_id: str, index: int) -> exp.Select:
+    """The catalog's copy, for one release, of the table of values that the requirement at `index` names."""
     return (
-        exp.select(column("value"), column("low"), column("high"))
-        .from_(relation(("anon", "release_value_range")))
+        exp.select(*map(column, LISTED[kind]))
+        .from_(relation(("anon", f"release_{kind}")))
         .where(
             column("release_id").eq(literal(release_id)),
             column("requirement").eq(literal(index)),

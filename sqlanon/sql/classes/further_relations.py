@@ -10,6 +10,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
     ascending,
+    big,
     cast,
     identical,
     is_not_null,
@@ -114,7 +115,31 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
     return exp.union(below, rows, distinct=True, copy=False)
 
 
-# The ranges that shares of sensitive values may lie in, by the codes of the values (Frikken and Zhang 2008).
+# Tables of sensitive values beside the source, by the codes of the values.
+
+
+def of_listed(kind: str, listed: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
+    """One of the relations LISTED, made of the table of values that a requirement names."""
+    return (value_range if kind == "value_range" else known_triple)(listed, codes, taxonomy)
+
+
+def known_triple(triples: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
+    """known_triple(value, l, k, m): what an adversary knows of the value with a code, NULL standing for every value.
+
+    `triples` has the columns value, l, k and m. A triple of a value that no row has is left out: nobody can have it.
+    """
+    listed_value = column("value", "listed")
+    same_value = try_cast(listed_value, taxonomy.bound.published_type).eq(column("value_0", "coded"))
+    numbers = [alias(big(column(name, "listed")), name) for name in ("l", "k", "m")]
+    return (
+        exp.select(alias(column("code", "coded"), "value"), *numbers)
+        .from_(triples.copy().subquery("listed"))
+        .join(relation(codes, as_="coded"), on=same_value, join_type="LEFT")
+        .where(exp.or_(is_null(listed_value.copy()), is_not_null(column("code", "coded"))))
+    )
+
+
+# The ranges that shares of sensitive values may lie in (Frikken and Zhang 2008).
 
 
 def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:

@@ -17,7 +17,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, exists, if_, is_not_null, is_null, or_zero
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step, with_steps
-from sqlanon.sql.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
+from sqlanon.sql.cells.taxonomy import Taxonomy, frozen_labels, frozen_values, listed_relation
 from sqlanon.sql.classes.normal_relations import Background, sensitive_value
 from sqlanon.sql.classes.rows import (
     PER_CLASS,
@@ -224,9 +224,9 @@ def frozen_background(
     return Background(
         taxonomies={b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive},
         ranges={
-            number: frozen_ranges(release_id, index)
+            number: frozen_values(kind, release_id, index)
             for number, (index, requirement) in enumerate(by_index.items())
-            if "value_range" in requirement.reads
+            if (kind := listed_relation(requirement.reads)) is not None
         },
         guards={number: guards[index] for number, index in enumerate(by_index) if guards and index in guards},
         public_class=public_class,

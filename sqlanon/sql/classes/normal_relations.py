@@ -27,8 +27,8 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
-from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sql.classes.further_relations import guarding_steps, sensitive_number, value_range
+from sqlanon.sql.cells.taxonomy import Taxonomy, listed_relation, sensitive_ancestor, sensitive_path
+from sqlanon.sql.classes.further_relations import guarding_steps, of_listed, sensitive_number
 from sqlanon.sql.classes.itemsets import itemset_steps, itemset_value_steps
 from sqlanon.sql.classes.rows import (
     RESPONDENTS,
@@ -49,7 +49,7 @@ class Background:
     """The relations that requirements read besides the rows.
 
     `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
-    index of a requirement among all: `ranges` its table of ranges (value, low, high),
+    index of a requirement among all: `ranges` its table of values, of the columns that LISTED has,
     `guards` the column that holds its guarding nodes. `public_class` is the public
     table D counted by class: class_id, n. `coarser` has the labels above those of a quasi-identifier, by its name, as
     `superset_steps` reads them.
@@ -178,12 +178,13 @@ def _of_requirement(
     """The relations that belong to one requirement's own arguments."""
     steps: list[Step] = []
     subject = tuple(requirement.attributes)
-    if "value_range" in requirement.reads:
+    if (kind := listed_relation(requirement.reads)) is not None:
         if index not in background.ranges:
-            raise InternalError(f"{requirement.question_name} has no table of ranges")
+            raise InternalError(f"{requirement.question_name} has no table of values")
         codes = f"sensitive_code_{about.index(subject)}"
-        ranges = value_range(background.ranges[index], codes, background.taxonomy(subject))
-        steps.append((f"value_range_{index}", ranges))
+        steps.append(
+            (f"{kind}_{index}", of_listed(kind, background.ranges[index], codes, background.taxonomy(subject)))
+        )
     if {"guarded", "guarding_node"} & set(requirement.reads):
         if index not in background.guards:
             raise InternalError(f"{requirement.question_name} has no column of guarding nodes")

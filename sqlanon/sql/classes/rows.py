@@ -21,7 +21,7 @@ from sqlanon.sql.cells.cells import respondents
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number")
 _PER_SUBJECT = frozenset(PER_SUBJECT)
-PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset", "class_itemset_value")
+PER_REQUIREMENT = ("value_range", "known_triple", "guarded", "guarding_node", "class_itemset", "class_itemset_value")
 
 # Relations with rows for each class.
 PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded", "superset")

@@ -289,6 +289,7 @@ _OF_ONE_TABLE = {
     "guarded": "guarding nodes",
     "sensitive_ancestor": "a hierarchy of sensitive values",
     "value_range": "ranges of shares",
+    "known_triple": "a table of what an adversary knows",
     "sensitive_number": "distances of numbers",
     "superset": "classes of broader labels",
 }

@@ -35,8 +35,8 @@ _SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 NUMERIC = ("BIGINT", "DECIMAL")
 # The word that a DECIMAL may take in place of a number.
 INFINITE = "infinite"
-# The domain of a RELATION that gives each value one share.
-_OF_WEIGHTS = ["value", "weight"]
+# The columns of a table that a RELATION names: ranges of shares, one share for each value, or what an adversary knows.
+RANGES, WEIGHTS, TRIPLES = ("value", "low", "high"), ("value", "weight"), ("value", "l", "k", "m")
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Parameter:
     `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its
     choices; RELATION or COLUMN, which name something of the user's. Without a
     `default` the user has to give it. `meaning` is what the header says of it. A DECIMAL with `infinite`
-    also takes the text 'infinite': its numerator is 1 then, and its denominator 0. A RELATION lists ranges of shares,
-    in the columns value, low and high, or `of_weights` one share for each value, in the columns value and weight.
+    also takes the text 'infinite': its numerator is 1 then, and its denominator 0. A RELATION has the `columns` of its
+    header, or RANGES.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Parameter:
     default: int | Decimal | str | None = None
     meaning: str = ""
     infinite: bool = False
-    of_weights: bool = False
+    columns: tuple[str, ...] = ()
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -146,9 +146,10 @@ class Header:
                 return Parameter(name, kind, low, high, default=number, meaning=meaning, infinite=infinite)
             if kind == "TEXT" and len(domain) == 1:
                 return Parameter(name, kind, choices=tuple(domain[0].split("|")), default=default, meaning=meaning)
-            of_weights = kind == "RELATION" and domain == _OF_WEIGHTS
-            if kind in ("RELATION", "COLUMN") and (not domain or of_weights) and default is None:
-                return Parameter(name, kind, meaning=meaning, of_weights=of_weights)
+            columns = (tuple(domain) or RANGES) if kind == "RELATION" else ()
+            is_named = (kind == "COLUMN" and not domain) or columns in (RANGES, WEIGHTS, TRIPLES)
+            if is_named and default is None:
+                return Parameter(name, kind, meaning=meaning, columns=columns)
         raise InternalError(f"the header of {self._name} has a parameter without name, type, domain or text: {text}")
 
     def _default(self, kind: str, text: str | None) -> int | Decimal | None:

@@ -21,7 +21,7 @@ from sqlanon.errors import InternalError
 from sqlanon.plugins import names
 from sqlanon.sql.build.render import InstalledScript
 from sqlanon.sql.hierarchies.base import builder
-from sqlanon.sql.questions.load import Parameter, Question, readable_models
+from sqlanon.sql.questions.load import RANGES, TRIPLES, WEIGHTS, Parameter, Question, readable_models
 
 # What the catalog's checks of a stored hierarchy refer to, and the part that stands for it in a macro.
 _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy_value": "hierarchy_values"}
@@ -109,8 +109,7 @@ def _relations(question: Question) -> str:
         raise InternalError(f"no macro can ask {question.name} of sensitive values and of a public table at once")
     parts = [filled("relations", "rows_and_public_rows" if PUBLIC in reads else "rows")]
     problems = []
-    if "value_range" in reads:
-        listed = "weights" if any(parameter.of_weights for parameter in question.parameters) else "ranges"
+    for listed in (_TABLES[parameter.columns] for parameter in question.parameters if parameter.columns):
         parts.append(filled("relations", listed))
         problems.append(filled("relations", f"problem_of_{listed}"))
     if "sensitive_number" in reads:
@@ -146,7 +145,9 @@ PUBLIC = "public_class"
 SUPERSET = "superset"
 # The most columns of which every set is hidden once.
 _MOST_HIDDEN = 12
-# A model has at most one column of guarding nodes and one table of ranges, whatever it calls them.
+# The parts that read a table of the user's, by its columns.
+_TABLES = {RANGES: "ranges", WEIGHTS: "weights", TRIPLES: "triples"}
+# A model has at most one column of guarding nodes and one table of values, whatever it calls them.
 _STANDS_FOR = {"COLUMN": "guard", "RELATION": "ranges"}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -13,20 +13,24 @@ from tests.oracles.models.support import Class, Table
 
 def surest(table: Table, of: Class, l: int = 0, k: int = 0, m: int = 0) -> Fraction:  # noqa: E741 - the paper's name
     """The highest probability of a value of somebody in a class, to a reader with at most this knowledge."""
+    return max((surest_of(table, of, value, l, k, m) for value in table.counts(of)), default=Fraction(0))
+
+
+def surest_of(table: Table, of: Class, value: Hashable, l: int, k: int, m: int) -> Fraction:  # noqa: E741
+    """The highest probability of one value of somebody in a class."""
     counts = {name: table.counts(name) for name in (of, *(other for other in table.classes if other != of))}
-    best = Fraction(0)
-    for value, n in counts[of].items():
-        others = sorted((count for name, count in counts[of].items() if name != value), reverse=True)
-        # People of each class beside the target, and how many of them have the value.
-        people = [(sum(of_class.values()) - (name == of), of_class[value]) for name, of_class in counts.items()]
-        least = min(
-            max(0, sum(others[l:]) - known[0])
-            * prod((_all_lack(*group) for group in zip(people, known, family, strict=True)), start=Fraction(1))
-            for known in _spread(k, len(people))
-            for family in _spread(m, len(people))
-        )
-        best = max(best, n / (n + least))
-    return best
+    if not (n := counts[of][value]):
+        return Fraction(0)
+    others = sorted((count for name, count in counts[of].items() if name != value), reverse=True)
+    # People of each class beside the target, and how many of them have the value.
+    people = [(sum(of_class.values()) - (name == of), of_class[value]) for name, of_class in counts.items()]
+    least = min(
+        max(0, sum(others[l:]) - known[0])
+        * prod((_all_lack(*group) for group in zip(people, known, family, strict=True)), start=Fraction(1))
+        for known in _spread(k, len(people))
+        for family in _spread(m, len(people))
+    )
+    return n / (n + least)
 
 
 @cache

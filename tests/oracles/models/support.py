@@ -25,6 +25,11 @@ Label = Hashable
 # Sums of logarithms that differ by less are equal: Decimal computes with 28 digits unless told otherwise.
 TOLERANCE = Decimal("1e-22")
 
+# What an adversary knows: values that a person lacks, other people, and others of the family, for a value or, by
+# None, for every value.
+Triple = tuple[Hashable, int, int, int]
+TRIPLES: Sequence[Triple] = (("a", 1, 0, 1), ("b", 0, 0, 2), (None, 0, 1, 0))
+
 
 @dataclass(frozen=True)
 class Table:
@@ -36,7 +41,7 @@ class Table:
     `guards` is each row's guarding node, a value or a label of the taxonomy, or None.
     `public` counts the rows of the public table in each class, those that the release
     lacks included; a class that is missing there has none. `broader` names the broader
-    classes that a class lies in, itself among them.
+    classes that a class lies in, itself among them. `known` are the rows of a table of what an adversary knows.
     """
 
     classes: Mapping[Class, Sequence[int]]
@@ -47,6 +52,7 @@ class Table:
     guards: Sequence[Label | None] | None = None
     public: Mapping[Class, int] | None = None
     broader: Mapping[Class, Collection[Hashable]] | None = None
+    known: Sequence[Triple] = TRIPLES
 
     @property
     def rows(self) -> int:

@@ -23,7 +23,7 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sql.questions.load import Parameter, Question
-from tests.oracles.models.support import Class, Table
+from tests.oracles.models.support import Class, Table, Triple
 from tests.support.models.relations import KNOWN, VALUES, literal, with_numbers
 
 # No figure of a drawn table is as large: withholding rows does not mend the class.
@@ -169,10 +169,27 @@ def _with_broader(table: Table) -> st.SearchStrategy[Table]:
     return st.lists(group, min_size=len(table.classes), max_size=len(table.classes)).map(grouped)
 
 
+def _with_known(table: Table) -> st.SearchStrategy[Table]:
+    """A few triples of which none is below another one."""
+
+    def antichain(drawn: list[Triple]) -> Table:
+        below = {one for one in drawn if any(_is_below(one, other) for other in drawn if other != one)}
+        return replace(table, known=[one for one in dict.fromkeys(drawn) if one not in below])
+
+    one = st.tuples(st.sampled_from(KNOWN), st.integers(0, 2), st.integers(0, 2), st.integers(0, 3))
+    return st.lists(one, min_size=1, max_size=4).map(antichain)
+
+
+def _is_below(lower: Triple, upper: Triple) -> bool:
+    about_it = upper[0] is None or upper[0] == lower[0]
+    return about_it and all(less <= more for less, more in zip(lower[1:], upper[1:], strict=True))
+
+
 EXTRAS: Mapping[str, Callable[[Table], st.SearchStrategy[Table]]] = {
     "sensitive_ancestor": _with_taxonomy,
     "guarded": _with_guards,
     "value_range": _with_ranges,
+    "known_triple": _with_known,
     "public_class": _with_public,
     "superset": _with_broader,
     "sensitive_number": lambda table: st.just(with_numbers(table)),

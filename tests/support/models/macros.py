@@ -73,8 +73,8 @@ def public(table: Table) -> str:
 
 def ranges(table: Table, question: str) -> str:
     """A query for the ranges, or the weights, of the sensitive values."""
-    columns, rows = listed(question, table.ranges or {})
-    return query(rows, columns, ["VARCHAR" if name == "value" else "DOUBLE" for name in columns])
+    columns, rows = listed(question, table.ranges or {}, table.known)
+    return query(rows, [*columns], [*columns.values()])
 
 
 def call(

@@ -13,6 +13,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
+from itertools import product
 from math import isclose
 from typing import Any
 
@@ -24,15 +25,19 @@ from sqlanon.sql.questions.load import load_question, question_names
 from tests.oracles.models.support import Class, Table
 from tests.support.database import template
 from tests.support.models.drawn import exact
-from tests.support.models.relations import of_weights
+from tests.support.models.relations import of_numbers, of_weights
 
 __all__ = [
+    "BROADER",
+    "DAYS",
     "DISEASES",
     "HIDDEN",
+    "LIVE",
     "METHOD",
     "MODELS",
     "RANGES",
     "TOGETHER",
+    "TRIPLES",
     "ZIPS",
     "Row",
     "arguments",
@@ -49,6 +54,7 @@ __all__ = [
     "patients",
     "policy",
     "released",
+    "sensitive",
     "table_of",
 ]
 
@@ -66,6 +72,9 @@ DISEASES = {
 ZIPS = {f"{one}{two}": (f"{one}*",) for one in "12" for two in "123"}
 AGES = {20: ("young",), 21: ("young",), 35: ("middle",), 36: ("middle",), 50: ("old",)}
 RANGES = {"flu": (0.02, 0.45), "grief": (None, 0.4), "colic": (0.0, 0.5), "gout": (0.0, 0.1)}
+TRIPLES = (("flu", 1, 0, 1), ("grief", 0, 0, 2), ("gout", 3, 3, 3), (None, 0, 1, 0))
+# How long a patient stays, for models of numbers.
+DAYS = {"flu": 3, "cold": 2, "ulcer": 9, "colic": 5, "panic": 14, "grief": 30}
 WEIGHTS = {"flu": 0.2, "cold": 0.2, "ulcer": 0.15, "colic": 0.15, "panic": 0.15, "grief": 0.1, None: 0.05}
 LEVELS: Mapping[str, Mapping[Any, tuple[str, ...]]] = {"zip": ZIPS, "age": AGES, "sex": {"F": (), "M": ()}}
 
@@ -89,16 +98,31 @@ ARGUMENTS: dict[str, dict[str, Value]] = {
     "privacy_skyline": {"c": Decimal("0.95"), "l": 1},
     "epsilon_privacy": {"epsilon": Decimal(4), "stubbornness": Decimal(10)},
     "epsilon_privacy_of_table": {"epsilon": Decimal(4), "stubbornness": Decimal(10), "weights": "weights"},
+    "privacy_skyline_of_table": {"c": Decimal("0.95"), "triples": "triples"},
+    "equal_nt_closeness": {"n": 60, "t": Decimal("0.25")},
+    "ordered_nt_closeness": {"n": 60, "t": Decimal("0.2")},
+    "hierarchical_nt_closeness": {"n": 60, "t": Decimal("0.2")},
+    "jensen_shannon_nt_closeness": {"n": 60, "t": Decimal("0.08")},
+    "spread": {"least": Decimal(20)},
+    "variance_spread": {"least": Decimal(40)},
+    "deviation_spread": {"least": Decimal("6.5")},
+    "ke_anonymity": {"k": 4, "e": Decimal(20)},
+    "proximity": {"within": Decimal(3), "max": Decimal("0.75")},
+    "centred_proximity": {"within": Decimal(2), "max": Decimal("0.75")},
+    "relative_proximity": {"within": Decimal("0.5"), "max": Decimal("0.75")},
     "value_ranges": {"ranges": "ranges"},
     "k_map": {"k": 12},
     "delta_presence": {"min": Decimal(0), "max": Decimal("0.7")},
     "personalized": {"p": Decimal("0.6"), "guarding": "wish"},
 }
 MODELS = [name for name in question_names() if name in ARGUMENTS]
+# Those that compare with broader classes, which change with each row that comes, and which no bucket has.
+BROADER = [name for name in MODELS if "superset" in load_question(name).reads]
 # What they ask about is not in the released rows.
 HIDDEN = {"k_map": "public table", "delta_presence": "public table", "personalized": "guarding nodes"}
 TOGETHER = ("k_anonymity", "recursive_l_diversity", "hierarchical_t_closeness", "value_ranges", "personalized", "k_map")
 METHOD = "METHOD generalization(suppression => 0.3)"
+LIVE = [name for name in MODELS if name not in BROADER]
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
@@ -135,11 +159,25 @@ def _install(connection: Connection) -> None:
         "CREATE TABLE voters AS SELECT zip, age, sex FROM source UNION ALL "
         "SELECT zip, age, sex FROM source WHERE id % 3 > 0;"
         "CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE);"
-        "CREATE TABLE weights (value VARCHAR, weight DOUBLE)"
+        "CREATE TABLE weights (value VARCHAR, weight DOUBLE);"
+        "CREATE TABLE triples (value VARCHAR, l INTEGER, k INTEGER, m INTEGER);"
+        f"CREATE VIEW stays AS SELECT *, {_days()} AS days FROM source"
     )
+    connection.duckdb.executemany("INSERT INTO triples VALUES (?, ?, ?, ?)", [[*row] for row in TRIPLES])
     connection.duckdb.executemany("INSERT INTO ranges VALUES (?, ?, ?)", [[v, *ends] for v, ends in RANGES.items()])
     connection.duckdb.executemany("INSERT INTO weights VALUES (?, ?)", [[*row] for row in WEIGHTS.items()])
     connection.execute(levels("zips", ZIPS) + levels("ages", AGES) + levels("diseases", DISEASES))
+
+
+def _days() -> str:
+    """An expression for the days of a patient's disease; NULL where it has none."""
+    cases = [f"WHEN '{disease}' THEN {days}" for disease, days in DAYS.items()]
+    return f"CASE disease {' '.join(cases)} END"
+
+
+def sensitive(name: str) -> tuple[str, str]:
+    """The sensitive column of a model's policy, and a literal for one of its values."""
+    return ("days", "3") if of_numbers(name) else ("disease", "'flu'")
 
 
 def insert(con: Connection, rows: Sequence[Row]) -> None:
@@ -159,9 +197,13 @@ def asked(name: str, **more: str) -> str:
 def policy(con: Connection, *names: str, source: str = "source", public: str = "voters", called: str = "p") -> None:
     """A policy that requires all of these models."""
     against = any("public_class" in load_question(name).reads for name in names)
+    disease = "disease SENSITIVE USING diseases"
+    if any(map(of_numbers, names)):
+        assert all(map(of_numbers, names))
+        source, disease = "stays", "disease INSENSITIVE, days SENSITIVE"
     con.execute(
         f"CREATE OR REPLACE POLICY {called} ON {source} (id INSENSITIVE, zip QUASI IDENTIFIER USING zips, "
-        "age QUASI IDENTIFIER USING ages, sex QUASI IDENTIFIER, disease SENSITIVE USING diseases) "
+        f"age QUASI IDENTIFIER USING ages, sex QUASI IDENTIFIER, {disease}) "
         f"{f'AGAINST {public} ' if against else ''}REQUIRE {', '.join(map(asked, names))}"
     )
 
@@ -201,12 +243,17 @@ def table_of(con: Connection, release: str, source: Sequence[Row] | None = None)
     source = patients() if source is None else source
     by_id = {row[0]: row for row in source}
     classes: dict[Class, list[int]] = defaultdict(list)
+    broader: dict[Class, set[Hashable]] = defaultdict(set)
+    vectors = list(product(*(range(shown[column], _height(column) + 1) for column in LEVELS)))
     for place, (number, *labels, disease) in enumerate(rows):
         original = by_id[number]
         expected = [label(column, original[1 + i], shown[column]) for i, column in enumerate(LEVELS)]
         assert [str(part) for part in labels] == [str(part) for part in expected]
         assert disease == original[4]
         classes[tuple(map(str, labels))].append(place)
+        for vector in vectors:
+            above = [label(*part) for part in zip(LEVELS, original[1:4], vector, strict=True)]
+            broader[tuple(map(str, labels))].add((vector, *above))
     public: Counter[Class] = Counter()
     for row in con.duckdb.execute("SELECT zip, age, sex FROM voters").fetchall():
         public[tuple(str(label(column, value, shown[column])) for column, value in zip(LEVELS, row, strict=True))] += 1
@@ -220,7 +267,13 @@ def table_of(con: Connection, release: str, source: Sequence[Row] | None = None)
         ranges={value: (exactly(low), exactly(high)) for value, (low, high) in RANGES.items()},
         guards=[by_id[row[0]][6] for row in rows],
         public=public,
+        broader=broader,
+        known=TRIPLES,
     )
+
+
+def _height(column: str) -> int:
+    return len(next(iter(LEVELS[column].values()))) + 1
 
 
 def exactly(bound: float | None) -> Fraction | None:
@@ -241,6 +294,8 @@ def holds(name: str, table: Table, measured: Row) -> None:
     if name == "personalized":
         assert table.taxonomy is not None
         table = replace(table, taxonomy={value: (*path, "*") for value, path in table.taxonomy.items()})
+    if of_numbers(name):
+        table = replace(table, values=[DAYS.get(str(value)) for value in table.values])
     if of_weights(name):
         weights = {value: exactly(weight) for value, weight in WEIGHTS.items()}
         table = replace(table, ranges={value: (weight, weight) for value, weight in weights.items()})

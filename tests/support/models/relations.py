@@ -9,8 +9,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from sqlanon.sql.questions.load import load_question
-from tests.oracles.models.support import Table, in_order
+from sqlanon.sql.questions.load import RANGES, load_question
+from sqlanon.sql.questions.load import WEIGHTS as COLUMNS_OF_WEIGHTS
+from tests.oracles.models.support import TRIPLES, Table, Triple, in_order
 
 # 'e' never occurs: a hierarchy and a table of ranges may know more values than the release.
 VALUES = ("a", "b", "c", "d", None)
@@ -55,7 +56,12 @@ def of_numbers(question: str) -> bool:
 
 def of_weights(question: str) -> bool:
     """Whether a model reads a table of weights."""
-    return any(parameter.of_weights for parameter in load_question(question).parameters)
+    return _columns(question) == COLUMNS_OF_WEIGHTS
+
+
+def _columns(question: str) -> tuple[str, ...]:
+    """The columns of the table that a model reads, those of ranges where it reads none."""
+    return next((p.columns for p in load_question(question).parameters if p.columns), RANGES)
 
 
 def ranges_for(question: str, ranges: Ranges, weights: Mapping[Hashable, Fraction] = WEIGHTS) -> Ranges:
@@ -63,12 +69,16 @@ def ranges_for(question: str, ranges: Ranges, weights: Mapping[Hashable, Fractio
     return {value: (weight, weight) for value, weight in weights.items()} if of_weights(question) else ranges
 
 
-def listed(question: str, ranges: Ranges) -> tuple[tuple[str, ...], list[tuple[Hashable, ...]]]:
-    """The columns and the rows of a table of ranges as the model's user writes it: of its weights alone, for some."""
+def listed(
+    question: str, ranges: Ranges, known: Sequence[Triple] = TRIPLES
+) -> tuple[dict[str, str], list[tuple[Hashable, ...]]]:
+    """The columns with their types and the rows of the table that a model's user writes: ranges, weights or triples."""
+    names = _columns(question)
+    columns = {name: "VARCHAR" if name == "value" else "BIGINT" if name in "lkm" else "DOUBLE" for name in names}
+    if "l" in columns:
+        return columns, [*known]
     ends = [(value, *(None if end is None else float(end) for end in bounds)) for value, bounds in ranges.items()]
-    if of_weights(question):
-        return ("value", "weight"), [row[:2] for row in ends]
-    return ("value", "low", "high"), ends
+    return columns, [row[: len(columns)] for row in ends]
 
 
 def named_arguments(question: str) -> list[str]:
@@ -81,8 +91,7 @@ def named_arguments(question: str) -> list[str]:
 def create_ranges(con: Any, question: str, ranges: Ranges) -> None:
     """Makes the table `ranges` of a model."""
     columns, rows = listed(question, ranges)
-    kinds = ", ".join(f"{name} {'VARCHAR' if name == 'value' else 'DOUBLE'}" for name in columns)
-    con.execute(f"CREATE TABLE ranges ({kinds})")
+    con.execute(f"CREATE TABLE ranges ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
     for row in rows:
         con.duckdb.execute(f"INSERT INTO ranges VALUES ({', '.join('?' * len(row))})", [*row])
 
@@ -133,6 +142,11 @@ def _value_range(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
         yield code(value), *(None if end is None else float(end) for end in ends)
 
 
+def _known_triple(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    occurring = table.baseline
+    return [(None if v is None else code(v), *known) for v, *known in table.known if v is None or v in occurring]
+
+
 def _guarding_nodes(table: Table) -> list[Hashable]:
     return list(dict.fromkeys(guard for guard in table.guards or () if guard is not None))
 
@@ -172,6 +186,7 @@ RELATIONS: Mapping[str, tuple[str, Callable[[Table, Mapping[Hashable, int]], Ite
         _sensitive_number,
     ),
     "value_range": ("value BIGINT, low DOUBLE, high DOUBLE", _value_range),
+    "known_triple": ("value BIGINT, l BIGINT, k BIGINT, m BIGINT", _known_triple),
     "guarded": ("class_id BIGINT, node BIGINT", _guarded),
     "guarding_node": ("node BIGINT, value BIGINT", _guarding_node),
     "superset": ("class_id BIGINT, superset_id BIGINT", _superset),

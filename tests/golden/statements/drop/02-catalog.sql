@@ -7,6 +7,7 @@ DELETE FROM "anon"."release_object" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_recoding" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_taxonomy" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_value_range" WHERE "release_id" = ?;
+DELETE FROM "anon"."release_known_triple" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_round" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_comparison" WHERE "release_id" = ?;
 DELETE FROM "anon"."measurement" WHERE "release_id" = ?;

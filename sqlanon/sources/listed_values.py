@@ -1,4 +1,4 @@
-"""Tables beside the source in which a requirement finds shares of sensitive values: ranges, or weights."""
+"""Tables of sensitive values beside the source: with ranges of shares, weights, or what an adversary knows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,23 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.sources.catalog_entries import find_entry, find_relation, require_nothing_temporary
 from sqlanon.sources.column_types import require_binary_text, without_enums
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, identical, is_not_null, is_null, try_cast
+from sqlanon.sql.build.expressions import (
+    ascending,
+    cast,
+    identical,
+    is_not_null,
+    is_null,
+    order_by,
+    try_cast,
+    window,
+)
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.questions.load import RANGES, TRIPLES, WEIGHTS
 
-_RANGES = ("value", "low", "high")
-_WEIGHTS = ("value", "weight")
 _HINTS = {
-    _RANGES: "its columns are value, low and high: CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)",
-    _WEIGHTS: "its columns are value and weight: CREATE TABLE weights (value VARCHAR, weight DOUBLE)",
+    RANGES: "its columns are value, low and high: CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)",
+    WEIGHTS: "its columns are value and weight: CREATE TABLE weights (value VARCHAR, weight DOUBLE)",
+    TRIPLES: "its columns are value, l, k and m: CREATE TABLE known (value VARCHAR, l BIGINT, k BIGINT, m BIGINT)",
 }
 # Types of which the text of a value tells exactly which number is meant.
 _EXACT = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|DECIMAL\(.*\)")
@@ -33,9 +42,25 @@ _TEXT = ("VARCHAR", '"NULL"')
 _MAX_VALUES_SHOWN = 10
 # How far a sum of DOUBLEs may be from 1, and the weight below which a value counts as impossible.
 _ROUNDING, _LEAST_WEIGHT = "1e-9", "1e-12"
+# The largest l, k and m of a triple, and the most triples of a table: each is asked of every value of every class.
+_MOST_KNOWN = {"l": 1_000_000, "k": 1_000_000, "m": 8}
+_MOST_TRIPLES = 1000
 
 
-def bind_ranges(
+def bind_listed(
+    columns: tuple[str, ...],
+    engine: Engine,
+    name: QualifiedName,
+    attribute: BoundAttribute,
+    scratch: Scratch,
+    bound: BoundPolicy,
+) -> QualifiedName:
+    """A temporary table of the values that a table with these columns lists; raises as the function for them does."""
+    bind = {RANGES: _bind_ranges, WEIGHTS: _bind_weights, TRIPLES: _bind_triples}[columns]
+    return bind(engine, name, attribute, scratch, bound)
+
+
+def _bind_ranges(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
 ) -> QualifiedName:
     """A temporary table with the ranges of one sensitive column: value in its published type, low and high as DOUBLE.
@@ -45,10 +70,11 @@ def bind_ranges(
     bound is a number from 0 to 1, and no low is above its high.
     """
     what = f"{bound.policy}: the ranges {name}"
-    table = _read_once(engine, name, attribute, scratch, what, _RANGES)
+    table = _read_once(engine, name, attribute, scratch, what, RANGES)
     if not engine.rows(exp.select(column("text")).from_(table).limit(1)):
-        raise PolicyError(f"{what}: it lists no value, so nothing would be required", hint=_HINTS[_RANGES])
+        raise PolicyError(f"{what}: it lists no value, so nothing would be required", hint=_HINTS[RANGES])
     _require_values(engine, table, attribute, what)
+    _require_once(engine, table, what)
     rows = exp.select(column("text")).from_(table)
     _require_none(
         engine,
@@ -64,10 +90,10 @@ def bind_ranges(
             "no class could satisfy them: exchange the two",
         ),
     )
-    return _shares(scratch, table)
+    return _bare(scratch, table, RANGES)
 
 
-def bind_weights(
+def _bind_weights(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
 ) -> QualifiedName:
     """A temporary table with the weights of one sensitive column: value in its published type, low and high the weight.
@@ -77,10 +103,11 @@ def bind_weights(
     values of the source that lack a weight, and does not name them.
     """
     what = f"{bound.policy}: the weights {name}"
-    table = _read_once(engine, name, attribute, scratch, what, _WEIGHTS)
+    table = _read_once(engine, name, attribute, scratch, what, WEIGHTS)
     if not engine.rows(exp.select(column("text")).from_(table).limit(1)):
-        raise PolicyError(f"{what}: it lists no value", hint=_HINTS[_WEIGHTS])
+        raise PolicyError(f"{what}: it lists no value", hint=_HINTS[WEIGHTS])
     _require_values(engine, table, attribute, what)
+    _require_once(engine, table, what)
     unweighted = exp.or_(exp.not_(column("bounded")), is_null(column("low")))
     rows = exp.select(column("text")).from_(table).where(unweighted)
     _require_none(
@@ -90,7 +117,58 @@ def bind_weights(
     if abs(total - 1) > float(_ROUNDING):
         raise PolicyError(f"{what}: the weights add up to {total!r}, not to 1", hint="divide each weight by their sum")
     _require_weighted(engine, table, attribute, bound, what)
-    return _shares(scratch, table)
+    return _bare(scratch, table, RANGES)
+
+
+def _bind_triples(
+    engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
+) -> QualifiedName:
+    """A temporary table of what an adversary knows of one sensitive column: value in its published type, l, k and m.
+
+    NULL as a value stands for every value. Raises PolicyError unless there are triples, each value is one of the
+    column's type, each number is whole and within its bounds, and no triple is below another one that is asked of the
+    same value: it would require nothing.
+    """
+    what = f"{bound.policy}: the triples {name}"
+    table = _read_once(engine, name, attribute, scratch, what, TRIPLES)
+    number = int(engine.rows(exp.select(f.count()).from_(table))[0][0])
+    if not number:
+        raise PolicyError(f"{what}: there is no row, so nothing would be known", hint=_HINTS[TRIPLES])
+    if number > _MOST_TRIPLES:
+        raise PolicyError(
+            f"{what}: there are {number} rows, more than {_MOST_TRIPLES}", hint="keep those of which the most is known"
+        )
+    _require_values(engine, table, attribute, what)
+    rows = exp.select(column("text")).from_(table).where(exp.not_(column("bounded")))
+    bounds = ", ".join(f"{part} from 0 to {most}" for part, most in _MOST_KNOWN.items())
+    _require_none(engine, what, (rows, "values with an l, k or m that is out of bounds", f"whole numbers: {bounds}"))
+    _require_antichain(engine, table, what)
+    return _bare(scratch, table, TRIPLES)
+
+
+def _require_antichain(engine: Engine, table: exp.Table, what: str) -> None:
+    """Raises PolicyError for a triple that is below another one, or equal to it."""
+    order = order_by(*(ascending(column(part)) for part in TRIPLES))
+    number = alias(window(f.row_number(), order=order), "number")
+    numbered = exp.select(number, column("text"), *map(column, TRIPLES)).from_(table)
+    same = exp.or_(is_null(column("value", "upper")), column("value", "lower").eq(column("value", "upper")))
+    below = [exp.LTE(this=column(part, "lower"), expression=column(part, "upper")) for part in TRIPLES[1:]]
+    different = column("number", "lower").neq(column("number", "upper"))
+    parts = [column(part, of) for of in ("lower", "upper") for part in ("text", *TRIPLES[1:])]
+    pairs = exp.select(*parts).from_(numbered.subquery("lower"))
+    pairs = pairs.join(numbered.copy().subquery("upper"), on=exp.and_(different, same, *below))
+    pairs = pairs.order_by(column("number", "lower"), column("number", "upper")).limit(1)
+    for row in engine.rows(pairs):
+        lower, upper = row[: len(TRIPLES)], row[len(TRIPLES) :]
+        raise PolicyError(
+            f"{what}: {_triple(lower)} is below {_triple(upper)}, and requires nothing",
+            hint="leave it out: a reader who knows more knows it, too",
+        )
+
+
+def _triple(row: Sequence[object]) -> str:
+    value, *numbers = row
+    return f"({', '.join(['NULL' if value is None else repr(value), *map(str, numbers)])})"
 
 
 def _require_weighted(
@@ -132,8 +210,7 @@ def _read_once(
     try:
         columns = _columns(engine.columns(exp.select(exp.Star()).from_(rows)), what, wanted)
         require_binary_text(engine, listed[1], columns, called=str(name))
-        value, low, high = columns[0], columns[1][0], columns[-1][0]
-        return relation(scratch.table("range", _read(value, low, high, attribute.published_type, rows)))
+        return relation(scratch.table("range", _read(columns, wanted, attribute.published_type, rows)))
     except EngineError as error:
         raise PolicyError(f"{what} cannot be read: {error.message}", hint=hint) from None
 
@@ -152,17 +229,23 @@ def _columns(columns: Sequence[Column], what: str, wanted: tuple[str, ...]) -> l
     return list(columns)
 
 
-def _read(value: Column, low: str, high: str, kind: str, rows: exp.Table) -> exp.Select:
-    """value, low and high in the types that they need, with flags for what could not be cast."""
-    typed = try_cast(column(value[0]), kind)
-    return exp.select(
-        alias(cast(column(value[0]), "VARCHAR"), "text"),
+def _read(columns: Sequence[Column], wanted: tuple[str, ...], kind: str, rows: exp.Table) -> exp.Select:
+    """The columns in the types that they need, with flags for what could not be cast."""
+    (value, value_type), *others = columns
+    typed = try_cast(column(value), kind)
+    query = exp.select(
+        alias(cast(column(value), "VARCHAR"), "text"),
         alias(typed, "value"),
-        alias(_fits(column(value[0]), without_enums(value[1]), typed.copy(), kind), "fits"),
-        alias(_number(low), "low"),
-        alias(_number(high), "high"),
-        alias(exp.and_(_bound(low), _bound(high)), "bounded"),
+        alias(_fits(column(value), without_enums(value_type), typed.copy(), kind), "fits"),
     ).from_(rows)
+    names = [name for name, _ in others]
+    if wanted == TRIPLES:
+        numbers = [alias(try_cast(column(name), "BIGINT"), part) for name, part in zip(names, wanted[1:], strict=True)]
+        counted = [_whole(name, _MOST_KNOWN[part]) for name, part in zip(names, wanted[1:], strict=True)]
+        return query.select(*numbers, alias(exp.and_(*counted), "bounded"))
+    low, high = names[0], names[-1]
+    ends = [alias(_number(low), "low"), alias(_number(high), "high")]
+    return query.select(*ends, alias(exp.and_(_bound(low), _bound(high)), "bounded"))
 
 
 def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.Expr:
@@ -177,6 +260,12 @@ def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.
     return exp.or_(is_null(value), f.coalesce(same, False))
 
 
+def _whole(name: str, most: int) -> exp.Expr:
+    """Whether the number is whole, from 0 to the most; a cast would round 1.5."""
+    number = try_cast(column(name), "BIGINT")
+    return f.coalesce(exp.and_(number.between(0, most), number.eq(_number(name))), False)
+
+
 def _number(name: str) -> exp.Expr:
     return try_cast(column(name), "DOUBLE")
 
@@ -188,7 +277,7 @@ def _bound(name: str) -> exp.Expr:
 
 
 def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: str) -> None:
-    """Raises PolicyError for listed values that the column cannot have, or that stand twice."""
+    """Raises PolicyError for listed values that the column cannot have."""
     rows = exp.select(column("text")).from_(table)
     _require_none(
         engine,
@@ -198,8 +287,12 @@ def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute,
             f"values that are none of {attribute.column}'s type {attribute.published_type}",
             "write each value as the column has it",
         ),
-        (_repeated(table), "values that stand more than once", "keep one row a value"),
     )
+
+
+def _require_once(engine: Engine, table: exp.Table, what: str) -> None:
+    """Raises PolicyError for listed values that stand twice."""
+    _require_none(engine, what, (_repeated(table), "values that stand more than once", "keep one row a value"))
 
 
 def _require_none(engine: Engine, what: str, *checks: tuple[exp.Select, str, str]) -> None:
@@ -224,7 +317,7 @@ def _named_values(engine: Engine, values: exp.Select) -> str:
     return texts + (f" and {count - _MAX_VALUES_SHOWN} more ({count} in all)" if count > _MAX_VALUES_SHOWN else "")
 
 
-def _shares(scratch: Scratch, table: exp.Table) -> QualifiedName:
-    """The table of value, low and high alone, by its full name."""
-    bare = exp.select(*map(column, _RANGES)).from_(table)
+def _bare(scratch: Scratch, table: exp.Table, columns: tuple[str, ...]) -> QualifiedName:
+    """The table of these columns alone, by its full name."""
+    bare = exp.select(*map(column, columns)).from_(table)
     return QualifiedName(("temp", "main", scratch.table("ranges", bare)))
