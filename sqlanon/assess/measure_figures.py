@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
 from sqlanon.assess.figures.population_risk import k_map, risk, uniques
+from sqlanon.assess.figures.suda import suda
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.assess.figures.with_noise import epsilon, marginals
 from sqlanon.catalog import releases
@@ -48,11 +49,12 @@ COMPUTED: Mapping[str, Computed] = {
     "non_uniform_entropy": non_uniform_entropy,
     "population_uniques": uniques,
     "precision": precision,
+    "suda": suda,
     "u_loss": u_loss,
 }
 
 # Of those, what is computed from rows with numbers, which rows on another engine have not.
-_OF_NUMBERED_ROWS = ("membership", "u_loss")
+_OF_NUMBERED_ROWS = ("membership", "suda", "u_loss")
 
 # Of those, what is about releases with noise.
 _OF_NOISE = ("epsilon", "marginals")
@@ -60,8 +62,8 @@ _OF_NOISE = ("epsilon", "marginals")
 # What is said of figures that compare such a release with its source.
 OWNERS = "the figures have no noise, and no budget pays for them: they are the owner's, and not to be given away"
 
-# Of those, what is measured only where it is named: it lacks an argument.
-_OF_ARGUMENTS = ("individual_risk", "k_map_estimated", "population_uniques")
+# Of those, what is measured only where it is named: it lacks an argument, or groups by many sets of columns.
+_BY_NAME = ("individual_risk", "k_map_estimated", "population_uniques", "suda")
 
 # Of those, what can be begun for all releases of a policy, from its source.
 OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
@@ -194,7 +196,7 @@ def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[s
     if shows_people(release):
         return
     for name, computed in COMPUTED.items():
-        if name in _OF_ARGUMENTS or (name in _OF_NOISE and not release.has_noise):
+        if name in _BY_NAME or (name in _OF_NOISE and not release.has_noise):
             continue
         try:
             _require_rows(engine, release, name)

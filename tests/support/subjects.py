@@ -89,7 +89,7 @@ _FILES = {
         "level_losses masks measure "
         "measure_figures figures_in_words measure_task learning_task linked_rows measure_together membership "
         "pages_in_a_browser policy_page population_estimates population_risk ratings report "
-        "first_screen report_columns report_words rounding templates typical_counts u_loss workloads"
+        "first_screen report_columns report_words rounding special_uniques templates typical_counts u_loss workloads"
     ),
     "export": (
         "assumptions composition content export export_bytes export_certificate export_formats export_leftovers "
