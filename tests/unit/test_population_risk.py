@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 import sqlanon
+from benchmarks.population import measured as benchmark
 from sqlanon import Connection, PolicyError
 from sqlanon.clients.session import StatementEvent
 from sqlanon.errors import DataError
@@ -226,3 +227,15 @@ def test_a_release_of_no_rows_has_no_risk(con: Connection) -> None:
     calls = "individual_risk(weight), k_map_estimated(k => 5, sampling_fraction => 0.1)"
     figures = measured(con, f"MEASURE none WITH FIGURES ({calls})")
     assert (figures["individual_risk"], figures["weighted_people"], figures["k_map_estimated"]) == (None, 0, None)
+
+
+def test_the_benchmark_knows_the_truth() -> None:
+    """Of people in pairs nobody is unique, and half of the unique matches are right; of all people every one is."""
+    with sqlanon.connect(config={"threads": "1"}) as connection:
+        connection.execute("CREATE TABLE pairs AS SELECT i // 2 AS a, 'x' AS b FROM range(200) AS r(i)")
+        sample = benchmark(connection, "pairs", ("a", "b"), "0.5", 1)
+        whole = benchmark(connection, "pairs", ("a", "b"), "1", 1)
+    unique = sample["unique_rows"]
+    assert unique
+    assert (sample["true_uniques"], sample["true_theta"], sample["true_risk"]) == (0, 0.5, unique / 2)
+    assert (whole["unique_rows"], whole["population_uniques"], whole["true_theta"]) == (0, 0, None)
