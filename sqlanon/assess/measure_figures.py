@@ -98,20 +98,23 @@ def measure_figures(
     calls: Sequence[FigureCall],
     computed: Mapping[str, Computed] = COMPUTED,
     remark: Callable[[str], None] = lambda _: None,
+    undefined: Callable[[str], None] | None = None,
 ) -> list[ClassFigure]:
     """The figures of these names, each with its value, which `anon.release_figure` then has if it can be written.
 
     All without a name. `computed` has what takes more than a query over the classes.
 
     Raises UserError for an unknown name, and PolicyError for what cannot be measured of the release. Where all are
-    asked for, what cannot be measured is left out, which `remark` is called with, and what needs an argument. `remark`
-    is also called with the notes of figures.
+    asked for, what needs an argument is left out, and what cannot be measured, with which `remark` is called, as with
+    the notes of figures; with the bare name of a figure that such a release does not have, `undefined`, if given.
     """
     for call in calls:
         _require_known(call)
     with engine.transaction(), Scratch(engine) as scratch:
         measured = (
-            _measured(engine, release, calls, scratch, computed) if calls else _all(engine, release, scratch, remark)
+            _measured(engine, release, calls, scratch, computed)
+            if calls
+            else _all(engine, release, scratch, remark, undefined)
         )
         figures = [replace(figure, value=without_noise(figure.value)) for figure in measured]
         remember(engine, release, figures)
@@ -183,7 +186,13 @@ def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
     return arguments
 
 
-def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[str], None]) -> Iterator[ClassFigure]:
+def _all(
+    engine: Engine,
+    release: Release,
+    scratch: Scratch,
+    remark: Callable[[str], None],
+    undefined: Callable[[str], None] | None,
+) -> Iterator[ClassFigure]:
     readable = readable_statistics("figures")
     for name in sorted({*statistic_names("figures")} - {file.name for file in readable}):
         remark(f"{name} is not measured: sql/figures/{name}.sql is broken")
@@ -203,7 +212,10 @@ def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[s
             figures = computed(engine, release, {}, scratch)
         except PolicyError as error:
             reason = error.message.removeprefix(f"{name} of {release.name} cannot be measured: ")
-            remark(f"{name} is not measured: {reason}")
+            if undefined:
+                undefined(name)
+            else:
+                remark(f"{name} is not measured: {reason}")
             continue
         except DataError as error:
             # Values that the release shows have left the source since.

@@ -331,3 +331,65 @@ def test_a_list_of_hierarchies_is_readable(monkeypatch: pytest.MonkeyPatch) -> N
     assert "CREATE HIERARCHY" in long
     assert max(map(len, lines)) <= 160
     assert any("AS INTERVALS (5, 10)" in line for line in lines)
+
+
+def test_a_long_text_is_folded_and_what_is_the_same_in_all_rows_is_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    columns = ("release", "question", "achieved", "detail")
+    made = output(terminal=True)
+    rows = tuple(("main.hospital_release", f"question_{i}", 5.0 + i, f"begins {'word ' * 9}ends{i}") for i in range(2))
+    made.result(Rows(columns, rows))
+    out = re.sub(r"\x1b\[[0-9;]*m", "", printed(made)[0])
+    head, *lines = out.splitlines()
+    assert head.split() == ["question", "achieved", "detail"]
+    assert lines[-1] == "release: main.hospital_release"
+    assert out.count("begins word") == out.count("ends") == 2
+    assert max(map(len, lines)) <= 60
+    assert "not shown" not in out
+
+
+def test_lines_of_the_last_column_stay_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    made = output(terminal=True)
+    made.result(Rows(("part", "detail"), (("statement", "CREATE (\n  a\x1b[2J\nrow\n)"), ("a\nb", "c"))))
+    out = re.sub(r"\x1b\[[0-9;]*m", "", printed(made)[0])
+    assert "\x1b" not in out
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert lines[2:] == [
+        "statement  CREATE (",
+        "             a\\x1b[2J",
+        "           row",
+        "           )",
+        "a\\nb       c",
+    ]
+
+
+def test_a_remark_is_folded_between_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = "this release has eleven words and more than forty letters to say them"
+    made = output(terminal=True)
+    made.warning(text, Position(1, 1), "a.sql", kind="remark")
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", printed(made)[1]).splitlines()
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= 40
+    assert " ".join(" ".join(lines).split()) == f"a.sql:1:1: remark: {text}"
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("width", [80, 120])
+def test_what_matters_of_a_plan_and_of_figures_is_last_on_the_screen(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    plan = answered("EXPLAIN ANONYMIZED TABLE r AS POLICY visits METHOD mondrian;")
+    assert "not shown" not in plan
+    assert plan.splitlines()[-1].split() != []
+    assert [line.split()[0] for line in plan.splitlines() if line.startswith(("advise", "explain"))] != []
+    figures = answered("CREATE ANONYMIZED TABLE r AS POLICY visits METHOD mondrian; MEASURE r;").rstrip()
+    assert figures.count("The detail that is lost") == 1
+    last = figures[figures.rindex("smallest_class") :]
+    assert [name for name in ("surest_guess", "count_error") if name in last] == ["surest_guess", "count_error"]
+    assert len(last.splitlines()) <= 8

@@ -358,12 +358,22 @@ def _print_plan(output: Output, rows: Rows) -> None:
 
 
 def _print_figures(output: Output, rows: Rows) -> None:
-    """Prints the three figures in words, and the others below; the release, which the status names, is left out."""
+    """Prints the three figures in words, and the others; the release, which the status names, is left out.
+
+    On a terminal the three are last, where the screen ends, and the meaning of a figure is there once.
+    """
     if _MEANING not in rows.columns or not rows.rows:
         output.result(rows)
         return
     short = rows.without("release")
-    for part in (short.rows[:_IN_WORDS], short.rows[_IN_WORDS:]):
+    in_words, others = short.rows[:_IN_WORDS], short.rows[_IN_WORDS:]
+    if output.mode == "table":
+        named = [None, *(row[0] for row in others)]
+        others = tuple(
+            (*row[:-1], row[-1] if row[0] != before else "") for row, before in zip(others, named, strict=False)
+        )
+        in_words, others = others, in_words
+    for part in (in_words, others):
         output.folded(Rows(short.columns, part))
 
 

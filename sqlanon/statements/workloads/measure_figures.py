@@ -58,7 +58,11 @@ measure_figures = MEASURE release
 
         release = load_release(engine, self.release)
         remarks: list[str] = [OWNERS] if release.has_noise else []
-        figures = measure_figures(engine, release, self.figures, remark=remarks.append)
+        undefined: list[str] = []
+        figures = measure_figures(engine, release, self.figures, remark=remarks.append, undefined=undefined.append)
+        if undefined:
+            why = f"MEASURE {name_text(release.name.name)} WITH FIGURES ({undefined[0]})"
+            remarks.append(f"this release does not have {', '.join(undefined)}; {why} says why")
         if self.workload is not None:
             from sqlanon.assess.workloads.measure import workload_figures
 

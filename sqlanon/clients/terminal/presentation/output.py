@@ -118,7 +118,7 @@ class Output:
     def status(self, text: str) -> None:
         """Prints a line on standard error about what happens, unless the run is quiet or in JSON."""
         if not self.quiet and not self.json:
-            self.err.print(one_line(text), style="dim", markup=False, highlight=False, soft_wrap=True)
+            self.err.print(one_line(text), style="dim", markup=False, highlight=False)
 
     def warning(
         self, text: str, position: Position | None = None, script: str | None = None, kind: str = "warning"
@@ -133,7 +133,7 @@ class Output:
 
         line = Text(_location(script, position), style="bold")
         line.append(f"{kind}: ", style="bold yellow").append(_printable(text), style="not bold")
-        self.err.print(line, soft_wrap=True)
+        self.err.print(line)
 
     def error(self, error: SqlanonError, script: str | None = None) -> None:
         """Prints `script.sql:12:5: error: message`, with the hint on the next line, or the error as a JSON object."""

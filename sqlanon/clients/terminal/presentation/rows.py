@@ -119,21 +119,51 @@ _SMALL = 1e-3
 def draw_table(console: Console, rows: Rows) -> None:
     """Draws the rows as a table, at most as wide as the terminal.
 
-    A few rows that are too wide are listed one below the other; of more rows, the columns that do not fit are left
-    out and named.
+    Of rows that are too wide, columns with one value in all rows are written below the table, and the text of the last
+    column is folded. A few rows that are too wide still are listed one below the other; of more rows, the columns that
+    do not fit are left out and named.
     """
-    column_count = _fitting(rows, console.width)
-    if len(rows.rows) > _MAX_LISTED_ROWS or column_count == len(rows.columns):
-        _draw(console, rows, column_count)
+    if fits(rows, console.width):
+        _draw(console, rows, len(rows.columns))
         return
-    for row in rows.rows:
-        _draw(console, Rows(("item", "value"), tuple(zip(rows.columns, row, strict=True))), 2)
+    varying, common = _apart(rows)
+    if _folds(varying, console.width):
+        draw_folded(console, varying)
+        for name, value in common:
+            console.print(f"{_text(name)}: {_text(value)}", style="dim")
+    elif len(rows.rows) > _MAX_LISTED_ROWS:
+        _draw(console, rows, _fitting(rows, console.width))
+    else:
+        for row in rows.rows:
+            _draw(console, Rows(("item", "value"), tuple(zip(rows.columns, row, strict=True))), 2)
 
 
 def draw_folded(console: Console, rows: Rows) -> None:
     """Draws the rows as a table whose last column is folded to what is left of the width."""
     others = _fitting(rows.only(*rows.columns[:-1]), console.width - _LEAST_FOLDED - 2)
     _draw(console, rows, len(rows.columns) if others == len(rows.columns) - 1 else others)
+
+
+def _apart(rows: Rows) -> tuple[Rows, list[tuple[str, Any]]]:
+    """The rows without the columns that have one value in all of them, and these with their value; of one row none."""
+    if not rows.rows:
+        return rows, []
+    same = [len(rows.rows) > 1 and len({*map(cell_text, values)}) == 1 for values in zip(*rows.rows, strict=True)]
+    common = [(name, value) for name, value, is_same in zip(rows.columns, rows.rows[0], same, strict=True) if is_same]
+    varying = [index for index, is_same in enumerate(same) if not is_same]
+    if len(varying) < _MIN_COLUMNS:
+        return rows, []
+    cells = tuple(tuple(row[index] for index in varying) for row in rows.rows)
+    return Rows(tuple(rows.columns[index] for index in varying), cells, rows.truncated), common
+
+
+def _folds(rows: Rows, width: int) -> bool:
+    """Whether all columns but the last fit beside the least width of a folded text, which only the last is."""
+    others = rows.only(*rows.columns[:-1])
+    last = len(rows.columns) - 1
+    return fits(rows, width) or (
+        last > 0 and not _is_numeric(rows, last) and _fitting(others, width - _LEAST_FOLDED - 2) == last
+    )
 
 
 def fits(rows: Rows, width: int) -> bool:
@@ -157,7 +187,11 @@ def _draw(console: Console, rows: Rows, column_count: int) -> None:
             max_width=None if last else _MAX_CELL_WIDTH,
         )
     for row in rows.rows:
-        table.add_row(*(_cell(value) for value in row[:column_count]))
+        cells = [_cell(value) for value in row[:column_count]]
+        if column_count > 1 and isinstance(row[column_count - 1], str):
+            # Its lines stay below each other, and beside the other columns none of them looks like a row.
+            cells[-1] = _lines(row[column_count - 1])
+        table.add_row(*cells)
     console.print(table)
     if hidden := rows.columns[column_count:]:
         note = f"(not shown for lack of width: {', '.join(map(one_line, hidden))})"
@@ -183,6 +217,12 @@ def markdown_table(rows: Rows) -> Iterator[str]:
     rules = ("-" * (width + 1) + (":" if end else "-") for width, end in zip(widths, right, strict=True))
     yield f"|{'|'.join(rules)}|"
     yield from map(line, cells[1:])
+
+
+def _lines(text: str) -> Text:
+    from rich.text import Text
+
+    return Text("\n".join(map(one_line, text.splitlines())))
 
 
 def _cell(value: Any) -> Text:
