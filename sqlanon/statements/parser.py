@@ -179,6 +179,16 @@ def parse_script(text: str) -> list[Statement]:
     return [_parsed(text, positions, piece) for piece in split(text)]
 
 
+# By the word before a name that stands alone.
+_OF_A_POLICY = "if {name} is a policy, write "
+_OF_A_NAME = {
+    "DESCRIBE": f"{_OF_A_POLICY}DESCRIBE POLICY {{name}}",
+    "DESC": f"{_OF_A_POLICY}DESCRIBE POLICY {{name}}",
+    "EXPLAIN": f"{_OF_A_POLICY}EXPLAIN ANONYMIZED TABLE release AS POLICY {{name}}",
+    "REFRESH": "write REFRESH ANONYMIZED TABLE {name}",
+}
+
+
 def _misread(text: str) -> str | None:
     """A hint for a statement that DuckDB could not run: the one of ours that was meant, or that begins within it.
 
@@ -196,8 +206,8 @@ def _misread(text: str) -> str | None:
     if [keyword_of(token) for token in read[1:3]] == ["OR", "REPLACE"]:
         read = [read[0], *read[3:]]
     words = " ".join(keyword_of(token) for token in read[:2])
-    if len(read) == 2 and keyword_of(read[0]) in ("DESCRIBE", "DESC"):
-        return f"if {shortened(read[1].text)} is a policy, write DESCRIBE POLICY {shortened(read[1].text)}"
+    if len(read) == 2 and (meant := _OF_A_NAME.get(keyword_of(read[0]))):
+        return meant.format(name=shortened(read[1].text))
     if words == "SHOW POLICY":
         return "SHOW POLICIES lists all, SHOW POLICY name describes one"
     near = get_close_matches(words, [label for label in forms.labels if " " in label], n=1, cutoff=_NEAR)

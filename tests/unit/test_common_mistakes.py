@@ -376,6 +376,8 @@ def test_a_live_view_on_another_database(con: Connection) -> None:
         ("SHOW POLICYS", "did you mean SHOW POLICIES?"),
         ("SHOW RELEASE", "did you mean SHOW RELEASES?"),
         ("DESCRIBE pp", "if pp is a policy, write DESCRIBE POLICY pp"),
+        ("EXPLAIN pp", "if pp is a policy, write EXPLAIN ANONYMIZED TABLE release AS POLICY pp"),
+        ("REFRESH pp", "write REFRESH ANONYMIZED TABLE pp"),
         ("ALTER POLICIES p RENAME TO q", "did you mean ALTER POLICY?"),
         (
             "CREATE TABLE z AS SELECT 1\nCREATE POLICY p ON z (a ENTITY) REQUIRE k",
