@@ -44,6 +44,10 @@ class Page(HTMLParser):
         self.elements.append((tag, attributes))
         if tag not in _VOID:
             self._open.append(tag)
+        if tag == "dt":
+            self.terms.append("")
+        elif tag == "li":
+            self.items += [""] if self._open[-2:] == ["ol", "li"] else []
         if tag == "table":
             self._caption, self._head, self._body = "", [], []
         elif tag == "tr":
@@ -80,10 +84,11 @@ class Page(HTMLParser):
         if "details" not in self._open or ("summary" in self._open and self._open.count("details") == 1):
             self.visible += data
         self._cell += data
+        # A name comes in pieces, between which a line may break.
         if "dt" in self._open[-1:]:
-            self.terms.append(data)
+            self.terms[-1] += data
         if self._open[-2:] == ["ol", "li"]:
-            self.items.append(data)
+            self.items[-1] += data
         if "caption" in self._open:
             self._caption += data
 

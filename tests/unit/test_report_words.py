@@ -143,3 +143,51 @@ def test_what_a_method_promises_and_constraints_are_about_sensitive_columns(requ
     con.execute(f"CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) {requirements}")
     con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
     assert "nothing is required of the sensitive" not in page_of(con, "r").text
+
+
+def test_buckets_hide_secrets_and_not_rows() -> None:
+    """With quasi-identifiers as they are a reader finds the row, so nothing says that rows look alike."""
+    visible = " ".join(page_of(people("anatomy(l => 2)"), "r").visible.split())
+    assert re.search(r"Smallest bucket \d+ rows share their sensitive values", visible)
+    assert "A reader who knows somebody's quasi-identifiers finds their row" in visible
+    assert "look alike" not in visible
+    assert "picks the right row" not in visible
+    assert "cannot tell apart" not in visible
+
+
+def test_counts_with_noise_have_figures_of_their_own_and_no_section_about_classes() -> None:
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("""
+        CREATE TABLE people AS SELECT i % 2 = 0 AS ill, i % 3 = 0 AS old FROM range(40) AS t(i);
+        CREATE POLICY p ON people (old QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2);
+        CREATE BUDGET year ON POLICY p (epsilon => 4, delta => 1e-9);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD dp_histogram(by => (ill), epsilon => 1) UNDER BUDGET year;
+    """)
+    page = page_of(con, "r")
+    visible = " ".join(page.visible.split())
+    assert "Epsilon 1 differential_privacy of each row" in visible
+    assert "Budget left 3 of an epsilon of 4, in year" in visible
+    assert visible.count("they are in no classes") == 1
+    assert "not defined" not in visible
+    anchors = {attributes["href"] for tag, attributes in page.elements if tag == "a"}
+    sections = {f"#{attributes['id']}" for tag, attributes in page.elements if tag == "h2"}
+    assert anchors == sections - {"#decision"}
+    assert "#classes" in anchors
+    assert "#risks" not in anchors
+
+
+def test_a_column_whose_loss_is_not_known_does_not_look_as_if_it_were_kept() -> None:
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("""
+        CREATE TABLE people AS
+            SELECT 1000 + 17 * i AS home_address_of_the_person_zip, i % 3 AS ill FROM range(40) AS t(i);
+        CREATE HIERARCHY zips AS PREFIXES (3, 2, 1);
+        CREATE POLICY p ON people (home_address_of_the_person_zip QUASI IDENTIFIER USING zips, ill SENSITIVE)
+        REQUIRE k_anonymity(k => 4);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian;
+    """)
+    page = page_of(con, "r")
+    [(name, words, loss), (_, as_it_is, _)] = page.table("Values: What became of each column")
+    assert (name, words, loss, as_it_is) == ("home_address_of_the_person_zip", "ranges", None, "as it is")
+    lines = [row["lines"] for row in page.charts[0]["data"]["values"]]
+    assert lines == ["home_address_of_the_\nperson_zip: ranges, loss \nnot known", "ill: as it is"]

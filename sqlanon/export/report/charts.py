@@ -40,10 +40,10 @@ def lines_of(labels: Sequence[str]) -> list[str]:
 
 
 def _lines(label: str) -> list[str]:
-    """The label in pieces: a line ends behind a space, or within a word that is longer than a line."""
+    """The label in pieces: a line ends behind a space or an underscore, or within a word that is longer than a line."""
     lines: list[str] = []
     while len(label) > _LETTERS:
-        end = label.rfind(" ", 0, _LETTERS + 1) + 1 or _LETTERS
+        end = max(label.rfind(" ", 0, _LETTERS + 1), label.rfind("_", 0, _LETTERS)) + 1 or _LETTERS
         lines.append(label[:end])
         label = label[end:]
     return [*lines, label]

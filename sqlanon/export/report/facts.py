@@ -16,7 +16,7 @@ from sqlanon.assess.figures.class_figures import ClassFigure
 from sqlanon.assess.measure_figures import measure_figures, of_whole_release
 from sqlanon.assess.measure_results import Results
 from sqlanon.assess.workloads.summary import typical_counts
-from sqlanon.catalog import frontiers, migrations, workloads
+from sqlanon.catalog import budgets, frontiers, migrations, workloads
 from sqlanon.catalog.frontiers import Measured
 from sqlanon.catalog.snapshot import fingerprint, hierarchies_of, policy_of
 from sqlanon.domain.identifiers import fold
@@ -31,7 +31,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.estimates.query.parse import Aggregate, parsed
 from sqlanon.methods.registry import assumed_of, promised_by
-from sqlanon.release.existing.classes import ReleaseClasses, classes_of
+from sqlanon.release.existing.classes import ReleaseClasses, classes_of, tells_rows_apart
 from sqlanon.release.existing.composition import others_of, warning
 from sqlanon.release.existing.loaded import load_release
 from sqlanon.release.existing.statistics import statistic_queries
@@ -141,7 +141,9 @@ class Facts:
     `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
     classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
     policy. `examples` has a label of each column that has those of one level, by folded names. `typical` is the error
-    of a typical count, which is drawn anew and recorded nowhere.
+    of a typical count, which is drawn anew and recorded nowhere. `budgets` has, of a release with noise, the name of
+    each budget of its policy, its epsilon, and the epsilon that is left of it. `tells_rows_apart` is whether a reader
+    can tell the rows of a class apart, which is then a bucket.
     """
 
     release: Release
@@ -159,6 +161,8 @@ class Facts:
     examples: Mapping[str, str]
     other_releases: str | None
     typical: CountError
+    budgets: Sequence[tuple[str, float, float]]
+    tells_rows_apart: bool
 
     @property
     def requirements(self) -> tuple[BoundRequirement, ...]:
@@ -223,6 +227,8 @@ def _facts(engine: Engine, release: Release) -> Facts:
         without_classes=without_classes,
         candidates=_candidates(engine, release),
         examples=_examples(engine, release),
+        budgets=list(_budgets(engine, release)) if release.has_noise else (),
+        tells_rows_apart=tells_rows_apart(release),
         other_releases=warning(others_of(engine, release)),
         typical=typical_counts(engine, release)
         if engine.reads_in_place
@@ -243,6 +249,12 @@ def _figures(engine: Engine, release: Release, not_measured: list[str]) -> list[
         return []
     # What is not recorded is about single populations, and names values of the source.
     return [each for each in measure_figures(engine, release, (), remark=not_measured.append) if each.recorded]
+
+
+def _budgets(engine: Engine, release: Release) -> Iterator[tuple[str, float, float]]:
+    for name, policy, epsilon, _, left, *_ in budgets.counts(engine):
+        if fold(str(policy)) == fold(release.policy):
+            yield str(name), float(epsilon), float(left)
 
 
 def _without_classes(engine: Engine, release: Release) -> str | None:

@@ -11,15 +11,17 @@ from sqlanon.domain.release import Reading, ReleaseAttribute
 from sqlanon.export.report import charts as plots
 from sqlanon.export.report.charts import Charts, unique
 from sqlanon.export.report.facts import GRANULARITY_LOSS, SUREST, Facts
-from sqlanon.export.report.markup import NOT_DEFINED, Markup, Share, number, paragraph, percent, text
+from sqlanon.export.report.markup import NOT_DEFINED, Markup, Share, number, paragraph, percent, shortened, text
 from sqlanon.export.report.plotted import ADDED, levels_of, reading_of
 from sqlanon.export.report.risks import met
 
 # The chance from which on a guess is in the verdict, whatever is required, and the number of guesses named there.
 SURE = 0.9
 _GUESSES = 3
-# The number of columns that the plot has room for, and of letters of a class's name in the verdict.
-_COLUMNS, _LETTERS = 12, 120
+# The number of columns that the plot has room for.
+_COLUMNS = 12
+# The letters of a column's name beside its bar: more take a third line.
+_LETTERS_OF_NAME = 30
 
 
 def first_screen(facts: Facts, charts: Charts) -> Markup:
@@ -70,9 +72,7 @@ def _sure(facts: Facts) -> Iterator[str]:
     for answer, highest in sure[:_GUESSES]:
         where = ""
         if answer.worst and answer.worst[0].name:
-            name = answer.worst[0].name
-            short = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 3]}..."
-            where = f", in the class {short} ({counted(answer.worst[0].targets, 'row')})"
+            where = f", in the class {shortened(answer.worst[0].name)} ({counted(answer.worst[0].targets, 'row')})"
         yield (
             f"Warning: a reader who finds somebody's class guesses {answer.guessed} with a chance of up to "
             f"{percent(highest, marked=False)}{where}."
@@ -84,15 +84,20 @@ def _sure(facts: Facts) -> Iterator[str]:
 def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
     """The name of each of the four figures, its value, and the words below it."""
     release = facts.release
-    if release.source_rows is None:
-        yield "Rows", number(release.released_rows), text("made of counts with noise")
-    else:
-        share = release.suppressed_rows / release.source_rows if release.source_rows else 0.0
-        of = Markup(f"of {number(release.source_rows)} rows, {percent(share)}")
-        yield "Rows left out", number(release.suppressed_rows), of
+    if release.has_noise:
+        yield from _figures_of_noise(facts)
+        return
+    source_rows = release.source_rows or 0
+    of = Markup(f"of {number(source_rows)} rows, {percent(release.suppressed_rows / max(source_rows, 1))}")
+    yield "Rows left out", number(release.suppressed_rows), of
     if facts.sizes:
-        need = f"rows look alike; {facts.least_rows:,} are required" if facts.least_rows > 1 else "rows look alike"
-        yield "Smallest class", number(facts.sizes[0][0]), text(need)
+        alike = "rows share their sensitive values" if facts.tells_rows_apart else "rows look alike"
+        need = f"; {facts.least_rows:,} are required" if facts.least_rows > 1 else ""
+        yield (
+            f"Smallest {'bucket' if facts.tells_rows_apart else 'class'}",
+            number(facts.sizes[0][0]),
+            text(alike + need),
+        )
     else:
         yield "Smallest class", text(NOT_DEFINED), text("the release has no classes")
     guesses = [a for a in facts.attacks if a.attack == SUREST and a.highest is not None]
@@ -113,8 +118,22 @@ def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
     else:
         over = counted(typical.columns, "column")
         about = f"the median of {typical.compared} counts over {over}; the mean is "
-        mean = Markup(f"{text(about)}{percent(typical.mean)}{text(typical.left_out)}")
+        without = f"; {typical.unanswered} more are not answered" if typical.unanswered else ""
+        mean = Markup(f"{text(about)}{percent(typical.mean)}{without}")
         yield "Error of a typical count", percent(typical.median), mean
+
+
+def _figures_of_noise(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
+    """The same four of a release whose rows are nobody's: there are no classes, and the promise is an epsilon."""
+    release = facts.release
+    yield "Rows", number(release.released_rows), text("made of counts with noise: none is somebody's")
+    for promise in facts.checked.measurements[:1]:
+        achieved = text(NOT_DEFINED) if promise.achieved is None else number(promise.achieved)
+        whose = text(facts.policy.entity.name) if facts.policy.entity else text("row")
+        yield "Epsilon", achieved, Markup(f"{text(promise.question)} of each {whose}")
+    yield "Noise of a count", number(release.loss), text("at most, for 95 of 100 counts")
+    for name, epsilon, left in facts.budgets[:1]:
+        yield "Budget left", number(left), Markup(f"of an epsilon of {number(epsilon)}, in {text(name)}")
 
 
 def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
@@ -122,7 +141,7 @@ def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
     columns = list(_columns(facts))
     if not columns:
         return
-    names = unique([f"{name}: {words}" for name, words, _ in columns])
+    names = unique([_label(*column) for column in columns])
     rows = [(label, name, words, lost) for label, (name, words, lost) in zip(names, columns, strict=True)]
     drawn = rows if len(rows) <= _COLUMNS else sorted(rows, key=lambda row: -(row[3] or 0.0))[:_COLUMNS]
     yield charts.figure(
@@ -133,6 +152,16 @@ def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
     )
     if len(drawn) < len(rows):
         yield paragraph(f"The plot has the {len(drawn)} of {len(rows)} columns that lose most; the table has all.")
+
+
+# Columns with less detail than in the source: without a figure for it they have no bar, and look as if they were kept.
+_COARSER = (*(Reading.LABEL, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID), Reading.LOWER_BOUND)
+
+
+def _label(name: str, words: str, lost: float | None) -> str:
+    """A column beside its bar; it says so where the length of the bar is not known."""
+    unknown = ", loss not known" if lost is None and words in {_WORDS[reading] for reading in _COARSER} else ""
+    return f"{shortened(name, _LETTERS_OF_NAME)}: {words}{unknown}"
 
 
 _WORDS: Mapping[Reading, str] = {

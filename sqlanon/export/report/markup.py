@@ -64,7 +64,8 @@ dd { margin: 0 0 .25rem 1rem; }
   .verdict, .figures li { padding: .3rem .6rem; }
   ul, ol { padding-left: 1.25rem; }
   table { width: 100%; }
-  th, td { padding-right: .5rem; font-size: .9rem; }
+  th, td { padding-right: .35rem; font-size: .8rem; }
+  .number { padding-left: .15rem; }
   .long { overflow-wrap: anywhere; }
 }
 @media print {
@@ -106,6 +107,10 @@ _LEAST, _LEAST_BELOW = 0.01, 0.1
 # In the head of each page: what a report is known by.
 GENERATOR = '<meta name="generator" content="sqlanon report">'
 PAGE_HEAD = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{GENERATOR}'
+
+
+# An element's tag with its attributes, in which no sign of its end is left as it is, or an underscore of a text.
+_TAG_OR_UNDERSCORE = re.compile(r"<[^>]*>|_(?=[^\W_])")
 
 
 class Markup(str):
@@ -168,9 +173,17 @@ def cell(value: Any) -> Markup:
             return percent(float(value))
         case int() | float():
             return number(value)
-    # A name breaks behind an underscore, rather than within a word.
-    escaped = text(value)
-    return escaped if isinstance(value, Markup) or " " in escaped else Markup(escaped.replace("_", "_<wbr>"))
+    return text(value)
+
+
+def shortened(name: str, letters: int = 120) -> str:
+    """A name of at most so many letters; the end of a longer one is left out."""
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
+
+
+def breakable(markup: Markup) -> Markup:
+    """The markup with a place to break behind each underscore of its texts, rather than within the words of a name."""
+    return Markup(_TAG_OR_UNDERSCORE.sub(lambda match: "_<wbr>" if match[0] == "_" else match[0], markup))
 
 
 def paragraph(*parts: object) -> Markup:
@@ -253,8 +266,8 @@ def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], script
             '<meta name="referrer" content="no-referrer">',
             '<link rel="icon" href="data:,">',
             f"<title>{text(title)}</title><style>{_STYLE}</style></head>\n<body><main>",
-            f"<h1>{text(title)}</h1>",
-            *parts,
+            breakable(Markup(f"<h1>{text(title)}</h1>")),
+            *map(breakable, parts),
             "</main>",
             *data,
             *(f"<script>{script}</script>" for script in scripts),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -19,6 +19,12 @@ _LIMITS = (
     "anything about this release combined with others of the same people, of another time or by another method",
     "that a reader cannot tell who is in the data, unless delta_presence is required",
 )
+_ROWS_OF_CLASS = "that a class has as many people as rows"
+# Of a release with noise, whose promise is about each row or person, whatever a reader knows.
+_LIMITS_OF_NOISE = (
+    "anything about releases of the same people that no budget has paid for",
+    "that a reader learns nothing of somebody: what the counts say of many people may be true of each of them",
+)
 
 
 def report_page(engine: Engine, name: QualifiedName) -> str:
@@ -31,27 +37,42 @@ def report_page(engine: Engine, name: QualifiedName) -> str:
     """
     charts = Charts()
     facts = facts_of(engine, name)
+    first = first_screen(facts, charts)
+    sections = [
+        (anchor, called, title, parts)
+        for anchor, called, title, parts in _sections(facts, charts)
+        if parts and (anchor == "classes" or parts != _without_classes(facts))
+    ]
     parts = [
-        first_screen(facts, charts),
+        first,
         *_about(facts),
-        section("requirements", "Requirements", *requirements(facts)),
-        section("columns", "Columns", *columns(facts, charts)),
-        section("classes", "Classes", *classes(facts, charts)),
-        section("values", "Sensitive values of the worst classes", *values(facts, charts)),
-        section("risks", "Risks", *risks(facts)),
-        section("attacks", "Attacks", *attacks(facts)),
-        section("answers", "Answers to queries", *answers(facts, charts), *_to_other_choices(facts)),
-        *(
-            section("frontier", "Other choices", folded("Candidates of the frontiers of this policy", *parts))
-            for parts in [list(frontiers(facts, charts))]
-            if parts
-        ),
-        section("figures", "All figures", folded("Figures of MEASURE, with their meanings", *figures(facts))),
-        section("limits", "What is not promised", *_limits(facts)),
-        section("identity", "Identity", folded("Fingerprints and versions", *_identity(facts))),
+        _contents([(anchor, called) for anchor, called, *_ in sections]),
+        *(section(anchor, title, *parts) for anchor, _, title, parts in sections),
         section("decision", "Decision", paragraph("Name, date and signature: ______________________________")),
     ]
     return document(f"Report of the release {facts.release.name}", parts, charts.data, charts.scripts)
+
+
+def _sections(facts: Facts, charts: Charts) -> Iterator[tuple[str, str, str, list[Markup]]]:
+    """The sections of a page: the anchor, the name in the list of contents, the title, and what is in it."""
+    yield "requirements", "Requirements", "Requirements", [*requirements(facts)]
+    yield "columns", "Columns", "Columns", [*columns(facts, charts)]
+    yield "classes", "Classes", "Classes", [*classes(facts, charts)]
+    yield "values", "Values", "Sensitive values of the worst classes", [*values(facts, charts)]
+    yield "risks", "Risks", "Risks", [*risks(facts)]
+    yield "attacks", "Attacks", "Attacks", [*attacks(facts)]
+    yield "answers", "Answers", "Answers to queries", [*answers(facts, charts), *_to_other_choices(facts)]
+    others = [*frontiers(facts, charts)]
+    parts = [folded("Candidates of the frontiers of this policy", *others)] if others else []
+    yield "frontier", "Other choices", "Other choices", parts
+    yield "figures", "Figures", "All figures", [folded("Figures of MEASURE, with their meanings", *figures(facts))]
+    yield "limits", "Limits", "What is not promised", [*_limits(facts)]
+    yield "identity", "Identity", "Identity", [folded("Fingerprints and versions", *_identity(facts))]
+
+
+def _without_classes(facts: Facts) -> list[Markup]:
+    """What stands in each section about classes of a release that has none: one of them is enough."""
+    return [paragraph(f"{facts.without_classes}.")]
 
 
 def _about(facts: Facts) -> Iterator[Markup]:
@@ -71,21 +92,11 @@ def _about(facts: Facts) -> Iterator[Markup]:
     if facts.other_releases:
         yield paragraph(Markup("<strong>Beware:</strong> "), f"it is {facts.other_releases}.")
     yield paragraph("This report is for the owner of the source. Publish it as you would any other aggregate.")
-    links = {
-        "requirements": "Requirements",
-        "columns": "Columns",
-        "classes": "Classes",
-        "values": "Values",
-        "risks": "Risks",
-        "attacks": "Attacks",
-        "answers": "Answers",
-        **({"frontier": "Other choices"} if facts.candidates else {}),
-        "figures": "Figures",
-        "limits": "Limits",
-        "identity": "Identity",
-    }
-    items = "".join(f'<li><a href="#{anchor}">{title}</a></li>' for anchor, title in links.items())
-    yield Markup(f'<nav aria-label="Parts of this report"><ul>{items}</ul></nav>')
+
+
+def _contents(links: Sequence[tuple[str, str]]) -> Markup:
+    items = "".join(f'<li><a href="#{anchor}">{called}</a></li>' for anchor, called in links)
+    return Markup(f'<nav aria-label="Parts of this report"><ul>{items}</ul></nav>')
 
 
 def _to_other_choices(facts: Facts) -> Iterator[Markup]:
@@ -95,9 +106,10 @@ def _to_other_choices(facts: Facts) -> Iterator[Markup]:
 
 
 def _limits(facts: Facts) -> Iterator[Markup]:
-    limits = [*_LIMITS]
+    limits = [*(_LIMITS_OF_NOISE if facts.release.has_noise else _LIMITS)]
     if facts.policy.entity is None:
-        limits.insert(0, "that a class has as many people as rows: the policy names no ENTITY")
+        of_rows = "that somebody's rows are protected together" if facts.release.has_noise else _ROWS_OF_CLASS
+        limits.insert(0, f"{of_rows}: the policy names no ENTITY")
     yield Markup(f"<ul>{''.join(f'<li>{text(limit)}.</li>' for limit in limits)}</ul>")
 
 

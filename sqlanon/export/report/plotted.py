@@ -24,6 +24,7 @@ from sqlanon.export.report.markup import (
     number,
     paragraph,
     percent,
+    shortened,
     table,
     text,
 )
@@ -105,9 +106,15 @@ def _losses(facts: Facts) -> Iterator[Markup]:
                 "made. It cannot be measured from a release that does not show the values below its labels.",
             )  # fmt: skip
         elif not isclose(whole, release.loss):
-            yield paragraph("When the release was made it was ", number(release.loss), ".")
+            yield paragraph(
+                "When the release was made it was ", percent(release.loss), ". The two differ where the source has "
+                "changed since, and where a label can be read in several ways, all of which count here.",
+            )  # fmt: skip
         return
     definition = worded(release.method, release.method_arguments).losses.get(release.loss_name, release.loss_name)
+    if release.has_noise:
+        yield paragraph(f"The {definition}: ", number(release.loss), ".")
+        return
     yield paragraph(
         "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the "
         f"{definition}. It counts in another way: do not compare it with the figures of this page.",
@@ -146,8 +153,13 @@ def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
         return
     groups = size_groups(facts.sizes, facts.least_rows)
     count, rows = sum(many for _, many, _ in groups), sum(many for *_, many in groups)
+    kind = (
+        "A class is a bucket here: a reader can tell its rows apart, and does not see which sensitive value is whose."
+        if facts.tells_rows_apart
+        else "A class is a set of rows that a reader cannot tell apart."
+    )
     yield paragraph(
-        "A class is a set of rows that a reader cannot tell apart. There are ", number(count), " with ", number(rows),
+        f"{kind} There are ", number(count), " with ", number(rows),
         " rows in all; the smallest has ", number(facts.sizes[0][0]), ", the largest ", number(facts.sizes[-1][0]), ".",
     )  # fmt: skip
     yield charts.figure(
@@ -162,7 +174,9 @@ def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
     """A sentence about the worst class of each sensitive attribute; folded, the worst classes beside all rows."""
     if not facts.worst:
         yield paragraph(
-            facts.without_classes or ("No column is sensitive." if facts.sizes else "The release has no rows.")
+            f"{facts.without_classes}."
+            if facts.without_classes
+            else ("No column is sensitive." if facts.sizes else "The release has no rows.")
         )
         return
     worst_of = {worst.attribute: worst for worst in reversed(facts.worst)}
@@ -183,8 +197,9 @@ def _in_words(worst: WorstClass) -> Markup:
     most = worst.values[0]
     [label] = unique([most.label])
     return Markup(
-        f"{text(worst.attribute)}: of the {number(worst.size)} rows of the class {text(worst.name or 'of all rows')} "
-        f"{percent(most.rows / worst.size)} have {text(label)}, of all rows {percent(most.rows_of_all / worst.total)}."
+        f"{text(worst.attribute)}: {percent(most.rows / worst.size)} of the {number(worst.size)} rows of the class "
+        f"{text(shortened(worst.name or 'of all rows'))} have {text(label)}; "
+        f"of all rows, {percent(most.rows_of_all / worst.total)}."
     )
 
 
@@ -195,10 +210,11 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
         (name, Share(value.rows / worst.size), Share(value.rows_of_all / worst.total))
         for name, value in zip(names, listed, strict=True)
     ]
-    title = f"{worst.attribute} in the class {worst.name or 'of all rows'}"
+    name = worst.name or "of all rows"
+    title = f"{worst.attribute} in the class {name}"
     figure = charts.figure(
         plots.distribution(shares, "share of the class", "share of all rows"),
-        title,
+        f"{worst.attribute} in the class {shortened(name)}",
         (worst.attribute, "rows of the class", "share of the class", "share of all rows"),
         [(name, value.rows, *both) for (name, *both), value in zip(shares, listed, strict=True)],
     )

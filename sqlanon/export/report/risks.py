@@ -52,6 +52,12 @@ _SENTENCES: Mapping[str, tuple[str, str, Callable[[float], Markup]]] = {
     ),
 }
 
+# Those of finding somebody's row, in a class of rows that look alike.
+_OF_PEOPLE = ("unique_rows", "prosecutor_risk", "marketer_risk")
+_ROWS_APART = (
+    "A reader who knows somebody's quasi-identifiers finds their row: they are published as they are. What is hidden "
+    "is which sensitive value of the bucket is theirs."
+)
 _OF_ROWS = (
     "The chance to find somebody is not measured: rows of one respondent count as one, and the release does not show "
     "which rows those are."
@@ -66,21 +72,30 @@ def risks(facts: Facts) -> Iterator[Markup]:
     """The figures about single people, in sentences."""
     yield from listed(
         [
-            Markup(f"{text(_about(figure))}{text(before)}{written(figure.value)}{text(after)}")
+            Markup(f"{text(_about(figure))}{text(_begun(figure, before))}{written(figure.value)}{text(after)}")
             for figure in facts.figures
             if figure.value is not None and figure.name in _SENTENCES
+            if not (facts.tells_rows_apart and figure.name in _OF_PEOPLE)
             for before, after, written in [_SENTENCES[figure.name]]
         ]
     )
-    if not any(figure.name == "prosecutor_risk" for figure in facts.figures):
+    if facts.tells_rows_apart:
+        yield paragraph(_ROWS_APART)
+    elif not any(figure.name == "prosecutor_risk" for figure in facts.figures):
         yield paragraph(
-            facts.without_classes
-            or (_OF_ITEMS if any(requirement.of_itemsets for requirement in facts.requirements) else _OF_ROWS)
+            f"{facts.without_classes}."
+            if facts.without_classes
+            else (_OF_ITEMS if any(requirement.of_itemsets for requirement in facts.requirements) else _OF_ROWS)
         )
 
 
 def _about(figure: ClassFigure) -> str:
     return f"{figure.attribute}: " if figure.attribute else ""
+
+
+def _begun(figure: ClassFigure, sentence: str) -> str:
+    """The sentence as it stands behind the name of a column, or alone."""
+    return sentence[0].lower() + sentence[1:] if figure.attribute else sentence
 
 
 def figures(facts: Facts) -> Iterator[Markup]:
@@ -102,7 +117,8 @@ def figures(facts: Facts) -> Iterator[Markup]:
 def attacks(facts: Facts) -> Iterator[Markup]:
     """A sentence about the surest guess of each attack that needs no other table; folded, the answers of ATTACK."""
     if not facts.attacks:
-        yield paragraph(facts.without_classes or "No column is sensitive: these attacks are about sensitive values.")
+        why = "No column is sensitive: these attacks are about sensitive values."
+        yield paragraph(f"{facts.without_classes}." if facts.without_classes else why)
         return
     yield from listed([_surest(answer) for answer in facts.attacks])
     unbounded = list(dict.fromkeys(answer.attack for answer in facts.attacks if answer.bound is None))

@@ -40,6 +40,13 @@ def shows_people(release: Release) -> bool:
     return any(attribute.reading is Reading.RESPONDENT for attribute in release.attributes)
 
 
+def tells_rows_apart(release: Release) -> bool:
+    """Whether classes are buckets of rows with quasi-identifiers as they are: only which secret is whose is hidden."""
+    known = {fold(attribute.name) for attribute in policy_of(release).quasi_identifiers}
+    readings = {a.reading for a in release.attributes if fold(a.source or a.name) in known}
+    return readings == {Reading.EXACT} and any(a.reading is Reading.BUCKET for a in release.attributes)
+
+
 @dataclass(frozen=True)
 class PeopleColumns:
     """The columns of each published table, and how each is read, by what stands behind the release's name.

@@ -18,7 +18,7 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.export.report.risks import meanings_of
-from sqlanon.release.existing.classes import shows_people
+from sqlanon.release.existing.classes import shows_people, tells_rows_apart
 from sqlanon.sources.related_tables import require_one_table
 
 # A figure, the attribute that it is about, its value, and its meaning.
@@ -57,6 +57,9 @@ def _smallest_class(release: Release, figures: Sequence[ClassFigure]) -> Explain
     if not sizes or sizes[0] is None:
         return name, None, None, "not known: the release has no classes of rows"
     rows = counted(round(sizes[0]), "row")
+    if tells_rows_apart(release):
+        whose = f"a reader who finds somebody's row has the sensitive values of {rows} or more, and not which is theirs"
+        return name, None, sizes[0], whose
     entity = policy_of(release).entity
     several = "" if entity is None else f", of which {entity.name} may have several"
     return name, None, sizes[0], f"a reader who knows somebody's other columns is left with {rows} or more{several}"
