@@ -115,7 +115,11 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["dbt"] == {"sqlanon/clients/dbt/model.py"}
     assert all(path.startswith(("sqlanon/export/", "sqlanon/catalog/")) for path in imported["msgspec"])
     results = "sqlanon/clients/frames/results.py"
-    assert imported["pandas"] == {results, "sqlanon/release/existing/restored_columns.py"}
+    assert imported["pandas"] == {
+        results,
+        "sqlanon/clients/frames/stata.py",
+        "sqlanon/release/existing/restored_columns.py",
+    }
     assert imported["polars"] == {results}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/clients/terminal/") for path in imported[name])

@@ -139,6 +139,31 @@ def test_files_of_all_kinds_are_read(folder: Path, kind: str) -> None:
     assert recounted(pandas.read_csv("more.csv"), ["age", "sex", "zip"], "diagnosis") == (k, l)
 
 
+def test_a_file_of_stata_has_the_labels_of_its_values_and_columns(folder: Path) -> None:
+    """Value labels are published in place of codes, days as dates, and PROFILE reads the labels of columns."""
+    coded = _PEOPLE[["age", "sex", "zip"]].assign(
+        sex=pandas.Categorical(_PEOPLE["sex"].map({"F": "female", "M": "male"})),
+        q1=pandas.Categorical(_PEOPLE["diagnosis"]),
+        seen=pandas.Timestamp("2024-03-01") + pandas.to_timedelta(_PEOPLE.index % 30, unit="D"),
+    )
+    labels = {"q1": "Diagnosis by a doctor"}
+    coded.to_stata("survey.dta", write_index=False, convert_dates={"seen": "td"}, variable_labels=labels)
+    said = json.loads(invoke("profile", "survey.dta", "--json").stdout)
+    assert {each["column"]: each["use"] for each in said["columns"]}["q1"] == "secret"
+    lists = ("--known", "age,sex,seen", "--secret", "q1")
+    done = anonymize("survey.dta", *lists, "-o", "out/", "--script", "again.sql")
+    assert done.exit_code == 0, done.stderr
+    rows = pandas.read_csv("out/survey.csv")
+    assert recounted(rows, ["age", "sex", "seen"], "q1") >= (5, 2)
+    assert {*rows["q1"]} == {"Flu", "Cold", "Asthma"}
+    assert not rows.astype(str).apply(lambda column: column.str.contains("00:00")).any().any()
+    pandas.read_stata("survey.dta").to_parquet("survey.parquet")
+    assert invoke("run", "-", stdin=Path("again.sql").read_text().replace("out/", "again/")).exit_code == 0
+    released = sqlanon.anonymize("survey.dta", known=["age", "sex", "seen"], secret=["q1"])
+    assert recounted(released, ["age", "sex", "seen"], "q1") >= (5, 2)
+    assert {*released["q1"]} == {*rows["q1"]}
+
+
 def test_standard_input(folder: Path) -> None:
     done = anonymize("-", *_LISTS, "-o", "in/", stdin=Path("people.csv").read_text())
     assert done.exit_code == 0, done.stderr
@@ -231,7 +256,13 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("some.sqlite", *_LISTS, "-o", "o"), 2, "is a SQLite file", "sqlanon import"),
         (("book.xlsx", *_LISTS, "-o", "o"), 2, "extension for it is not installed", "INSTALL excel"),
         (("binary.bin", *_LISTS, "-o", "o"), 2, "is no data file", "CSV"),
-        (("survey.dta", *_LISTS, "-o", "o"), 2, "survey.dta is a file of Stata", "pandas.read_stata('survey.dta')"),
+        (
+            ("survey.dta", *_LISTS, "-o", "o"),
+            2,
+            "survey.dta cannot be read as a Stata file",
+            "convert_categoricals=False",
+        ),
+        (("survey.sav", *_LISTS, "-o", "o"), 2, "survey.sav is a file of SPSS", "pandas.read_spss('survey.sav')"),
         ((".", *_LISTS, "-o", "o"), 2, ". is a folder", "*.csv"),
         (("people.csv", "some.duckdb", *_LISTS, "-o", "o"), 2, "DuckDB file", ""),
         (("-", "people.csv", *_LISTS, "-o", "o"), 2, "read alone", ""),
@@ -251,6 +282,7 @@ def test_requests_that_cannot_be_met(
     Path("book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
     Path("binary.bin").write_bytes(bytes(1000))
     Path("survey.dta").write_bytes(b"<stata_dta><header>" + bytes(100))
+    Path("survey.sav").write_bytes(b"$FL2" + bytes(100))
     if any("duckdb" in argument for argument in arguments):
         with duckdb.connect("some.duckdb") as connection:
             connection.execute("CREATE TABLE t AS SELECT 1 AS age")

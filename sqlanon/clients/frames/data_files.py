@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.assets import read
+from sqlanon.clients.frames.stata import read_stata
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.duckdb import open_database
 from sqlanon.engines.translated import translated
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.syntax.texts import string_text, typed_name
+from sqlanon.syntax.texts import name_text, string_text, typed_name
 
 # The table that the rows of the data are read into.
 SOURCE = "source"
@@ -27,11 +28,14 @@ _SUFFIXES = {
     **dict.fromkeys((".parquet", ".parq", ".pq"), "parquet"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
     **dict.fromkeys((".xlsx",), "excel"),
+    **dict.fromkeys((".dta",), "stata"),
 }
+# The kind of files that pandas reads; a script reads its rows from a Parquet file.
+STATA = "stata"
 _COMPRESSED = (".gz", ".zst")
 # Files of statistics packages, by suffix: the function of pandas that reads them.
-_STATISTICAL = {".dta": "read_stata", ".sav": "read_spss", ".sas7bdat": "read_sas", ".xpt": "read_sas"}
-_PACKAGES = {"read_stata": "Stata", "read_spss": "SPSS", "read_sas": "SAS"}
+_STATISTICAL = {".sav": "read_spss", ".sas7bdat": "read_sas", ".xpt": "read_sas"}
+_PACKAGES = {"read_spss": "SPSS", "read_sas": "SAS"}
 # The endings of paths that DuckDB reads without the name of a reader.
 _PLAIN = re.compile(r"\.(?:csv|tsv|parquet|json|jsonl|ndjson|xlsx)(?:\.(?:gz|zst))?$")
 # The signs of patterns of paths.
@@ -124,6 +128,11 @@ class DataFile:
 
     def _statements(self, table: str, paths: Sequence[str]) -> tuple[str, ...]:
         made = f"CREATE TABLE {typed_name(table)} AS FROM"
+        if self.kind == STATA:
+            path = _unescaped(paths[0])
+            parquet = str(Path(path).with_suffix(".parquet"))
+            convert = f"import pandas; pandas.read_stata({path!r}).to_parquet({parquet!r})"
+            return (f"-- pandas reads files of Stata; once, in Python: {convert}\n{made} {string_text(parquet)}",)
         if self.kind != "table":
             return (f"{made} {self._reader(paths)}",)
         return (
@@ -141,8 +150,22 @@ class DataFile:
         return f"{_READERS[self.kind]}({listed}{options})"
 
     def _run(self, connection: Any) -> None:
+        if self.kind == STATA:
+            self._run_with_pandas(connection)
+            return
         for statement in self._statements(SOURCE, self.read_from or self.paths):
             connection.execute(statement)
+
+    def _run_with_pandas(self, connection: Any) -> None:
+        """Makes the table of a file of Stata, with the labels of columns as comments, which PROFILE reads."""
+        if len(self.paths) > 1 or GLOB.search(path := _unescaped(self.paths[0])):
+            raise UserError(f"{self.called} is more than one file of Stata", hint="name one file")
+        frame, labels = read_stata(path)
+        connection.register("read_frame", frame)
+        connection.execute(f"CREATE TABLE {typed_name(SOURCE)} AS FROM read_frame")
+        connection.unregister("read_frame")
+        for name, label in labels.items():
+            connection.execute(f"COMMENT ON COLUMN {typed_name(SOURCE)}.{name_text(name)} IS {string_text(label)}")
 
     def _with_all_rows_looked_at(self, connection: Any, error: Exception) -> DataFile:
         """Reads a CSV file once more, its types told by all of its rows. Raises UserError where that fails, too."""
@@ -203,6 +226,11 @@ class DataFile:
             f"{self.called} cannot be read as {what}",
             hint=known.hint or f"{_one_sentence(known.message)}; {_READERS[self.kind]}(...) in SQL has more options",
         )
+
+
+def _unescaped(path: str) -> str:
+    """The path of a file in whose name signs of a pattern were made to stand for themselves."""
+    return re.sub(r"\[(.)\]", r"\1", path)
 
 
 def _one_sentence(message: str) -> str:
@@ -275,7 +303,7 @@ def first_table(path: str) -> str | None:
 def _not_utf8(paths: Sequence[str]) -> str | None:
     """The kind of text of files of which one is not UTF-8; None where all are, or where a path names no single file."""
     for path in paths:
-        with suppress(OSError), open(re.sub(r"\[(.)\]", r"\1", path), "rb") as file:
+        with suppress(OSError), open(_unescaped(path), "rb") as file:
             if file.read(2) in _UTF_16:
                 return "UTF-16 text"
             file.seek(0)

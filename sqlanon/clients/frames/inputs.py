@@ -17,6 +17,7 @@ from sqlanon.assess.profiling.checked_values import StoredAsText
 from sqlanon.clients.frames.data_files import (
     CSV_OPTIONS,
     GLOB,
+    STATA,
     DataFile,
     first_table,
     is_database,
@@ -26,6 +27,7 @@ from sqlanon.clients.frames.data_files import (
 )
 from sqlanon.clients.frames.release import FrameRelease, register
 from sqlanon.clients.frames.results import pandas_result, polars_result
+from sqlanon.clients.frames.stata import read_stata, with_dates
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute
 from sqlanon.domain.release import ReleaseAttribute
@@ -129,9 +131,7 @@ class PandasInput(_Frame):
         # Of other columns DuckDB need not know the types.
         listed = [name for name in self.names if name in columns]
         self._restoring = Restoring(self._data[listed], listed)
-        for name in listed:
-            if _are_days(self._data[name]):
-                self._restoring.source[name] = self._data[name].dt.date
+        self._restoring.source = with_dates(self._restoring.source)
         self.attributes = self._restoring.attributes
         return {NAME: self._restoring.source}
 
@@ -244,7 +244,10 @@ def input_of(data: object, options: CsvOptions) -> Input:
     Raises UserError for anything else, for a path without a file, and for options of data that are no CSV file.
     """
     if isinstance(data, str | PathLike):
-        return FileInput(os.fsdecode(fspath(data)), options)
+        path = os.fsdecode(fspath(data))
+        if os.path.isfile(path) and kind_of(path, path) == STATA and options == CsvOptions():
+            return PandasInput(read_stata(path)[0])
+        return FileInput(path, options)
     if options != CsvOptions():
         raise UserError(
             f"{', '.join(CSV_OPTIONS)} are for the path of a CSV file, and this is a {type(data).__name__}",
@@ -312,14 +315,6 @@ def _column_names(names: list[Any], data: Any) -> list[str]:
                 hint="rename one",
             )
     return names
-
-
-def _are_days(values: Any) -> bool:
-    """Whether a column of pandas' has timestamps without a time zone, all of them at midnight: pandas has no dates."""
-    if not str(values.dtype).startswith("datetime64[") or getattr(values.dt, "tz", None) is not None:
-        return False
-    moments = values.dropna()
-    return len(moments) > 0 and bool((moments == moments.dt.normalize()).all())
 
 
 def _require_known_dtypes(data: Any, columns: Collection[str]) -> None:
