@@ -239,3 +239,17 @@ def test_the_benchmark_knows_the_truth() -> None:
     assert unique
     assert (sample["true_uniques"], sample["true_theta"], sample["true_risk"]) == (0, 0.5, unique / 2)
     assert (whole["unique_rows"], whole["population_uniques"], whole["true_theta"]) == (0, 0, None)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_frontier_compares_candidates_by_estimates(con: Connection, k: int) -> None:
+    """Candidates with classes of two rows have no unique people, and those in buckets say why they have no figure."""
+    rows = con.execute(
+        f"FRONTIER risk_{k} ON POLICY mixed_policy METHODS (mondrian, anatomy(l => 2)) SWEEP k IN ({k}) "
+        "MEASURE population_uniques(sampling_fraction => 0.1), individual_risk(weights => weight)"
+    ).fetchall()
+    by_method = {row[1]: row for row in rows}
+    assert by_method["mondrian"][3] == 0
+    assert by_method["anatomy(l => 2)"][3] is None
+    assert "told apart by the columns beside it" in by_method["anatomy(l => 2)"][-1]
