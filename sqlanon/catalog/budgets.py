@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import ROUND_FLOOR, Decimal
@@ -20,8 +19,7 @@ from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.statement_memo import current_database
-from sqlanon.errors import CatalogError, EngineError, InUseError, PrivacyViolation, UserError
+from sqlanon.errors import CatalogError, EngineError, InternalError, InUseError, PrivacyViolation, UserError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.sql_files import sql_file
@@ -185,7 +183,9 @@ def spend(engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: D
     takes it back. Raises PrivacyViolation where the budget does not have as much, UserError for one that was dropped or
     that other connections do not see, and CatalogError where its row and its entries do not agree.
     """
-    with _apart(engine) as apart:
+    if not isinstance(engine, DuckDBEngine):
+        raise InternalError("a budget is a row of DuckDB's, and is spent there alone")
+    with engine.beside() as apart:
         for attempt in range(_ATTEMPTS):
             if attempt:
                 sleep((_LEAST_PAUSE + secrets.randbelow(_MOST_PAUSE)) / 1000)
@@ -267,14 +267,3 @@ def number(value: Decimal) -> str:
     """The number without zeros at its end: 0.5, 1e-9."""
     is_plain = not value or Decimal("0.0001") <= abs(value) < 10**DIGITS
     return f"{value.normalize():f}" if is_plain else f"{value.normalize():e}"
-
-
-@contextmanager
-def _apart(engine: Engine) -> Iterator[Engine]:
-    """A connection of its own to the same database, whose transactions are not the user's."""
-    database = current_database(engine)
-    observe = engine.observe if isinstance(engine, DuckDBEngine) else None
-    with closing(engine.connection.cursor()) as connection:
-        apart = DuckDBEngine(connection, observe)
-        apart.run(exp.Use(this=relation((database, "main"))))
-        yield apart

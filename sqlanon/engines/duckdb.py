@@ -29,6 +29,7 @@ from sqlanon.engines.statement_memo import (
 )
 from sqlanon.engines.translated import translated
 from sqlanon.errors import InternalError, InUseError, UserError
+from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import InstalledScript, RepeatedQuery, to_sql
 from sqlanon.sql.build.sql_files import sql_file
 
@@ -184,9 +185,11 @@ def is_connection(value: object) -> bool:
 class DuckDBEngine(SingleEngine):
     """One DuckDB connection; `observe` is called with the text of every query before it runs."""
 
-    def __init__(self, connection: Any, observe: Observer | None = None) -> None:
+    def __init__(self, connection: Any, observe: Observer | None = None, *, alone: bool = False) -> None:
         self.connection = connection
         self.observe = observe
+        # Whether nobody but this engine uses the connection: then each transaction is one that it has begun.
+        self._is_alone = alone
         self._parsed: OrderedDict[tuple[object, ...], Any] = OrderedDict()
         # Whether a transaction is open that this engine has begun.
         self._begun = False
@@ -292,8 +295,8 @@ class DuckDBEngine(SingleEngine):
         A second BEGIN would abort it, so the ids of two statements are compared: outside a
         transaction each statement has an id of its own.
         """
-        if self._begun:
-            return True
+        if self._begun or self._is_alone:
+            return self._begun
         within = is_within_statement(self)
         first = session(self).transaction if within else self.rows(TRANSACTION)[0][0]
         # A user's transaction neither begins nor ends while a statement runs.
@@ -366,6 +369,21 @@ class DuckDBEngine(SingleEngine):
             raise
         finally:
             self._begun = self._begun and joined
+
+    @contextmanager
+    def beside(self) -> Iterator[DuckDBEngine]:
+        """Another connection to the same database, whose transactions are not the user's; closed behind the block.
+
+        Its queries are counted as this engine's, so that they do not make the next statement list the macros.
+        """
+        database = session(self).database
+        with closing(self.connection.cursor()) as connection:
+            other = DuckDBEngine(connection, self.observe, alone=True)
+            try:
+                other.run(exp.Use(this=relation((database, "main"))))
+                yield other
+            finally:
+                self._queries += other._queries
 
     def _abort(self) -> None:
         with suppress(duckdb.Error):

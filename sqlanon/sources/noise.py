@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, exp, expm1, inf, isqrt, log, log1p, nextafter, pi, sqrt
 from statistics import NormalDist
 from typing import Any
@@ -17,6 +17,8 @@ MOST = 2**62
 # No scale is greater: the noise would be greater than whatever is counted.
 _MOST_SCALE = 2.0**50
 _CONFIDENCE = 0.95
+# So many mechanisms of each kind are kept: which one is needed depends on the statement alone, and to find it takes ms.
+_REMEMBERED = 256
 # Up to it, the weights of normal noise are added up one by one.
 _SMALL_SCALE = 1_000.0
 
@@ -76,6 +78,7 @@ class Laplace:
         return expected_error(self.scale)
 
 
+@lru_cache(_REMEMBERED)
 def laplace(sensitivity: int, epsilon: float) -> Laplace:
     """The least noise that costs at most epsilon. Raises PolicyError where it would be greater than any figure."""
     scale = _least(sensitivity / epsilon, lambda scale: _laplace(scale).map(sensitivity) <= epsilon)
@@ -132,6 +135,7 @@ class Gaussian:
         return "discrete Gaussian"
 
 
+@lru_cache(_REMEMBERED)
 def gaussian(squared: int, rho: float) -> Gaussian:
     """The least noise that costs at most rho, where the length of what one respondent changes has this square.
 
@@ -152,6 +156,7 @@ def _gaussian(scale: float) -> Any:
     return opendp.m.make_gaussian(*space, scale)
 
 
+@lru_cache(_REMEMBERED)
 def _laplace(scale: float) -> Any:
     opendp = _opendp()
     # T=int has 32 bits, and an error for a larger number would tell that there is one.
@@ -216,6 +221,7 @@ class Threshold:
         return expected_error(self.scale)
 
 
+@lru_cache(_REMEMBERED)
 def threshold(keys: int, in_one_key: int, epsilon: float, delta: float) -> Threshold:
     """The least noise, and then the least threshold, that cost at most epsilon and delta.
 

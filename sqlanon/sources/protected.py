@@ -97,7 +97,37 @@ _RANK = "r"
 _ALL, _CROWDED = "all_rows", "crowded"
 
 
-def bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carried: Sequence[str] = ()) -> exp.Select:
+@dataclass(frozen=True)
+class Contributions:
+    """The rows of respondents, of which at most `most` of each respondent count; all of them where it is None.
+
+    `rows` has the respondent in the column ENTITY where there is a bound. Rows are chosen by the `values`, and by a
+    hash that is keyed with `salt`; other columns, which are `carried`, choose nothing.
+    """
+
+    rows: exp.Select
+    most: int | None = None
+    salt: str = ""
+    values: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+
+    def counting(self, engine: Engine) -> exp.Select:
+        """Returns the rows that count. To choose rows takes several times as long as to count each respondent's.
+
+        So respondents are counted first, and rows are chosen only where one has too many. Both queries have to run in
+        one transaction, which nobody's change reaches.
+        """
+        if self.most is None or not self._has_crowded(engine, self.most):
+            return self.rows
+        return _bounded(self.rows, self.values, self.most, self.salt, self.carried)
+
+    def _has_crowded(self, engine: Engine, most: int) -> bool:
+        """Whether a respondent has more rows than count."""
+        crowded = exp.select(literal(1)).from_(self.rows.subquery("row")).group_by(column(ENTITY))
+        return bool(engine.rows(crowded.having(f.count() > literal(most), copy=False).limit(1, copy=False)))
+
+
+def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carried: Sequence[str]) -> exp.Select:
     """Returns at most so many rows of each respondent, chosen by a keyed hash of that respondent's rows alone.
 
     The columns of the result are the respondent, the `values`, by which rows are chosen, and those that are `carried`.

@@ -57,7 +57,8 @@ def counted():
                 connection.duckdb.execute("DELETE FROM visits")
                 insert = "INSERT INTO visits SELECT unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::BIGINT[])"
                 connection.duckdb.execute(insert, columns)
-                answered = dict(engine.rows(_counts(coded_rows(rows_of_table, domains, most, "salt"), domains)))
+                counting = coded_rows(rows_of_table, domains, most, "salt").counting(engine)
+                answered = dict(engine.rows(_counts(counting, domains)))
                 keys = [(one, other) for one in labels[0] for other in labels[1]]
                 assert not set(answered) - set(range(len(keys)))
                 return {key: answered.get(number, 0) for number, key in enumerate(keys)}

@@ -18,11 +18,12 @@ from sqlanon.domain.values import Value, variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError, about
-from sqlanon.estimates.noisy.bins import group_types, public_bins, shown_keys
+from sqlanon.estimates.noisy.bins import public_bins
 from sqlanon.estimates.noisy.figures import Drawn, Planned, Priced, planned
 from sqlanon.estimates.noisy.options import NoiseOptions, options_of
 from sqlanon.estimates.noisy.query import NoisyQuery, parsed
-from sqlanon.estimates.noisy.rows import counting_rows, units_of
+from sqlanon.estimates.noisy.rows import counting_rows, types_of, units_of
+from sqlanon.sources.column_types import without_enums
 from sqlanon.sources.protected import ProtectedRows, protected_rows, require_same_rows
 
 _EPSILON: Column = ("epsilon", "DOUBLE")
@@ -63,7 +64,7 @@ def noisy_answer(
         priced, plan = question.priced, question.plan
         remaining = budgets.spend(engine, question.budget, statement, priced.options.epsilon, priced.options.delta)
         figures, keys = _drawn(engine, scratch, plan)
-        key_rows = keys if priced.options.finds_keys else shown_keys(engine, priced.bins or "", priced.types)
+    key_rows = keys if priced.options.finds_keys else priced.bins.keys if priced.bins else [()]
     named = [(name, kind) for (name, _), kind in zip(priced.query.groups, priced.types, strict=True)]
     cost = (float(priced.options.epsilon), float(remaining))
     rows = tuple((*key, *figure, *cost) for key, figure in zip(key_rows, figures, strict=True))
@@ -125,7 +126,8 @@ def _question_of(
     priced = _priced(engine, query, options, policy, protected, budget, scratch)
     plan = planned(priced)
     _require_enough(options, plan)
-    _require_bindable(engine, priced.rows)
+    if query.condition is not None or not all(isinstance(tree, exp.Column) for tree in query.parts):
+        _require_bindable(engine, priced.rows.rows)
     return _Question(budget, priced, plan)
 
 
@@ -165,19 +167,20 @@ def _priced(
     budget: Budget,
     scratch: Scratch,
 ) -> Priced:
+    argument = query.figure.argument
+    is_valued = query.figure.kind in ("sum", "average", "quantile")
+    parts = query.parts if is_valued else query.parts[: len(query.groups)]
     try:
-        types = tuple(group_types(engine, query, protected.table))
-        argument = query.figure.argument
-        is_valued = query.figure.kind in ("sum", "average", "quantile")
-        units = units_of(engine, protected, argument, options) if is_valued and argument is not None else None
+        kinds = types_of(engine, protected, parts)
+        types = tuple(map(without_enums, kinds[: len(query.groups)]))
+        units = units_of(kinds[-1], argument, options) if is_valued and argument is not None else None
         bins = None
         if options.keys is not None and not options.finds_keys:
             bins = public_bins(engine, query, types, options.keys, policy, scratch)
     except EngineError as error:
         raise PolicyError(f"the query cannot be answered: {error.message}", part=("query",)) from None
-    groups = len(shown_keys(engine, bins, types)) if bins else 1
     rows = counting_rows(query, protected, units, options, budget.salt, bins)
-    return Priced(query, options, types, rows, units, bins, groups, budget.accounting)
+    return Priced(query, options, types, rows, units, bins, budget.accounting)
 
 
 def _require_bindable(engine: Engine, rows: exp.Select) -> None:

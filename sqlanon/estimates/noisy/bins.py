@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -13,27 +14,33 @@ from sqlanon.domain.values import QualifiedName, Scalar, written
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.noisy.query import SOURCE, NoisyQuery
-from sqlanon.estimates.noisy.rows import GROUP, key
-from sqlanon.estimates.query.functions import tried
+from sqlanon.estimates.noisy.query import NoisyQuery
 from sqlanon.sources.catalog_entries import find_relation
-from sqlanon.sources.column_types import without_enums
 from sqlanon.sources.source import require_not_source, source_column
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, try_cast, union_all, window
+from sqlanon.sql.build.expressions import as_text, ascending, row_alias, try_cast, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 
 # So many groups at most: each has a row in the answer, and noise of its own.
 _MOST_GROUPS = 100_000
 
+GROUP = "g"
 
-def group_types(engine: Engine, query: NoisyQuery, table: QualifiedName) -> list[str]:
-    """The types of the grouped expressions; no row is read."""
-    if not query.groups:
-        return []
-    outputs = [alias(tried(tree), key(index)) for index, (_, tree) in enumerate(query.groups)]
-    typed = engine.columns(exp.select(*outputs).from_(relation(table, SOURCE)))
-    return [without_enums(kind) for _, kind in typed]
+
+def key(index: int) -> str:
+    """The name of a key of a group among the columns of the rows."""
+    return f"k{index}"
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The groups of an answer, numbered from 1 on: `keys` are those of each, as the answer shows them.
+
+    `relation` makes a relation of a name, with the number of each group and its keys, none of which is there twice.
+    """
+
+    relation: Callable[[str], exp.Expr]
+    keys: list[tuple[Any, ...]]
 
 
 def public_bins(
@@ -43,51 +50,61 @@ def public_bins(
     keys: tuple[Scalar, ...] | QualifiedName,
     policy: Policy,
     scratch: Scratch,
-) -> str:
-    """A table with a number for each combination of public keys, none of which is there twice; returns its name.
+) -> Bins:
+    """The groups of public keys: those of a list, in its order, or the different rows of a table.
 
     Raises PolicyError for keys that do not fit the grouped columns, for a key that is listed twice, and for a table
     that reads the source.
     """
-    part = ("argument", "keys")
-    is_list = isinstance(keys, tuple)
-    rows = _listed(keys, types[0]) if isinstance(keys, tuple) else _of_table(engine, query, types, keys, policy)
+    if isinstance(keys, tuple):
+        return _listed(engine, keys, types[0])
     number = alias(window(f.row_number()), GROUP)
-    bins = scratch.table("bin", exp.select(number, exp.Star()).from_(rows.subquery("key")))
-    names = [column(key(index)) for index in range(len(types))]
-    different = exp.select(*names).distinct().from_(relation(bins)).subquery("key")
-    ((count,),) = engine.rows(exp.select(f.count()).from_(relation(bins)))
-    ((different_count,),) = engine.rows(exp.select(f.count()).from_(different))
+    rows = _of_table(engine, query, types, keys, policy).subquery("key", copy=False)
+    bins, count = scratch.counted_table("bin", exp.select(number, exp.Star()).from_(rows))
+    _require_few(count)
+    return Bins(lambda name: relation(bins, name), shown_keys(engine, bins, types))
+
+
+def _require_few(count: int) -> None:
     if not 0 < count <= _MOST_GROUPS:
-        raise PolicyError(f"there are {count} keys, and there have to be 1 to {_MOST_GROUPS}", part=part)
-    if different_count != count:
-        # A row of such a key would be in two bins.
         raise PolicyError(
-            "a key is named twice", hint="name each once; keys that are equal as values are one", part=part
+            f"there are {count} keys, and there have to be 1 to {_MOST_GROUPS}", part=("argument", "keys")
         )
-    if is_list:
-        texts = [text for (text,) in engine.rows(exp.select(as_text(column(key(0)))).from_(relation(bins)))]
-        if None in texts:
-            raise PolicyError(
-                f"a key is no {types[0]}, which the grouped column is",
-                hint="write keys as that column has them",
-                part=part,
-            )
-    return bins
 
 
-def _listed(keys: tuple[Scalar, ...], kind: str) -> exp.Query:
-    """A row for each key of a list, in its order."""
+def _listed(engine: Engine, keys: tuple[Scalar, ...], kind: str) -> Bins:
+    """The groups of the keys of a list. Those that are equal as values are one, of whatever texts they are."""
+    part = ("argument", "keys")
     for value in keys:
         if isinstance(value, QualifiedName):
             raise PolicyError(
                 f"{value} is a name, and keys are values",
                 hint=f"write it in quotes: {written(str(value))}",
-                part=("argument", "keys"),
+                part=part,
             )
     if not keys:
-        raise PolicyError("there are no keys", hint="write keys => ('F', 'M')", part=("argument", "keys"))
-    return union_all([exp.select(alias(try_cast(literal(value), kind), key(0))) for value in keys])
+        raise PolicyError("there are no keys", hint="write keys => ('F', 'M')", part=part)
+    _require_few(len(keys))
+
+    def listed(name: str) -> exp.Expr:
+        rows = [
+            exp.Tuple(expressions=[literal(number), try_cast(literal(value), kind)])
+            for number, value in enumerate(keys, start=1)
+        ]
+        return exp.Values(expressions=rows, alias=row_alias(name, [GROUP, key(0)]))
+
+    different = exp.select(f.min(column(GROUP)), as_text(f.any_value(column(key(0))))).from_(listed("bin"))
+    texts = dict(engine.rows(different.group_by(column(key(0)), copy=False)))
+    if None in texts.values():
+        raise PolicyError(
+            f"a key is no {kind}, which the grouped column is", hint="write keys as that column has them", part=part
+        )
+    if len(texts) != len(keys):
+        # A row of such a key would be in two bins.
+        raise PolicyError(
+            "a key is named twice", hint="name each once; keys that are equal as values are one", part=part
+        )
+    return Bins(listed, [(_key_value(texts[number], kind),) for number in range(1, len(keys) + 1)])
 
 
 def _of_table(

@@ -14,12 +14,12 @@ from sqlglot import exp
 from sqlanon.catalog.accounting import BASIC, rho_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.estimates.noisy.bins import shown_keys
+from sqlanon.estimates.noisy.bins import GROUP, Bins, key, shown_keys
 from sqlanon.estimates.noisy.options import NoiseOptions, in_units
 from sqlanon.estimates.noisy.query import NoisyQuery
-from sqlanon.estimates.noisy.rows import GROUP, Units, figures_of_bins, key, values_of_bins
+from sqlanon.estimates.noisy.rows import Units, figures_of_bins, values_of_bins
 from sqlanon.sources.noise import Gaussian, Laplace, gaussian, laplace, not_above, quantile, threshold
-from sqlanon.sources.protected import found_groups
+from sqlanon.sources.protected import Contributions, found_groups
 from sqlanon.sql.build.names import column, relation
 
 # A figure is worth asking for where the noise is a tenth of it in 95 of 100 answers.
@@ -33,11 +33,20 @@ class Priced:
     query: NoisyQuery
     options: NoiseOptions
     types: tuple[str, ...]
-    rows: exp.Select
+    rows: Contributions
     units: Units | None
-    bins: str | None
-    groups: int
+    bins: Bins | None
     accounting: str = BASIC
+
+    @property
+    def groups(self) -> int:
+        """The number of groups of the answer; 1 where they are still to be found."""
+        return len(self.bins.keys) if self.bins else 1
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the groups, in their order."""
+        return range(1, self.groups + 1) if self.bins else range(1)
 
     @property
     def sensitivity(self) -> int:
@@ -95,8 +104,10 @@ def planned(priced: Priced) -> Planned:
 
 def _of_bins(engine: Engine, priced: Priced, *, centered: bool = False) -> tuple[list[int], list[int]]:
     """The number of rows of each bin, and the sum of their values."""
-    of_bins = engine.rows(figures_of_bins(priced.rows, priced.units, priced.bins, centered=centered))
-    return [int(n) for n, _ in of_bins], [int(s) for _, s in of_bins]
+    rows = engine.rows(figures_of_bins(priced.rows.counting(engine), priced.units, centered=centered))
+    of_bins = {int(number): (int(n), int(s)) for number, n, s in rows}
+    figures = [of_bins.get(number, (0, 0)) for number in priced.numbers]
+    return [n for n, _ in figures], [s for _, s in figures]
 
 
 def _ends(name: str, kind: str) -> tuple[Column, ...]:
@@ -233,10 +244,9 @@ def _quantiles(priced: Priced) -> Planned:
 
     def draw(engine: Engine, scratch: Scratch) -> Drawn:
         values: dict[int, list[int]] = {}
-        for group, value in engine.rows(values_of_bins(priced.rows)):
+        for group, value in engine.rows(values_of_bins(priced.rows.counting(engine))):
             values.setdefault(int(group), []).append(int(value))
-        numbers = range(1, priced.groups + 1) if priced.bins else [0]
-        return [(_number(noise.drawn(values.get(number, [])), units.decimals),) for number in numbers], []
+        return [(_number(noise.drawn(values.get(number, [])), units.decimals),) for number in priced.numbers], []
 
     # McKenna and Sheldon, Permute-and-flip (2020): of m candidates, one whose rank is off by d more than the best one's
     # is chosen with a probability of at most m e^(-d epsilon / (2 rows max(share, 1 - share))).
@@ -260,9 +270,8 @@ def _found_groups(priced: Priced) -> Planned:
     width = noise.width
 
     def draw(engine: Engine, scratch: Scratch) -> Drawn:
-        groups = scratch.table(
-            "group", found_groups(priced.rows, [key(index) for index in range(len(priced.types))], GROUP)
-        )
+        names = [key(index) for index in range(len(priced.types))]
+        groups = scratch.table("group", found_groups(priced.rows.counting(engine), names, GROUP))
         counted = engine.rows(exp.select(column(GROUP), column("n")).from_(relation(groups)))
         counts = noise.drawn({str(number): int(n) for number, n in counted})
         keys = shown_keys(engine, groups, priced.types)

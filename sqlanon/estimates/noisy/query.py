@@ -66,6 +66,12 @@ class NoisyQuery:
     groups: tuple[tuple[str, exp.Expr], ...]
     condition: exp.Expr | None
 
+    @property
+    def parts(self) -> list[exp.Expr]:
+        """The expressions of the groups, and then the argument of the figure if it has one."""
+        argument = [] if self.figure.argument is None else [self.figure.argument]
+        return [*(tree for _, tree in self.groups), *argument]
+
 
 def parsed(text: str, columns: Sequence[Column], entity: str | None) -> NoisyQuery:
     """The parts of a query on a table of these columns, whose rows are those of the respondents in `entity`.

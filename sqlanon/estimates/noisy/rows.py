@@ -7,6 +7,7 @@ by the rows that are left of theirs.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -14,34 +15,24 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
+from sqlanon.estimates.noisy.bins import GROUP, Bins, key
 from sqlanon.estimates.noisy.options import MOST_UNITS, NoiseOptions, in_units
 from sqlanon.estimates.noisy.query import SOURCE, NoisyQuery
 from sqlanon.estimates.query.functions import tried
 from sqlanon.estimates.query.parse import refused
-from sqlanon.sources.protected import ENTITY, ProtectedRows, bounded
+from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    ascending,
-    cast,
-    huge,
-    identical,
-    if_,
-    infix,
-    is_not_null,
-    try_cast,
-)
+from sqlanon.sql.build.expressions import cast, huge, identical, if_, infix, is_not_null, try_cast
 from sqlanon.sql.build.names import alias, column, literal, relation
 
 _INTEGERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s?(\d+)\)")
 _FLOATS = ("FLOAT", "DOUBLE")
+# All of their numbers have 64 bits.
+_SMALL_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
-GROUP, VALUE = "g", "x"
-
-
-def key(index: int) -> str:
-    """The name of a key of a group among the columns of the rows."""
-    return f"k{index}"
+VALUE = "x"
+_READ = "v"
 
 
 @dataclass(frozen=True)
@@ -53,34 +44,53 @@ class Units:
     low: int
     high: int
 
-    def value(self, tree: exp.Expr) -> exp.Expr:
-        """The value of an expression in units, never outside of low and high; NULL where it has none."""
-        ends = [literal(Decimal(end).scaleb(-self.decimals)) for end in (self.low, self.high)]
+    def read(self, tree: exp.Expr) -> exp.Expr:
+        """The value of an expression as a number that `within` takes; NULL where it has none."""
         if self.type in _FLOATS:
             # To DuckDB NaN is greater than all numbers.
-            ends = [cast(end, "DOUBLE") for end in ends]
-            tree = if_(f.call("isfinite", tree.copy()), tree)
-        else:
-            kind = f"DECIMAL(38, {self.decimals})"
-            tree, ends = try_cast(tree, kind), [cast(end, kind) for end in ends]
-        unit = cast(literal(10**self.decimals), "DECIMAL(18, 0)")
-        within = try_cast(_within(tree, *ends), f"DECIMAL(18, {self.decimals})")
-        return _within(try_cast(infix(within, "*", unit), "BIGINT"), literal(self.low), literal(self.high))
+            return if_(f.call("isfinite", tree.copy()), tree)
+        return try_cast(tree, self._kind)
+
+    def within(self, value: exp.Expr) -> exp.Expr:
+        """A value that is not NULL in units, never outside of low and high."""
+        ends = [literal(Decimal(end).scaleb(-self.decimals)) for end in (self.low, self.high)]
+        inside = _within(value, *(cast(end, self._kind) for end in ends))
+        if not self._is_whole:
+            unit = cast(literal(10**self.decimals), "DECIMAL(18, 0)")
+            inside = infix(try_cast(inside, f"DECIMAL(18, {self.decimals})"), "*", unit)
+        return _within(try_cast(inside, "BIGINT"), literal(self.low), literal(self.high))
+
+    @property
+    def _is_whole(self) -> bool:
+        return _INTEGERS.fullmatch(self.type) is not None
+
+    @property
+    def _kind(self) -> str:
+        """The type in which values are compared with both ends: the numbers of any column fit into it."""
+        if self._is_whole:
+            return "BIGINT" if self.type in _SMALL_INTEGERS else "HUGEINT"
+        return "DOUBLE" if self.type in _FLOATS else f"DECIMAL(38, {self.decimals})"
 
 
 def _within(value: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    """The value, or the end that is nearer; NULL where it is NULL, which least and greatest of DuckDB leave out."""
-    within = f.least(f.greatest(value, low, ignore_nulls=True), high, ignore_nulls=True)
-    return if_(is_not_null(value.copy()), within)
+    """The value, or the end that is nearer; `low` for NULL, which least and greatest of DuckDB leave out."""
+    return f.least(f.greatest(value, low, ignore_nulls=True), high, ignore_nulls=True)
 
 
-def units_of(engine: Engine, rows: ProtectedRows, argument: exp.Expr, options: NoiseOptions) -> Units:
-    """The units of a figure's values, by the type of its argument; no row is read.
+def types_of(engine: Engine, rows: ProtectedRows, parts: Sequence[exp.Expr]) -> list[str]:
+    """The types of expressions over the columns of the table; no row is read."""
+    columns = dict(rows.columns)
+    types = [columns[part.name] if isinstance(part, exp.Column) else None for part in parts]
+    others = [alias(tried(part), key(i)) for i, part in enumerate(parts) if types[i] is None]
+    described = iter(engine.columns(exp.select(*others).from_(relation(rows.table, SOURCE))) if others else ())
+    return [kind or next(described)[1] for kind in types]
+
+
+def units_of(kind: str, argument: exp.Expr, options: NoiseOptions) -> Units:
+    """The units of a figure's values, whose argument is of this type.
 
     Raises PolicyError for a type that is no number, and for ends with more decimals than the values have.
     """
-    typed = exp.select(alias(tried(argument), VALUE)).from_(relation(rows.table, SOURCE))
-    ((_, kind),) = engine.columns(typed)
     exact = _DECIMAL.fullmatch(kind)
     if kind in _FLOATS:
         if options.decimals is None:
@@ -115,25 +125,26 @@ def units_of(engine: Engine, rows: ProtectedRows, argument: exp.Expr, options: N
 
 
 def counting_rows(
-    query: NoisyQuery, rows: ProtectedRows, units: Units | None, options: NoiseOptions, salt: str, bins: str | None
-) -> exp.Select:
+    query: NoisyQuery, rows: ProtectedRows, units: Units | None, options: NoiseOptions, salt: str, bins: Bins | None
+) -> Contributions:
     """The rows of the source that count, each with its group `g`, or its keys where they are to be found, and value.
 
-    `bins` is the table of public keys, None where there are no groups or the groups are to be found.
+    `bins` are the public keys, None where there are no groups or the groups are to be found.
     """
     in_rows = replace(units, low=-MOST_UNITS, high=MOST_UNITS) if units and options.bounds_totals else units
     grouped = _grouped(_read(query, rows, in_rows), query, bins)
     of_group = [GROUP] if bins or not query.groups else [key(index) for index in range(len(query.groups))]
     if query.figure.kind == "respondents":
-        grouped = exp.select(*map(column, (ENTITY, *of_group))).distinct().from_(grouped.subquery("row"))
+        grouped = exp.select(*map(column, (ENTITY, *of_group))).distinct().from_(_subquery(grouped))
     if units and options.bounds_totals:
         grouped = _totals(grouped, units)
         # The same groups of a respondent count, whatever is summed.
-        return bounded(grouped, [GROUP], options.rows, salt, [VALUE]) if query.groups else grouped
+        carried = (VALUE,)
+        return Contributions(grouped, options.rows, salt, (GROUP,), carried) if query.groups else Contributions(grouped)
     if rows.entity is None or (query.figure.kind == "respondents" and not query.groups):
-        return grouped
-    values = [*of_group, *([VALUE] if units else [])]
-    return bounded(grouped, values, options.rows, salt)
+        return Contributions(grouped)
+    values = (*of_group, *((VALUE,) if units else ()))
+    return Contributions(grouped, options.rows, salt, values)
 
 
 def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Select:
@@ -141,60 +152,62 @@ def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Se
 
     An expression that fails for a row is NULL, because an error would tell that there is such a row.
     """
+    names = [] if rows.entity is None else [ENTITY]
     outputs = [] if rows.entity is None else [alias(column(rows.entity, SOURCE), ENTITY)]
+    names += [key(index) for index in range(len(query.groups))]
     outputs += [alias(tried(tree), key(index)) for index, (_, tree) in enumerate(query.groups)]
     argument = query.figure.argument
     if argument is not None:
         value = tried(argument)
-        outputs.append(alias(units.value(value) if units else value, VALUE))
+        outputs.append(alias(units.read(value) if units else value, _READ))
     read = exp.select(*(outputs or [alias(literal(1), ENTITY)])).from_(relation(rows.table, SOURCE))
     if query.condition is not None:
-        read = read.where(tried(query.condition))
+        read = read.where(tried(query.condition), copy=False)
     # Rows of nobody are in no bound.
     if rows.entity is not None:
-        read = read.where(is_not_null(column(rows.entity, SOURCE)))
+        read = read.where(is_not_null(column(rows.entity, SOURCE)), copy=False)
     if argument is None:
         return read
-    return exp.select(exp.Star()).from_(read.subquery("row")).where(is_not_null(column(VALUE)))
+    values = [alias(units.within(column(_READ)), VALUE)] if units else []
+    shown = [*map(column, names), *values] or [alias(literal(1), ENTITY)]
+    return exp.select(*shown).from_(_subquery(read)).where(is_not_null(column(_READ)), copy=False)
 
 
-def _grouped(read: exp.Select, query: NoisyQuery, bins: str | None) -> exp.Select:
+def _subquery(rows: exp.Select) -> exp.Subquery:
+    return rows.subquery("row", copy=False)
+
+
+def _grouped(read: exp.Select, query: NoisyQuery, bins: Bins | None) -> exp.Select:
     """The rows with the number of their group; those of no public key are left out."""
     if not query.groups:
-        return exp.select(exp.Star(), alias(literal(0), GROUP)).from_(read.subquery("row"))
+        return read.select(alias(literal(0), GROUP), copy=False)
     if bins is None:
         return read
     same = exp.and_(*(identical(column(key(i), "row"), column(key(i), "bin")) for i in range(len(query.groups))))
     outputs = exp.Column(this=exp.Star(), table=exp.to_identifier("row", quoted=True)), column(GROUP, "bin")
-    return exp.select(*outputs).from_(read.subquery("row")).join(relation(bins, "bin"), on=same)
+    return exp.select(*outputs).from_(_subquery(read)).join(bins.relation("bin"), on=same, copy=False)
 
 
 def _totals(rows: exp.Select, units: Units) -> exp.Select:
     """The total of each respondent in each group, never outside of low and high."""
     total = _within(f.sum(huge(column(VALUE))), literal(units.low), literal(units.high))
     names = [column(name) for name in (ENTITY, GROUP)]
-    totals = exp.select(*names, alias(cast(total, "BIGINT"), VALUE)).from_(rows.subquery("row"))
+    totals = exp.select(*names, alias(cast(total, "BIGINT"), VALUE)).from_(_subquery(rows))
     return totals.group_by(*(name.copy() for name in names))
 
 
-def figures_of_bins(rows: exp.Select, units: Units | None, bins: str | None, *, centered: bool) -> exp.Select:
-    """Returns for each bin, in its order, the number of rows and the sum of their values, 0 for a bin without rows.
+def figures_of_bins(rows: exp.Select, units: Units | None, *, centered: bool) -> exp.Select:
+    """Returns the number of each bin that has rows, the number of these, and the sum of their values.
 
     `centered` values are twice the value less both ends, so that they lie around 0.
     """
-    values = huge(column(VALUE)) if units else literal(0)
+    values = column(VALUE) if units else literal(0)
     if units and centered:
-        values = infix(infix(values, "*", literal(2)), "-", literal(units.low + units.high))
-    sums = f.call("coalesce", f.sum(values), literal(0))
-    counted = exp.select(column(GROUP), alias(f.count(), "n"), alias(sums, "s")).from_(rows.subquery("counted"))
-    counted = counted.group_by(column(GROUP))
-    groups = relation(bins, "bin") if bins else exp.select(alias(literal(0), GROUP)).subquery("bin")
-    on = column(GROUP, "bin").eq(column(GROUP, "figure"))
-    outputs = [f.call("coalesce", column(name, "figure"), literal(0)) for name in ("n", "s")]
-    query = exp.select(*outputs).from_(groups).join(counted.subquery("figure"), on=on, join_type="left")
-    return query.order_by(ascending(column(GROUP, "bin")))
+        values = infix(infix(column(VALUE), "*", literal(2)), "-", literal(units.low + units.high))
+    counted = exp.select(column(GROUP), f.count(), f.sum(huge(values))).from_(_subquery(rows))
+    return counted.group_by(column(GROUP))
 
 
 def values_of_bins(rows: exp.Select) -> exp.Select:
     """The group and the value of each row."""
-    return exp.select(column(GROUP), column(VALUE)).from_(rows.subquery("counted"))
+    return exp.select(column(GROUP), column(VALUE)).from_(_subquery(rows))

@@ -22,7 +22,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.catalog_entries import find_relation, source_entry
-from sqlanon.sources.protected import ENTITY, ProtectedRows, bounded
+from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, cast, identical, is_not_null, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
@@ -255,7 +255,7 @@ def code_name(index: int) -> str:
     return f"c{index}"
 
 
-def coded_rows(rows: ProtectedRows, domains: Sequence[Domain], most: int, salt: str) -> exp.Select:
+def coded_rows(rows: ProtectedRows, domains: Sequence[Domain], most: int, salt: str) -> Contributions:
     """The codes of the rows that count, at most so many of each respondent.
 
     Each row is made of one row of the source. So one respondent is in `most` rows at most, or in one without an ENTITY.
@@ -270,10 +270,10 @@ def coded_rows(rows: ProtectedRows, domains: Sequence[Domain], most: int, salt: 
         same = identical(published_value(domain.bound, "source"), column("value", name))
         query = query.join(relation(name), on=same, join_type="LEFT")
     query = with_steps(query, steps)
-    return query if rows.entity is None else bounded(query, [code_name(i) for i in range(len(domains))], most, salt)
+    return _contributions(rows, query, len(domains), most, salt)
 
 
-def labelled_rows(rows: ProtectedRows, columns: Sequence[BoundAttribute], most: int, salt: str) -> exp.Select:
+def labelled_rows(rows: ProtectedRows, columns: Sequence[BoundAttribute], most: int, salt: str) -> Contributions:
     """The labels of the rows that count, at the least level that the policy allows, as `coded_rows` has codes."""
     steps = [
         (f"code_{index}", generalized(b, occurring_values(b, rows.table), stored_labels(b), counted=False))
@@ -288,7 +288,13 @@ def labelled_rows(rows: ProtectedRows, columns: Sequence[BoundAttribute], most: 
         same = identical(published_value(b, "source"), column("value", name))
         query = query.join(relation(name), on=same, join_type="LEFT")
     query = with_steps(query, steps)
-    return query if rows.entity is None else bounded(query, [code_name(i) for i in range(len(columns))], most, salt)
+    return _contributions(rows, query, len(columns), most, salt)
+
+
+def _contributions(rows: ProtectedRows, query: exp.Select, columns: int, most: int, salt: str) -> Contributions:
+    if rows.entity is None:
+        return Contributions(query)
+    return Contributions(query, most, salt, tuple(code_name(index) for index in range(columns)))
 
 
 def _shown_label(bound: BoundAttribute, name: str) -> exp.Expr:

@@ -132,7 +132,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
             payment.pay(task, self.name, options, account)
             with payment.reading(task):
                 rows = coded_rows(account.rows, domains, options.rows, account.budget.salt)
-                truth = task.engine.rows(_counts(rows, domains))
+                truth = task.engine.rows(_counts(rows.counting(task.engine), domains))
             counted = noise.drawn(_of_all_bins(truth, bins))
             if options.nonnegative:
                 counted = [max(0, n) for n in counted]
@@ -153,12 +153,11 @@ class DpHistogramMethod(Method[Options, Histogram]):
         noise = threshold(options.rows, options.rows, not_above(options.cost[0]), not_above(options.cost[1]))
         names = [code_name(index) for index in range(len(columns))]
         rows = labelled_rows(account.rows, columns, options.rows, account.budget.salt)
-        if task.dry:
-            rows = exp.select(exp.Star()).from_(rows.subquery("row")).where(exp.false())
-        else:
+        if not task.dry:
             payment.pay(task, self.name, options, account)
         with payment.reading(task):
-            groups = task.scratch.table("group", found_groups(rows, names, _BIN))
+            counting = rows.rows.where(exp.false()) if task.dry else rows.counting(task.engine)
+            groups = task.scratch.table("group", found_groups(counting, names, _BIN))
             counted = task.engine.rows(exp.select(column(_BIN), column(_N)).from_(relation(groups)))
         drawn = noise.drawn({str(number): int(n) for number, n in counted}) if counted else {}
         noisy = _numbers(task, [int(number) for number in drawn], list(drawn.values()))

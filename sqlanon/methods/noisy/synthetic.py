@@ -120,9 +120,8 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
     ) -> Tree:
         payment.pay(task, self.name, options, account)
         with payment.reading(task):
-            cells = task.engine.arrays(
-                _cells(coded_rows(account.rows, domains, options.rows, account.budget.salt), domains)
-            )
+            rows = coded_rows(account.rows, domains, options.rows, account.budget.salt)
+            cells = task.engine.arrays(_cells(rows.counting(task.engine), domains))
         codes = tuple(cells[code_name(index)] for index in range(len(domains)))
         return learned(Cells(codes, cells[_N], tuple(domain.size for domain in domains)), noise)
 
