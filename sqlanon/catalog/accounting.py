@@ -27,6 +27,19 @@ def rho_of(epsilon: Decimal) -> Decimal:
         return (epsilon * epsilon / 2).quantize(_UNIT, ROUND_CEILING)
 
 
+def amounts(
+    accounting: str, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None = None
+) -> tuple[Decimal, Decimal, Decimal]:
+    """The epsilon, the delta and the rho that an answer costs by an accounting.
+
+    `own_rho` is that of noise whose steps are known, and which needs no delta beside it: by ZCDP it is the price. The
+    rho of other noise is the most that its epsilon may cost.
+    """
+    if accounting != ZCDP:
+        return epsilon, delta, Decimal(0)
+    return (epsilon, delta, rho_of(epsilon)) if own_rho is None else (epsilon, Decimal(0), own_rho)
+
+
 def most_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
     """The greatest sum of rho that an epsilon and a delta allow, rounded down; 0 without a delta.
 
@@ -99,15 +112,16 @@ class Left:
     # The epsilon of the whole budget.
     total: Decimal
 
-    def answers(self, epsilon: Decimal, delta: Decimal) -> int:
-        """The number of answers of this cost that the budget still pays for."""
+    def answers(self, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None = None) -> int:
+        """The number of answers of this cost that the budget still pays for; `own_rho` is as in `amounts`."""
+        epsilon, delta, rho = amounts(self.accounting, epsilon, delta, own_rho)
         if self.accounting == BASIC:
             by_epsilon = int(self.epsilon / epsilon)
             return min(by_epsilon, int(self.delta / delta)) if delta else by_epsilon
-        low, high = 0, int(self.most_rho(delta) / rho_of(epsilon)) if self.delta > delta else 0
+        low, high = 0, int(self.most_rho(delta) / rho) if self.delta > delta else 0
         while low < high:
             middle = (low + high + 1) // 2
-            enough = middle * rho_of(epsilon) <= self.most_rho(middle * delta)
+            enough = middle * rho <= self.most_rho(middle * delta)
             low, high = (middle, high) if enough else (low, middle - 1)
         return low
 

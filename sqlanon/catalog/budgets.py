@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import write_source
-from sqlanon.catalog.accounting import BASIC, DIGITS, ZCDP, Left, epsilon_of, most_rho, rho_of
+from sqlanon.catalog.accounting import BASIC, DIGITS, ZCDP, Left, amounts, epsilon_of, most_rho
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -115,11 +115,11 @@ def counts(engine: Engine) -> Iterator[tuple[Any, ...]]:
         yield name, policy, *numbers, entries, "dropped" if is_dropped else "open", accounting
 
 
-def entries(engine: Engine, budget: Budget) -> list[tuple[datetime, Decimal, Decimal, str]]:
-    """Returns the timestamp, the epsilon, the delta and the query of each entry of a budget."""
+def entries(engine: Engine, budget: Budget) -> list[tuple[datetime, Decimal, Decimal, Decimal, str]]:
+    """Returns the timestamp, the epsilon, the delta, the rho and the query of each entry of a budget."""
     return [
-        (asked_at, epsilon, delta, str(query))
-        for asked_at, epsilon, delta, query in engine.rows(
+        (asked_at, epsilon, delta, rho, str(query))
+        for asked_at, epsilon, delta, rho, query in engine.rows(
             sql_file("catalog", "queries", "budget_entries"), [budget.budget_id]
         )
     ]
@@ -176,8 +176,12 @@ def _remaining(budget: Budget, state: _State) -> Decimal:
     return state.epsilon - epsilon_of(state.spent_rho, state.delta - state.spent_delta)
 
 
-def spend(engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal) -> Decimal:
+def spend(
+    engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None = None
+) -> Decimal:
     """Writes down that an answer costs epsilon and delta, before there is one; returns the epsilon that remains.
+
+    By ZCDP it costs a rho: `own_rho`, which needs no delta beside it, or the most that its epsilon may cost.
 
     It is committed on a connection of its own, so that neither a ROLLBACK of the user's nor the end of the process
     takes it back. Raises PrivacyViolation where the budget does not have as much, UserError for one that was dropped or
@@ -191,7 +195,7 @@ def spend(engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: D
                 sleep((_LEAST_PAUSE + secrets.randbelow(_MOST_PAUSE)) / 1000)
             try:
                 with apart.transaction():
-                    return _spent(apart, budget, query, epsilon, delta)
+                    return _spent(apart, budget, query, epsilon, delta, own_rho)
             except EngineError as error:
                 if _CONFLICT not in error.message:
                     raise
@@ -201,18 +205,20 @@ def spend(engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: D
     )
 
 
-def _spent(apart: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal) -> Decimal:
+def _spent(
+    apart: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None
+) -> Decimal:
     state = _state(apart, budget)
     _require_consistent(budget, state)
     if state.is_dropped:
         raise UserError(f"budget {budget.budget} was dropped; nothing was spent", hint="name another budget")
-    rho = rho_of(epsilon) if budget.accounting == ZCDP else Decimal(0)
+    epsilon, delta, rho = amounts(budget.accounting, epsilon, delta, own_rho)
     # The row that these were read from is the one that is updated, or the transactions conflict.
     most = most_rho(state.epsilon, state.delta - state.spent_delta - delta)
-    amounts = [epsilon, delta, rho, most]
-    spent = apart.rows(sql_file("catalog", "queries", "spend_budget"), [budget.budget_id, *amounts])
+    parameters = [budget.budget_id, epsilon, delta, rho, most]
+    spent = apart.rows(sql_file("catalog", "queries", "spend_budget"), parameters)
     if not spent:
-        raise _lacking(budget, state, epsilon, delta)
+        raise _lacking_rho(budget, state, delta, rho, own_rho) if rho else _lacking(budget, state, epsilon, delta)
     entry = {"budget_id": budget.budget_id, "query": query, "epsilon": epsilon, "delta": delta, "rho": rho}
     _rows.insert(apart, "budget_entry", [entry])
     spent_epsilon, spent_rho = map(Decimal, spent[0])
@@ -233,8 +239,6 @@ def _require_consistent(budget: Budget, state: _State) -> None:
 
 def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) -> PrivacyViolation:
     """The error for an answer that costs more than a budget has left."""
-    if budget.accounting == ZCDP:
-        return _lacking_rho(budget, state, epsilon, delta)
     left = state.epsilon - state.spent_epsilon
     if epsilon > left:
         hint = f"ask with epsilon => {number(left)} or less" if left > 0 else "nothing can be asked under it any more"
@@ -251,15 +255,18 @@ def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) ->
     )
 
 
-def _lacking_rho(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) -> PrivacyViolation:
+def _lacking_rho(
+    budget: Budget, state: _State, delta: Decimal, rho: Decimal, own_rho: Decimal | None
+) -> PrivacyViolation:
     left = max(Decimal(0), most_rho(state.epsilon, state.delta - state.spent_delta - delta) - state.spent_rho)
     # Rounded down, so that it is not refused again.
     price = (2 * left).sqrt().quantize(Decimal("0.000001"), ROUND_FLOOR)
+    less = "a smaller epsilon: EXPLAIN says the rho" if own_rho is not None else f"epsilon => {number(price)} or less"
     return PrivacyViolation(
-        f"budget {budget.budget} has a rho of {left:.3g} left, and the answer would cost {rho_of(epsilon):.3g}"
+        f"budget {budget.budget} has a rho of {left:.3g} left, and the answer would cost {rho:.3g}"
         + (f" with its delta of {number(delta)}" if delta else "")
         + "; nothing was spent",
-        hint=f"ask with epsilon => {number(price)} or less" if price else "nothing can be asked under it any more",
+        hint=f"ask with {less}" if price else "nothing can be asked under it any more",
     )
 
 

@@ -307,6 +307,19 @@ def _greatest(scale: float, concentrated: bool) -> Any:
     return opendp.m.make_noisy_max(*space, scale=scale, negate=False)
 
 
+def exact_rho(noise: Laplace | Gaussian | Greatest) -> Decimal:
+    """The rho that noise costs at most: half the square of its epsilon where it is made for one.
+
+    Bun and Steinke, Concentrated differential privacy (2016), proposition 1.4.
+    """
+    if isinstance(noise, Gaussian):
+        return Decimal(noise.rho)
+    if isinstance(noise, Greatest) and noise.concentrated:
+        return Decimal(noise.amount)
+    epsilon = Decimal(noise.epsilon if isinstance(noise, Laplace) else noise.amount)
+    return epsilon * epsilon / 2
+
+
 @cache
 def rho_of(epsilon: float, delta: float) -> float:
     """The greatest rho, but for a part in 10^6, that costs at most epsilon and delta, as OpenDP converts it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from math import exp, sqrt
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlanon.catalog.accounting import rho_of
 from sqlanon.methods.noisy import tree
 from sqlanon.methods.noisy.tree import Cells, drawn_rows, learned, plan
 from sqlanon.sources import noise
@@ -139,6 +141,35 @@ def test_the_steps_cost_what_is_paid_at_most(columns, rows, epsilon, delta):
         counts += (columns - 1) * noise._greatest(made.edges.scale, bool(delta)).map(rows)
     most = noise.rho_of(epsilon, delta) if delta else epsilon
     assert most * 0.99 < counts <= most
+
+
+@pytest.mark.drawn
+@settings(max_examples=8, deadline=None)
+@given(
+    columns=st.integers(1, 12),
+    rows=st.integers(1, 4),
+    epsilon=st.floats(0.01, 20),
+    delta=st.sampled_from([0.0, 1e-9, 1e-6]),
+)
+def test_the_steps_have_the_rho_that_opendp_converts(columns, rows, epsilon, delta):
+    """The sum of each step's rho by OpenDP; and the epsilon of this sum, which is the one that is promised."""
+    made = plan(columns, rows, epsilon, delta)
+    opendp = noise._opendp()
+
+    def rho(measurement, distance):
+        # A sum of squares is a length of normal noise, and a number of rows of all else.
+        return (measurement if delta else opendp.c.make_pureDP_to_zCDP(measurement)).map(distance)
+
+    of_counts, length = (noise._gaussian, float(rows)) if delta else (noise._laplace, rows)
+    total = columns * rho(of_counts(made.columns.scale), length)
+    total += (columns - 1) * rho(of_counts(made.pairs.scale), length) if made.pairs else 0
+    total += (columns - 1) * rho(noise._greatest(made.edges.scale, bool(delta)), rows) if made.edges else 0
+    assert total * (1 - 1e-9) <= made.rho <= total * 1.01
+    if delta:
+        normal = opendp.c.make_zCDP_to_approxDP(noise._gaussian(1 / sqrt(2 * float(made.rho))))
+        assert opendp.c.make_fix_delta(normal, delta).map(1.0)[0] <= epsilon
+    else:
+        assert made.rho <= rho_of(Decimal(epsilon))
 
 
 def test_rho_is_that_of_the_example():

@@ -161,8 +161,14 @@ def test_explain_says_what_a_budget_that_adds_up_rho_pays_for(con):
     for epsilon in (0.5, 0.3):
         statement = f"{RELEASE}(by => (disease), epsilon => {epsilon}) UNDER BUDGET z"
         asked[epsilon] = [row[2] for row in con.execute("EXPLAIN " + statement.removeprefix("CREATE ")).fetchall()]
-    assert "epsilon 0.5 of budget z, which has 2 left, too little for it by accounting 'zcdp'" in asked[0.5]
-    assert "epsilon 0.3 of budget z, which has 2 left, enough for 1 such release by accounting 'zcdp'" in asked[0.3]
+    assert (
+        "epsilon 0.5 of budget z, which has 2 left, too little for it by accounting 'zcdp', at a rho of 0.125"
+        in asked[0.5]
+    )
+    assert (
+        "epsilon 0.3 of budget z, which has 2 left, enough for 1 such release by accounting 'zcdp', at a rho of 0.0450"
+        in asked[0.3]
+    )
     with pytest.raises(PrivacyViolation, match=r"has a rho of 0\.0561 left"):
         con.execute(f"{RELEASE}(by => (disease), epsilon => 0.5) UNDER BUDGET z")
     con.execute(f"{RELEASE}(by => (disease), epsilon => 0.3) UNDER BUDGET z")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from decimal import Decimal
 from itertools import combinations
 from math import exp, sqrt
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from sqlanon import connect
-from sqlanon.errors import PolicyError, UserError
+from sqlanon.errors import PolicyError, PrivacyViolation, UserError
 from sqlanon.methods.noisy.tree import Cells, learned, plan
 from sqlanon.sources import noise
 from sqlanon.statements.frontiers import _candidates
@@ -100,6 +101,35 @@ def test_what_it_costs_and_certifies(con, tmp_path):
         answers = receiver.execute(f"CHECK '{tmp_path}/out'").fetchall()
     stated = [row[1] for row in answers if row[6] == "stated by the certificate"]
     assert stated == ["differential_privacy", "differential_privacy_delta"]
+
+
+def test_a_budget_that_adds_up_rho_pays_for_what_the_noise_costs(con):
+    """E66: rho 0.014973 is all that epsilon 1 and delta 1e-9 allow; epsilon^2 / 2 would be 0.5."""
+    con.execute("CREATE BUDGET z ON POLICY people (epsilon => 1, delta => 1e-9, accounting => 'zcdp')")
+    paid = f"{RELEASE}(epsilon => 1, rows => 2, delta => 1e-9) UNDER BUDGET z"
+    explained = [row[2] for row in con.execute("EXPLAIN " + paid.removeprefix("CREATE ")).fetchall()]
+    enough = "which has 1 left, enough for 1 such release by accounting 'zcdp', at a rho of 0.0150"
+    assert f"epsilon 1 and delta 1e-9 of budget z, {enough}" in explained
+    con.execute(paid)
+    entries = rows(con, "SELECT epsilon, delta, rho FROM anon.budget_entry")
+    assert entries == [(1, 0, pytest.approx(Decimal("0.014973"), abs=Decimal("1e-6")))]
+    assert [row[1:] for row in con.execute("CHECK s").fetchall()] == [
+        ("differential_privacy", "who", 1.0, 1.0, True),
+        ("differential_privacy_delta", "who", 1e-9, 1e-9, True),
+    ]
+    with pytest.raises(PrivacyViolation, match=r"the answer would cost 0\.0150; nothing was spent"):
+        con.execute(paid.replace("TABLE s", "TABLE t"))
+    # Another promise is not what the entry pays for.
+    con.execute("UPDATE anon.budget_entry SET rho = 0.02; UPDATE anon.budget SET spent_rho = 0.02")
+    assert not all(row[-1] for row in con.execute("CHECK s").fetchall())
+
+
+def test_a_budget_that_adds_up_rho_pays_less_for_steps_than_for_their_sum(con):
+    """Two columns: two counts with epsilon 1/4 each, and a pair with 1/2."""
+    con.execute("CREATE BUDGET z ON POLICY people (epsilon => 9, delta => 1e-9, accounting => 'zcdp')")
+    con.execute(f"{RELEASE}(epsilon => 1, columns => (disease, urgent)) UNDER BUDGET z")
+    [(rho,)] = rows(con, "SELECT rho FROM anon.budget_entry")
+    assert float(rho) == pytest.approx((2 / 16 + 1 / 4) / 2)
 
 
 def test_a_table_without_rows_and_one_of_a_respondent(con):

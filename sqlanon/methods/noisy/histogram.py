@@ -46,8 +46,7 @@ from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTabl
 # So many combinations at most: each has noise of its own.
 _MOST_BINS = 1_000_000
 _N, _BIN = "n", "bin"
-_NOISE = "noise"
-_LOSSES = {_NOISE: "noise: 95 of 100 counts differ from the true number of rows that count by at most so much"}
+_COUNTS = "counts"
 _FOUND = "found"
 
 
@@ -77,7 +76,7 @@ class Histogram:
     spent: tuple[Decimal, Decimal]
     remarks: tuple[str, ...]
     suppressed: int = 0
-    loss_name: str = _NOISE
+    loss_name: str = payment.NOISE
     searched: None = None
 
     @property
@@ -177,7 +176,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
             yield "solve", "counts", f"of combinations whose count with noise is {choice.noise.threshold} or more"
         else:
             yield "solve", "counts", f"{choice.rows}, one for each combination of values, whether it occurs or not"
-        yield "solve", _NOISE, f"within {choice.noise.width} in 95 of 100 counts, whatever the rows are"
+        yield payment.reach(choice.noise.width, _COUNTS)
 
     def compile(self, task: Task, choice: Histogram, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
         """The one table: the keys, and n."""
@@ -197,12 +196,10 @@ class DpHistogramMethod(Method[Options, Histogram]):
 
     def wording(self, options: Options) -> Wording:
         """The words of a certificate about the release."""
-        said = (
-            f"The number of rows with each combination of values, at most {options.rows} of each respondent, "
-            "with discrete Laplace noise that OpenDP has drawn. Combinations "
-            + ("that are rare are left out." if options.keys == _FOUND else "that no row has are there, too.")
+        said = "The number of rows with each combination of values, with discrete Laplace noise. Combinations " + (
+            "that are rare are left out." if options.keys == _FOUND else "that no row has are there, too."
         )
-        return Wording(said, _LOSSES, payment.figures(options), ((Reading.DOMAIN_VALUE, Reading.NOISY_COUNT),))
+        return payment.wording(options, said, _COUNTS, Reading.DOMAIN_VALUE, Reading.NOISY_COUNT)
 
 
 def _columns(task: Task, options: Options) -> list[BoundAttribute]:

@@ -9,21 +9,22 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.catalog import budgets
-from sqlanon.catalog.accounting import DIGITS, ZCDP, Left
+from sqlanon.catalog.accounting import DIGITS, ZCDP, Left, amounts, epsilon_of
 from sqlanon.catalog.budgets import Budget, number
 from sqlanon.domain.explanation import WithNoise
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.release import DIFFERENTIAL_PRIVACY, Measurement
+from sqlanon.domain.release import DIFFERENTIAL_PRIVACY, Measurement, Reading
 from sqlanon.domain.requests import BUDGET, MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import EngineError, PolicyError, PrivacyViolation, UserError, about
-from sqlanon.methods.base import Figure, PublishedTables
+from sqlanon.methods.base import Figure, PublishedTables, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument, given_or_default
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.protected import ProtectedRows, protected_rows, require_same_rows
 from sqlanon.syntax.definitions import anonymized_text, release_text
 
+NOISE = "noise"
 EPSILON, DELTA = DIFFERENTIAL_PRIVACY, f"{DIFFERENTIAL_PRIVACY}_delta"
 _MOST_DELTA = Decimal("0.001")
 _PAPER = "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)"
@@ -124,19 +125,19 @@ def opened(task: Task, method: str, options: OfBudget) -> Account:
     return Account(budget, rows, budgets.left(task.engine, budget))
 
 
-def pay(task: Task, method: str, options: OfBudget, account: Account) -> None:
-    """Commits what the release costs, before a row is read. Raises as `budgets.spend` does.
+def pay(task: Task, method: str, options: OfBudget, account: Account, own_rho: Decimal | None = None) -> None:
+    """Commits what the release costs, before a row is read; `own_rho` is that of its noise, where its steps are known.
 
-    A draft costs nothing, because its rows are thrown away and its figures are the owner's. Raises PrivacyViolation for
-    one that the budget could not pay for.
+    Raises as `budgets.spend` does. A draft costs nothing, because its rows are thrown away and its figures are the
+    owner's; for one that the budget could not pay for PrivacyViolation is raised.
     """
     if task.draft:
-        if not account.left.answers(*options.cost):
+        if not account.left.answers(*options.cost, own_rho):
             raise PrivacyViolation(f"budget {account.budget.budget} has too little left to pay for it")
         return
     request = ReleaseRequest("table", task.name, task.policy.policy.name, _call(method, options))
     with about("method", method, BUDGET):
-        budgets.spend(task.engine, account.budget, release_text(request), *options.cost)
+        budgets.spend(task.engine, account.budget, release_text(request), *options.cost, own_rho)
 
 
 def _call(method: str, options: Any) -> MethodCall:
@@ -166,19 +167,34 @@ def remarks(options: OfBudget, account: Account) -> tuple[str, ...]:
     )
 
 
-def reasons(spent: tuple[Decimal, Decimal], account: Account) -> Iterator[tuple[str, str, str]]:
+def reasons(
+    spent: tuple[Decimal, Decimal], account: Account, own_rho: Decimal | None = None
+) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail) for EXPLAIN: the price, which EXPLAIN does not pay, and what is left out."""
     epsilon, delta = spent
     price = f"epsilon {number(epsilon)}" + (f" and delta {number(delta)}" if delta else "")
     has = f"{price} of budget {account.budget.budget}, which has {float(account.left.epsilon):g} left"
-    number_of_releases = account.left.answers(epsilon, delta)
+    number_of_releases = account.left.answers(epsilon, delta, own_rho)
     enough = f"enough for {counted(number_of_releases, 'such release')}" if number_of_releases else "too little for it"
-    by = f" by accounting '{ZCDP}'" if account.left.accounting == ZCDP else ""
+    *_, rho = amounts(account.left.accounting, epsilon, delta, own_rho)
+    by = f" by accounting '{ZCDP}', at a rho of {rho:.3g}" if rho else ""
     yield "solve", "binding requirement", f"{has}, {enough}{by}"
     yield "solve", "suppressed rows", "none: no row of the source is published"
 
 
+def reach(width: int, counts: str) -> tuple[str, str, str]:
+    """The row of (stage, item, detail) for EXPLAIN on how far the noise of these counts goes."""
+    return "solve", NOISE, f"within {width} in 95 of 100 {counts}, whatever the rows are"
+
+
 # What CHECK, EXPORT and certificates say of it.
+
+
+def wording(options: OfBudget, said: str, counts: str, *readings: Reading) -> Wording:
+    """The words of a certificate: what the release is, and for any of them who has drawn the noise of its `counts`."""
+    drawn = f"{said} OpenDP has drawn the noise; at most {options.rows} rows of each respondent count."
+    losses = {NOISE: f"noise: 95 of 100 {counts} differ from the true ones by at most so much"}
+    return Wording(drawn, losses, figures(options), (readings,))
 
 
 def measured(published: PublishedTables, method: str, options: OfBudget) -> tuple[Measurement, ...]:
@@ -204,10 +220,18 @@ def _paid(published: PublishedTables, method: str, options: OfBudget) -> tuple[f
     budget = budgets.find(published.engine, options.budget)
     request = ReleaseRequest("table", QualifiedName(("r",)), published.policy.name, _call(method, options))
     _, _, ends_in = anonymized_text(request).partition(" AS POLICY ")
-    for _, epsilon, delta, query in budgets.entries(published.engine, budget) if budget else ():
-        if (epsilon, delta) == options.cost and query.endswith(f" AS POLICY {ends_in}"):
-            return float(epsilon), float(delta)
+    for _, epsilon, delta, rho, query in budgets.entries(published.engine, budget) if budget else ():
+        if query.endswith(f" AS POLICY {ends_in}") and _is_cost(options, epsilon, delta, rho):
+            return float(epsilon), float(options.cost[1])
     return None, None
+
+
+def _is_cost(options: OfBudget, epsilon: Decimal, delta: Decimal, rho: Decimal) -> bool:
+    """Whether an entry of the ledger is what a release costs: its epsilon and delta, or a rho that converts to them."""
+    if (epsilon, delta) == options.cost:
+        return True
+    is_by_rho = rho > 0 and delta == 0 and options.cost[1] > 0
+    return is_by_rho and epsilon == options.cost[0] and epsilon_of(rho, options.cost[1]) <= epsilon
 
 
 def figures(options: OfBudget) -> Mapping[str, Figure]:

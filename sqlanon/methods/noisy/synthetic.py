@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 # So many combinations of two columns at most: each has noise of its own.
 _MOST_CELLS = 200_000
 _MOST_ROWS = 100_000_000
-_NOISE = "noise"
-_LOSSES = {_NOISE: "noise: 95 of 100 counts of two columns' values differ from the true ones by at most so much"}
+_COUNTS = "counts of two columns' values"
 # Codes of as many columns as fit are one number of 63 bits.
 _MOST_WORD = 2**62
 # The numbers of an interval of floating-point numbers that are drawn from.
@@ -73,13 +72,13 @@ class Synthetic:
     spent: tuple[Decimal, Decimal]
     remarks: tuple[str, ...]
     suppressed: int = 0
-    loss_name: str = _NOISE
+    loss_name: str = payment.NOISE
     searched: None = None
 
     @property
     def loss(self) -> Fraction:
         """The reach of the noise in 95 of 100 counts: a fact of the statement alone."""
-        return Fraction((self.noise.pairs or self.noise.columns).width)
+        return Fraction(self.noise.width)
 
 
 class DpSyntheticMethod(Method[Options, Synthetic]):
@@ -118,7 +117,7 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
     def _learned(
         self, task: Task, options: Options, account: Account, domains: Sequence[Domain], noise: NoisePlan
     ) -> Tree:
-        payment.pay(task, self.name, options, account)
+        payment.pay(task, self.name, options, account, noise.rho)
         with payment.reading(task):
             rows = coded_rows(account.rows, domains, options.rows, account.budget.salt)
             cells = task.engine.arrays(_cells(rows.counting(task.engine), domains))
@@ -127,8 +126,8 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
 
     def reasons(self, task: Task, choice: Synthetic, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
         """Rows of (stage, item, detail): the price, and how far the noise goes."""
-        yield from payment.reasons(choice.spent, choice.account)
-        yield "solve", _NOISE, f"within {choice.loss} in 95 of 100 counts of two columns' values, whatever the rows are"
+        yield from payment.reasons(choice.spent, choice.account, choice.noise.rho)
+        yield payment.reach(choice.noise.width, _COUNTS)
 
     def compile(self, task: Task, choice: Synthetic, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
         """The one table: the rows that were drawn."""
@@ -145,10 +144,9 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
         """The words of a certificate about the release."""
         said = (
             "Rows that are nobody's, drawn from counts with noise: of single columns, and of some pairs of columns, a "
-            f"tree. OpenDP has drawn the noise; at most {options.rows} rows of each respondent count. What three "
-            "columns tell together, beyond these pairs, is not in them."
+            "tree. What three columns tell together, beyond these pairs, is not in them."
         )
-        return Wording(said, _LOSSES, payment.figures(options), ((Reading.DOMAIN_VALUE,),))
+        return payment.wording(options, said, _COUNTS, Reading.DOMAIN_VALUE)
 
 
 def _require_few_cells(domains: Sequence[Domain]) -> None:

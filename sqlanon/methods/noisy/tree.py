@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.sources.noise import Gaussian, Greatest, Laplace, gaussian, greatest, laplace, rho_of
+from sqlanon.catalog.accounting import DIGITS
+from sqlanon.sources.noise import Gaussian, Greatest, Laplace, exact_rho, gaussian, greatest, laplace, rho_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +31,22 @@ class NoisePlan:
     columns: Laplace | Gaussian
     edges: Greatest | None
     pairs: Laplace | Gaussian | None
+    number: int
+
+    @property
+    def width(self) -> int:
+        """The least w such that the noise of 95 of 100 counts of pairs is from -w to w; of columns without pairs."""
+        return (self.pairs or self.columns).width
+
+    @property
+    def rho(self) -> Decimal:
+        """The rho of zero-concentrated differential privacy of all steps together, each of which is paid for often.
+
+        It adds up, whatever a step chooses by the steps before it (Bun and Steinke 2016, lemma 2.3).
+        """
+        steps = [(self.columns, self.number), (self.edges, self.number - 1), (self.pairs, self.number - 1)]
+        exact = sum((times * exact_rho(step) for step, times in steps if step is not None), Decimal(0))
+        return exact.quantize(Decimal(1).scaleb(-DIGITS), ROUND_CEILING)
 
 
 def plan(columns: int, rows: int, epsilon: float, delta: float) -> NoisePlan:
@@ -49,6 +67,7 @@ def plan(columns: int, rows: int, epsilon: float, delta: float) -> NoisePlan:
         of_counts(columns),
         greatest(rows, part / (columns - 1), concentrated=bool(delta)) if steps == 3 else None,
         of_counts(columns - 1) if steps > 1 else None,
+        columns,
     )
 
 

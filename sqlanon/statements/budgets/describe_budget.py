@@ -52,6 +52,6 @@ describe_budget = DESCRIBE BUDGET name ;
             budget = budgets.load(engine, self.name)
         rows = (
             (asked_at.isoformat(sep=" ", timespec="seconds"), float(epsilon), float(delta), query)
-            for asked_at, epsilon, delta, query in budgets.entries(engine, budget)
+            for asked_at, epsilon, delta, _, query in budgets.entries(engine, budget)
         )
         return Answer(self.COLUMNS, tuple(rows))
