@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,11 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.catalog import hierarchies, policies, releases
+from sqlanon.catalog import budgets, hierarchies, policies, releases
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.release.existing.objects import fingerprint_of_tables
 
-KILLS = 120
+KILLS = 140
 ROWS = 10_000
 SETUP = f"""
 CREATE TABLE people AS
@@ -56,6 +57,20 @@ def labels(turn: int) -> list[tuple[str, int, str]]:
     width = WIDTHS[turn % 2]
     rows = [(str(i), str(i), f"{i // width}") for i in range(1000)]
     return sorted([(v, 0, leaf) for v, leaf, _ in rows] + [(v, 1, label) for v, _, label in rows])
+
+
+def price(turn: int) -> str:
+    """What the release of a turn costs: no two turns cost the same."""
+    return f"{0.001 + turn / 1_000_000:.6f}"
+
+
+NOISY = """
+CREATE HIERARCHY decades AS INTERVALS (10, low => 20, high => 80);
+CREATE HIERARCHY diseases AS LEVELS (SELECT 'd' || i FROM range(9) AS t(i));
+CREATE POLICY noisy ON people (person ENTITY, age QUASI IDENTIFIER USING decades, disease SENSITIVE USING diseases)
+REQUIRE k_anonymity(k => 5);
+CREATE BUDGET paid ON POLICY noisy (epsilon => 100);
+"""
 
 
 @dataclass(frozen=True)
@@ -99,6 +114,20 @@ KINDS = {
             f"METHOD loose(groups => (2, {2 + turn % 2}), suppression => 1)"
         ),
         "CREATE POLICY apart ON people (zip QUASI IDENTIFIER, disease SENSITIVE) CONFIDENTIAL (zip, disease);",
+    ),
+    "histogram": Kind(
+        lambda turn, folder: (
+            "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY noisy "
+            f"METHOD dp_histogram(by => (age, disease), epsilon => {price(turn)}) UNDER BUDGET paid"
+        ),
+        NOISY,
+    ),
+    "synthetic": Kind(
+        lambda turn, folder: (
+            "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY noisy "
+            f"METHOD dp_synthetic(epsilon => {price(turn)}, size => 1000) UNDER BUDGET paid"
+        ),
+        NOISY,
     ),
     "chosen": Kind(
         lambda turn, folder: (
@@ -236,7 +265,7 @@ def child() -> Iterator[Child]:
     made.close()
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_statement_has_happened_whole_or_not_at_all(kind: str, child: Child, tmp_path: Path) -> None:
     database, folder = tmp_path / "people.duckdb", tmp_path / "out"
@@ -351,6 +380,18 @@ def loose_outcome(engine: DuckDBEngine, folder: Path) -> int:
     return [(2, 2), (2, 3)].index(dict(found.method_arguments)["groups"])
 
 
+def paid_outcome(engine: DuckDBEngine, folder: Path) -> int:
+    """The price of the release is in the ledger, once or more often: what was paid stays so without a release."""
+    ((_, found),) = releases.listing(engine)
+    epsilon = Decimal(str(dict(found.method_arguments)["epsilon"]))
+    paid = budgets.load(engine, "paid")
+    assert epsilon in [entry[1] for entry in budgets.entries(engine, paid)]
+    assert budgets.left(engine, paid).epsilon == 100 - sum(entry[1] for entry in budgets.entries(engine, paid))
+    turn = round((epsilon - Decimal(price(0))) * 1_000_000)
+    assert Decimal(price(turn)) == epsilon
+    return turn % 2
+
+
 def view_outcome(engine: DuckDBEngine, folder: Path) -> int:
     ((_, found),) = releases.listing(engine)
     assert len(found.objects) == (3 if found.policy == "base" else 4)
@@ -390,6 +431,8 @@ OUTCOME: dict[str, Callable[[DuckDBEngine, Path], int]] = {
     "hierarchy": hierarchy_outcome,
     "policy": policy_outcome,
     "table": table_outcome,
+    "histogram": paid_outcome,
+    "synthetic": paid_outcome,
     "chosen": chosen_outcome,
     "fragments": fragments_outcome,
     "loose": loose_outcome,

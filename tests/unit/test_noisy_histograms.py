@@ -155,6 +155,12 @@ def test_the_cost_is_committed_before_a_row_is_read_and_stays_where_the_release_
     assert rows(con, "SELECT * FROM anon.release") == []
 
 
+@pytest.mark.parametrize("epsilon", ["0.50", "1", "1.0", "1e-1", "2.00"])
+def test_the_ledger_has_a_price_however_it_is_written(con, epsilon):
+    con.execute(f"{RELEASE}(by => (disease), epsilon => {epsilon}) UNDER BUDGET b")
+    assert all(row[-1] for row in con.execute("CHECK h").fetchall())
+
+
 def test_explain_says_what_a_budget_that_adds_up_rho_pays_for(con):
     con.execute("CREATE BUDGET z ON POLICY visits (epsilon => 2, delta => 1e-9, accounting => 'zcdp')")
     asked = {}

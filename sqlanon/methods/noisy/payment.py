@@ -15,7 +15,7 @@ from sqlanon.domain.explanation import WithNoise
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.release import DIFFERENTIAL_PRIVACY, Measurement, Reading
 from sqlanon.domain.requests import BUDGET, MethodCall, ReleaseRequest
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import EngineError, PolicyError, PrivacyViolation, UserError, about
 from sqlanon.methods.base import Figure, PublishedTables, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal
@@ -141,7 +141,12 @@ def pay(task: Task, method: str, options: OfBudget, account: Account, own_rho: D
 
 
 def _call(method: str, options: Any) -> MethodCall:
-    return MethodCall(method, tuple(given_or_default(options).items()))
+    """The call of a release as the ledger keeps it, whose numbers have one text: 0.50 is 0.5 to the catalog."""
+    return MethodCall(method, tuple((name, _plain(value)) for name, value in given_or_default(options).items()))
+
+
+def _plain(value: Value) -> Value:
+    return Decimal(f"{value.normalize():f}") if isinstance(value, Decimal) else value
 
 
 @contextmanager
