@@ -169,8 +169,8 @@ def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Se
     if argument is None:
         return read
     values = [alias(units.within(column(_READ)), VALUE)] if units else []
-    shown = [*map(column, names), *values] or [alias(literal(1), ENTITY)]
-    return exp.select(*shown).from_(_subquery(read)).where(is_not_null(column(_READ)), copy=False)
+    shown_columns = [*map(column, names), *values] or [alias(literal(1), ENTITY)]
+    return exp.select(*shown_columns).from_(_subquery(read)).where(is_not_null(column(_READ)), copy=False)
 
 
 def _subquery(rows: exp.Select) -> exp.Subquery:
