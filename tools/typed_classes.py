@@ -73,13 +73,15 @@ def class_name(name: str) -> str:
 def modules() -> dict[str, str]:
     """The text of each module that is written, by the name of its file."""
     names = [*model_names(), *model_names("itemsets")]
-    of_values = [name for name in names if questions_of(name)[0].of_sensitive_values]
+    of_values = [name for name in model_names() if questions_of(name)[0].of_sensitive_values]
     of_numbers = [name for name in of_values if "sensitive_number" in questions_of(name)[0].reads]
     others = [_model(name) for name in names if name not in of_values]
     joined = [_joined(load_statistic("joined", name)) for name in statistic_names("joined")]
     return {
         "methods.py": _module("Methods and their arguments", "Method", map(_method, METHODS)),
-        "models.py": _module("Privacy models but those of sensitive values", "Requirement", [*others, *joined]),
+        "models.py": _module(
+            "Privacy models of classes, of items in lists and of joins", "Requirement", [*others, *joined]
+        ),
         "models_of_numbers.py": _module("Privacy models of secret numbers", "Requirement", map(_model, of_numbers)),
         "models_of_values.py": _module(
             "Privacy models of sensitive values",

@@ -16,7 +16,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.sources.catalog_entries import kept_name
-from sqlanon.sources.column_types import list_column, without_enums
+from sqlanon.sources.column_types import item_type, list_column, without_enums
 from sqlanon.sources.joins import bind_joined, is_of_join, of_classes, of_join
 from sqlanon.sources.listed_values import bind_listed
 from sqlanon.sources.source import BoundSource
@@ -147,7 +147,7 @@ def bind_requirements(
     for index, requirement in enumerate(requirements):
         if requirement.of_itemsets:
             list_column(requirement, [(b.column, b.published_type) for b in bound.quasi_identifiers])
-        if not requirement.question.joint and not requirement.of_itemsets:
+        if not requirement.question.joint:
             _require_plain_values(bound.policy, requirement, sensitive)
         if OF_NUMBERS in requirement.reads:
             _require_numbers(bound.policy, requirement, sensitive)
@@ -249,12 +249,16 @@ def is_nested(column_type: str) -> bool:
 def _require_plain_values(
     policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]
 ) -> None:
-    """Raises PolicyError for a sensitive attribute of lists, structs or maps: a model sorts or looks up its values."""
+    """Raises PolicyError for a sensitive attribute of lists, structs or maps: a model sorts or looks up its values.
+
+    A model of the items in lists takes lists of single values, too.
+    """
     for name in requirement.attributes:
         kind = sensitive[name].published_type
-        if is_nested(kind):
+        if is_nested(item_type(kind) if requirement.of_itemsets else kind):
+            needed = "single values or lists of them" if requirement.of_itemsets else "single values"
             raise PolicyError(
-                f"{policy}: {requirement} needs single values, and {name} holds {kind}",
+                f"{policy}: {requirement} needs {needed}, and {name} holds {kind}",
                 hint="take one value out of it in the source, ON (SELECT ...)",
             )
 

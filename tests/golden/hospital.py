@@ -55,6 +55,10 @@ LISTS = """CREATE TABLE visits AS FROM (VALUES (1, ['a1', 'b1', 'b2']), (2, ['a2
 CREATE HIERARCHY chapters AS LEVELS (FROM (VALUES ('a1', 'A'), ('a2', 'A'), ('b1', 'B'), ('b2', 'B')) AS t);
 CREATE POLICY coded ON visits (patient ENTITY, codes QUASI IDENTIFIER USING chapters)
     REQUIRE km_anonymity(k => 2, m => 2);"""
+SECRETS = """CREATE TABLE visits AS FROM (VALUES (1, ['a', 'b'], ['c']), (2, ['a', 'b'], []), (3, ['b'], ['c']),
+    (4, ['a'], [])) AS t(patient, codes, diagnoses);
+CREATE POLICY coded ON visits (patient ENTITY, codes QUASI IDENTIFIER, diagnoses SENSITIVE)
+    REQUIRE coherence(h => 0.5, k => 2, p => 2);"""
 NOISY = """CREATE HIERARCHY sexes AS LEVELS (FROM (VALUES ('F'), ('M')));
 CREATE POLICY noisy ON patients (sex QUASI IDENTIFIER USING sexes) REQUIRE k_anonymity(k => 3);
 CREATE BUDGET paid ON POLICY noisy (epsilon => 2);"""
@@ -126,6 +130,7 @@ FOLDERS = {
     ),
     "itemsets": (
         Case("apriori", _made("coded", "itemsets"), LISTS),
+        Case("suppress", _made("coded", "itemsets(search => 'suppress')"), SECRETS),
     ),
     "statements": (
         Case("hierarchy", "CREATE HIERARCHY calendar AS CALENDAR (MONTH)"),

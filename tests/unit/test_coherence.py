@@ -111,6 +111,13 @@ def test_a_policy_that_cannot_be_meant_is_refused(
     assert said in refused(con, f"CREATE POLICY p ON visits ({columns}) REQUIRE {requirement}")[0]
 
 
+@pytest.mark.parametrize("kind", ["VARCHAR[2]", "VARCHAR[][]", "MAP(VARCHAR, INTEGER)", "STRUCT(a VARCHAR)[]"])
+def test_values_whose_items_would_not_be_counted_are_refused(con: sqlanon.Connection, kind: str) -> None:
+    con.execute(f"CREATE TABLE t (items VARCHAR[], secret {kind})")
+    message, _ = refused(con, "CHECK t (items) SENSITIVE secret REQUIRE coherence(h => 0.5, k => 2, p => 2)")
+    assert f"needs single values or lists of them, and secret holds {kind}" in message
+
+
 def test_a_share_of_all_lists_is_changed_by_no_suppression(con: sqlanon.Connection) -> None:
     """HIV is in two of six lists whatever is known."""
     columns = "items QUASI IDENTIFIER, diagnoses SENSITIVE"
@@ -130,6 +137,13 @@ def test_a_class_of_too_few_rows_is_refused(con: sqlanon.Connection) -> None:
     assert "coarser" in hint
     message, _ = refused(con, policy(con, columns, "km_anonymity(k => 2, m => 1)"))
     assert "1 class of the quasi-identifiers beside the list has fewer than 2 rows (1 row in all)" in message
+
+
+def test_every_class_of_too_few_rows_is_counted(con: sqlanon.Connection) -> None:
+    con.execute("UPDATE visits SET sex = 'sex of ' || customer WHERE customer IN (5, 6)")
+    columns = "sex QUASI IDENTIFIER, items QUASI IDENTIFIER, diagnoses SENSITIVE"
+    message, _ = refused(con, policy(con, columns, "coherence(h => 1, k => 2, p => 1)"))
+    assert "3 classes of the quasi-identifiers beside the list have fewer than 2 rows (3 rows in all)" in message
 
 
 def test_sets_are_judged_in_the_classes_of_the_other_quasi_identifiers(con: sqlanon.Connection) -> None:

@@ -20,6 +20,7 @@ from sqlanon.clients.api.methods import (
     Trivial,
 )
 from sqlanon.clients.api.models import (
+    Coherence,
     DeltaPresence,
     KAnonymity,
     KmAnonymity,
@@ -32,7 +33,6 @@ from sqlanon.clients.api.models_of_values import (
     AlphaKAnonymity,
     BetaLikeness,
     CkSafety,
-    Coherence,
     DeltaDisclosure,
     EpsilonPrivacy,
     LDiversity,

@@ -1,4 +1,4 @@
-"""Privacy models but those of sensitive values; written by `python -m tools.typed_classes --write`."""
+"""Privacy models of classes, of items in lists and of joins; written by `python -m tools.typed_classes --write`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlanon.clients.api.arguments import Names, Number
 from sqlanon.clients.api.requirements import Requirement
 
 __all__ = [
+    "Coherence",
     "DeltaPresence",
     "KAnonymity",
     "KMap",
@@ -69,6 +70,24 @@ class KMap(Requirement):
 
     def __init__(self, *, k: int) -> None:
         super().__init__("k_map", k=k)
+
+
+class Coherence(Requirement):
+    """Every set of at most p items that a list has is in the lists of at least k rows of its class, and at most a
+    share h of these hold one same sensitive item.
+
+    - `h`: the greatest share of the lists with a set of items that hold one same sensitive item (0 to 1).
+    - `k`: the least number of lists that have a set of items (1 or more).
+    - `p`: the greatest number of items that an adversary knows of a list (1 to 8).
+    - `attribute`: the one sensitive column that it is about, of several.
+
+    Xu, Wang, Fu and Yu, Anonymizing transaction databases for publication (2008)
+    """
+
+    MODEL: ClassVar[str] = "coherence"
+
+    def __init__(self, *, h: Number, k: int, p: int, attribute: str | None = None) -> None:
+        super().__init__("coherence", h=h, k=k, p=p, attribute=attribute)
 
 
 class KmAnonymity(Requirement):

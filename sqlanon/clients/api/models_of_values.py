@@ -11,7 +11,6 @@ __all__ = [
     "AlphaKAnonymity",
     "BetaLikeness",
     "CkSafety",
-    "Coherence",
     "DeltaDisclosure",
     "EpsilonPrivacy",
     "LDiversity",
@@ -481,21 +480,3 @@ class ValueRanges(Requirement):
 
     def __init__(self, *, ranges: Name, attribute: str | None = None, on: Names | None = None) -> None:
         super().__init__("value_ranges", ranges=ranges, attribute=attribute, on=on)
-
-
-class Coherence(Requirement):
-    """Every set of at most p items that a list has is in the lists of at least k rows of its class, and at most a
-    share h of these hold one same sensitive item.
-
-    - `h`: the greatest share of the lists with a set of items that hold one same sensitive item (0 to 1).
-    - `k`: the least number of lists that have a set of items (1 or more).
-    - `p`: the greatest number of items that an adversary knows of a list (1 to 8).
-    - `attribute`: the one sensitive column that it is about, of several.
-
-    Xu, Wang, Fu and Yu, Anonymizing transaction databases for publication (2008)
-    """
-
-    MODEL: ClassVar[str] = "coherence"
-
-    def __init__(self, *, h: Number, k: int, p: int, attribute: str | None = None) -> None:
-        super().__init__("coherence", h=h, k=k, p=p, attribute=attribute)

@@ -131,14 +131,15 @@ class _Sets:
         self._number = 0
 
     def violating(self, items: int) -> NDArray[np.int64]:
-        """The codes of each set of so many items that violates a requirement in some class, a row for each set.
+        """Returns the codes of each set of so many items that violates a requirement in some class, a row for each set.
 
         Sets with a smaller one that violates are left out: sets of one item, and of more in turn, are asked for before.
         """
         names = [f"code_{position}" for position in range(items)]
         asking = [requirement for requirement in self._task.requirements if most_items(requirement) >= items]
         judged = [self._judged(requirement, items) for requirement in asking]
-        queries = [_violations(requirement, table, names) for requirement, table in zip(asking, judged, strict=True)]
+        pairs = zip(asking, judged, strict=True)
+        queries = [_violations(requirement, table, names).distinct() for requirement, table in pairs]
         for size, table in self._smaller.items():
             for part in combinations(names, size):
                 queries = [query.where(_lacks(table, part)) for query in queries]
@@ -192,7 +193,7 @@ def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]
     """The columns of the sets of a table of `_Sets` that violate a requirement."""
     violations = requirement.statement("violations", dict.fromkeys(requirement.reads, judged))
     violating = exp.select(column("class_id")).from_(violations.subquery("violations"))
-    query = exp.select(*(column(name, "judged") for name in names)).distinct().from_(relation(judged, as_="judged"))
+    query = exp.select(*(column(name, "judged") for name in names)).from_(relation(judged, as_="judged"))
     return query.where(column("class_id", "judged").isin(query=violating))
 
 

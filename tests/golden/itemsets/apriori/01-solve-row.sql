@@ -14,14 +14,14 @@ FROM (
   HAVING COUNT(*) > 1
 ) AS "several";
 
-SELECT "length", COUNT(*) AS "number"
+SELECT "length", COUNT(*) AS "number", SUM("times") AS "counted"
 FROM (
-  SELECT "list_id", COUNT(*) AS "length"
+  SELECT "list_id", COUNT(*) AS "length", MAX("times") AS "times"
   FROM (
-    SELECT DISTINCT "list_id", UNNEST("list") AS "item"
+    SELECT DISTINCT "list_id", "times", UNNEST("list") AS "item"
     FROM (
-      SELECT ROW_NUMBER() OVER () AS "list_id", "list"
-      FROM (SELECT "list" AS "list" FROM "__sqlanon_row_1") AS "listed"
+      SELECT ROW_NUMBER() OVER () AS "list_id", "list", "times"
+      FROM (SELECT "list" AS "list", 1 AS "times" FROM "__sqlanon_row_1") AS "listed"
     ) AS "numbered"
   ) AS "item"
   GROUP BY "list_id"

@@ -4,11 +4,7 @@ CREATE TEMPORARY TABLE "__sqlanon_item_1" AS
 SELECT
   COALESCE("occurring"."value", "listed"."value") AS "value", COALESCE("occurring"."n", 0) AS "n", "listed"."level_1",
   NOT "listed"."listed" IS NULL AS "listed"
-FROM (
-  SELECT "item" AS "value", COUNT(*) AS "n"
-  FROM (SELECT DISTINCT "list_id", UNNEST("list") AS "item" FROM "__sqlanon_row_1" AS "listed") AS "occurring"
-  GROUP BY "item"
-) AS "occurring"
+FROM ({occurring-3}) AS "occurring"
 FULL JOIN (
   SELECT TRY_CAST("value" AS TEXT) AS "value", MAX("label") FILTER(WHERE "level" = 1) AS "level_1", TRUE AS "listed"
   FROM "anon"."hierarchy_value"

@@ -5,11 +5,6 @@ SELECT *
 FROM (
   SELECT COALESCE("shown"."labels", CAST([] AS TEXT[])) AS "codes"
   FROM "__sqlanon_row_1" AS "row"
-  LEFT JOIN (
-    SELECT "labelled"."list_id", ARRAY_AGG("node"."label" ORDER BY "node"."label" ASC NULLS LAST) AS "labels"
-    FROM "__sqlanon_labelled_1" AS "labelled"
-    JOIN "__sqlanon_label_1" AS "node" ON "node"."code" = "labelled"."code"
-    GROUP BY "labelled"."list_id"
-  ) AS "shown" ON "shown"."list_id" = "row"."list_id"
+  LEFT JOIN ({shown}) AS "shown" ON "shown"."list_id" = "row"."list_id"
 ) AS "released"
 ORDER BY udf(0) ASC NULLS LAST;

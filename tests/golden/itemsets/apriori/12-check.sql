@@ -9,11 +9,7 @@ WHERE
 
 SELECT "place", "achieved", "violating"
 FROM (
-  WITH "equivalence_class" AS (
-    SELECT 0 AS "class_id", COUNT(*) AS "size", COUNT(*) AS "entities"
-    FROM "memory"."main"."__sqlanon_candidate_1"
-    HAVING COUNT(*) > 0
-  ), "item_list_0" AS (
+  WITH "equivalence_class" AS ({equivalence_class-4}), "item_list_0" AS (
     SELECT 0 AS "class_id", ROW_NUMBER() OVER () AS "list_id", "codes" AS "list"
     FROM "memory"."main"."__sqlanon_candidate_1"
   ), "list_class_0" AS (
@@ -22,12 +18,7 @@ FROM (
   ), "list_item_0" AS (SELECT "class_id", "list_id", UNNEST("list") AS "item" FROM "item_list_0"), "item_code_0" AS (
     SELECT "item", ROW_NUMBER() OVER () AS "code"
     FROM (SELECT DISTINCT "item" FROM "list_item_0") AS "occurring"
-  ), "coded_item_0" AS MATERIALIZED (
-    SELECT DISTINCT "of_class"."class", "listed"."list_id", "coded"."code"
-    FROM "list_item_0" AS "listed"
-    JOIN "list_class_0" AS "of_class" ON "listed"."class_id" IS NOT DISTINCT FROM "of_class"."class_id"
-    JOIN "item_code_0" AS "coded" ON "listed"."item" IS NOT DISTINCT FROM "coded"."item"
-  ), "class_itemset_0" AS (
+  ), "coded_item_0" AS MATERIALIZED ({held("list_item_0", "item_code_0")}), "class_itemset_0" AS (
     SELECT "of_class"."class_id", "size"."items", "size"."n", "size"."sets"
     FROM (
       SELECT "class", 1 AS "items", "n", COUNT(*) AS "sets"

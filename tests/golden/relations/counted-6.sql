@@ -1,0 +1,11 @@
+SELECT
+  "class", "code_0", "code_1", MAX(CASE WHEN NOT "value" <> 0 THEN "n" END) AS "n",
+  COALESCE(MAX(CASE WHEN "value" <> 0 THEN "n" END), 0) AS "most"
+FROM (
+  SELECT "item_0"."class", "item_0"."code" AS "code_0", "item_1"."code" AS "code_1", "held"."value", COUNT(*) AS "n"
+  FROM {#1} AS "item_0"
+  JOIN {#1} AS "item_1" ON "item_1"."list_id" = "item_0"."list_id" AND "item_1"."code" > "item_0"."code"
+  JOIN {#2} AS "held" ON "held"."list_id" = "item_1"."list_id"
+  GROUP BY "item_0"."class", "item_0"."code", "item_1"."code", "held"."value"
+) AS "counted"
+GROUP BY "class", "code_0", "code_1"
