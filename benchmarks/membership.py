@@ -1,37 +1,141 @@
-"""Ranks of people by how likely they are in a release of Adult: `python -m benchmarks.membership`.
+"""Ranks of people by how likely they are in a release of Adult, of every method: `python -m benchmarks.membership`.
 
 Half of the people are in the source. One ranking is that of ATTACK ... WITH membership: the rows that ESTIMATE counts
-for a person. The other one knows the policy, makes releases of other people (shadow releases), and ranks by how far the
-estimate is from those of shadow releases that the person is not in (Carlini et al., Membership inference attacks from
-first principles, 2022).
+for a person. What ESTIMATE does not answer about is counted in SQL: the rows that may be the person's. The other
+ranking knows the policy, makes releases of other people (shadow releases), and ranks by how far the estimate is from
+those of shadow releases that the person is not in (Carlini et al., Membership inference attacks from first principles,
+2022).
+
+Of a release with noise of epsilon, at most e^epsilon times as many of the people in the source are named as of the
+others, whatever the ranking is.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean, pstdev
 
 import sqlanon
 from benchmarks import databases
 from benchmarks.data import CENSUS, prepared
+from sqlanon.domain.requests import BUDGET
 from sqlanon.errors import SqlanonError
+from sqlanon.methods import registry
+from sqlanon.methods.shared.arguments import called
+from tools.method_lists import example_arguments
 
-__all__ = ["main", "named"]
+__all__ = ["main", "named", "releases"]
 
 _SENSITIVE = str(CENSUS.sensitive)
+_COLUMNS = (*CENSUS.columns, _SENSITIVE)
 _RATES = (0.001, 0.01, 0.1)
-_RELEASES = {
-    "generalization": "generalization",
-    "generalization, local": "generalization(recoding => 'local')",
-    "mondrian": "mondrian",
-    "mondrian, publish none": "mondrian(publish => 'none')",
-    "anatomy": "anatomy(l => 3)",
-    "slicing": "slicing(l => 3)",
-}
+_EPSILONS = (0.5, 1, 2)
+# Of methods that publish something else by an argument, the calls beside that of the method's examples.
+_FURTHER = ("generalization(recoding => 'local')", "mondrian(publish => 'none')")
+_KEY = "SQLANON_MEMBERSHIP_KEY"
+
+# query_id and score: the rows that ESTIMATE counts for each of the known people.
+_ESTIMATED = (
+    "SELECT query_id, coalesce(estimated, 0) + 1e-9 * coalesce(high, 0) AS score FROM anon.query_error "
+    "WHERE workload = 'known'"
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release that is attacked: `before` are statements that each one needs anew, `scores` ranks the known people.
+
+    Without `scores` these are the estimates.
+    """
+
+    method: str
+    policy: str
+    call: str
+    before: str = ""
+    scores: str = ""
+
+
+def releases() -> Iterator[Release]:
+    """The rows as they are, and every method that there is on a policy that it takes, by what each says of itself."""
+    yield Release("rows as they are", "intact", registry.competitor(by_levels=True))
+    for name in registry.METHODS:
+        method = registry.find_method(name)
+        arguments = dict(example_arguments(method))
+        limits = method.limits(method.options(tuple(arguments.items())))
+        call = called(name, arguments)
+        if BUDGET in arguments:
+            for epsilon in _EPSILONS:
+                inside = {**arguments, "epsilon": epsilon, BUDGET: "noise"}
+                shown = arguments.get("by", _COLUMNS)
+                assert isinstance(shown, tuple)
+                counted = "n" if "by" in arguments else "1"
+                scores = _rows_with_pairs([str(column) for column in shown], counted)
+                yield Release(f"{name}, epsilon {epsilon}", "noisy", called(name, inside), scores=scores)
+        elif limits.without_related:
+            yield Release(call, "related", call, scores=_people_that_fit())
+        elif limits.without_series:
+            before = "CREATE SERIES s ON POLICY respondents KEY '{key}' REQUIRE m_invariance(m => 3);"
+            yield Release(call, "respondents", f"{call} IN SERIES s", before.format(key=_KEY), _rows_of_buckets())
+        elif limits.unconstrained:
+            yield Release(call, "apart", call)
+        elif limits.requirements:
+            yield Release(call, "baskets", call, scores=_lists_that_fit())
+        else:
+            yield Release(call, "census", call)
+            yield from (Release(each, "census", each) for each in _FURTHER if each.startswith(f"{name}("))
+
+
+def _rows_with_pairs(columns: Sequence[str], counted: str) -> str:
+    """The rows with two of a person's values, the sum over pairs of columns."""
+    pairs = [
+        f"SELECT query_id, r.n AS score FROM known JOIN everybody e USING (person) JOIN (SELECT {a}, {b}, "
+        f"sum({counted}) AS n FROM r GROUP BY ALL) AS r ON e.{a} IS NOT DISTINCT FROM r.{a} "
+        f"AND e.{b} IS NOT DISTINCT FROM r.{b}"
+        for a, b in combinations(columns, 2)
+    ]
+    return f"SELECT query_id, sum(score)::DOUBLE AS score FROM ({' UNION ALL '.join(pairs)}) GROUP BY query_id"
+
+
+def _rows_of_buckets() -> str:
+    """The estimates of rows in buckets: where a bucket may have counterfeits, ESTIMATE asks each query by itself."""
+    same = " AND ".join(f"e.{c} IS NOT DISTINCT FROM q.{c}" for c in CENSUS.columns)
+    return (
+        f"SELECT query_id, sum(share) AS score FROM known JOIN everybody e USING (person) JOIN r_qi AS q ON {same} "
+        "JOIN (SELECT bucket, value, count / sum(count) OVER (PARTITION BY bucket) AS share FROM r_sensitive) AS v "
+        f"ON v.bucket = q.bucket AND v.value IS NOT DISTINCT FROM e.{_SENSITIVE} GROUP BY query_id"
+    )
+
+
+def _people_that_fit() -> str:
+    """The published people whose labels are a person's values, or stars: each star with an equal chance of a value."""
+    weights = [
+        f"CASE WHEN r.{c} = e.{c}::VARCHAR THEN 1.0 WHEN r.{c} = '*' THEN 1.0 / (SELECT count(DISTINCT {c}) "
+        "FROM everybody) ELSE 0.0 END"
+        for c in _COLUMNS
+    ]
+    return (
+        f"SELECT query_id, sum({' * '.join(weights)}) AS score FROM known JOIN everybody e USING (person), "
+        f"(SELECT * FROM r_people JOIN r_jobs USING (person)) AS r GROUP BY query_id"
+    )
+
+
+def _lists_that_fit() -> str:
+    """The published lists in which each item of a person's list has a label."""
+    fits = (
+        "list_bool_and(list_transform(e.items, lambda i: list_contains(r.items, i) "
+        "OR list_contains(r.items, split_part(i, '=', 1)) OR list_contains(r.items, '*')))"
+    )
+    return (
+        f"SELECT query_id, count(*) FILTER ({fits})::DOUBLE AS score "
+        "FROM known JOIN listed e USING (person), r GROUP BY query_id"
+    )
 
 
 def named(scores: Sequence[float], members: Sequence[bool], rate: float) -> float:
@@ -60,12 +164,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _prepare(connection, given.rows, given.people)
             print("| release | ranking | " + " | ".join(f"{100 * rate:g} %" for rate in _RATES) + " |")
             print("| --- | --- |" + " ---: |" * len(_RATES))
-            for name, call in _RELEASES.items():
-                if any(part in name for part in given.only):
-                    _note(name)
-                    for ranking, shares in _shares(connection, call, given.shadows):
+            for each in releases():
+                if any(part in each.method for part in given.only):
+                    _note(each.method)
+                    for ranking, shares in _shares(connection, each, given.shadows):
                         figures = " | ".join(f"{100 * share:.1f} %" for share in shares)
-                        print(f"| {name} | {ranking} | {figures} |", flush=True)
+                        print(f"| {each.method} | {ranking} | {figures} |", flush=True)
     return 0
 
 
@@ -80,20 +184,41 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _prepare(connection: sqlanon.Connection, rows: int, people: int) -> None:
-    """The tables everybody(person, drawn, ...) and known(query_id, person), and the workload that asks about these."""
-    columns = (*CENSUS.columns, _SENSITIVE)
+    """The tables everybody(person, drawn, ...) and known(query_id, person), the policies, and the workload."""
     roles = ", ".join(f"{name} QUASI IDENTIFIER" for name in CENSUS.columns)
+    listed = ", ".join(f"{name} QUASI IDENTIFIER USING all_{name}" for name in CENSUS.columns)
     conditions = " || ' AND ' || ".join(
         f"coalesce('{name} IN (' || {'age' if name == 'age' else _quoted(name)} || ')', '{name} IS NULL')"
-        for name in columns
+        for name in _COLUMNS
     )
+    items = ", ".join(f"'{name}=' || {name}" for name in _COLUMNS)
+    quasi = ", ".join(CENSUS.columns)
+    required = "k_anonymity(k => 5), l_diversity(l => 3)"
+    os.environ.setdefault(_KEY, "a key that nobody knows")
     connection.execute(
         f"CREATE TABLE everybody AS SELECT row_number() OVER () - 1 AS person, * FROM {CENSUS.name} LIMIT {2 * rows};"
+        f"CREATE TABLE listed AS SELECT person, list_filter([{items}], lambda i: i IS NOT NULL) AS items "
+        "FROM everybody;"
         "CREATE TABLE known AS SELECT person AS query_id, person FROM everybody "
         f"ORDER BY hash(person + 1000000000) ASC NULLS LAST LIMIT {people};"
-        f"CREATE TABLE people AS SELECT {', '.join(columns)} FROM everybody LIMIT 0;"
-        f"CREATE POLICY census ON people ({roles}, {_SENSITIVE} SENSITIVE) "
-        "REQUIRE k_anonymity(k => 5), l_diversity(l => 3)"
+        "CREATE TABLE people AS SELECT * FROM everybody JOIN listed USING (person) LIMIT 0;"
+        + "".join(
+            f"CREATE HIERARCHY all_{name} AS LEVELS (SELECT DISTINCT {name} FROM everybody WHERE {name} IS NOT NULL);"
+            for name in _COLUMNS
+        )
+        + "CREATE HIERARCHY goods AS LEVELS (SELECT item, split_part(item, '=', 1) FROM "
+        "(SELECT DISTINCT unnest(items) AS item FROM listed) AS t);"
+        f"CREATE POLICY census ON people ({roles}, {_SENSITIVE} SENSITIVE) REQUIRE {required};"
+        f"CREATE POLICY noisy ON people ({listed}, {_SENSITIVE} SENSITIVE USING all_{_SENSITIVE}) REQUIRE {required};"
+        f"CREATE POLICY intact ON people ({roles}, {_SENSITIVE} SENSITIVE) REQUIRE k_anonymity(k => 1);"
+        "CREATE BUDGET noise ON POLICY noisy (epsilon => 1000);"
+        f"CREATE POLICY respondents ON people (person ENTITY, {roles}, {_SENSITIVE} SENSITIVE) "
+        "REQUIRE l_diversity(l => 3, variant => 'probabilistic');"
+        f"CREATE POLICY apart ON people ({roles}, {_SENSITIVE} SENSITIVE) "
+        f"CONFIDENTIAL ({quasi}, {_SENSITIVE}) VISIBLE ({quasi});"
+        "CREATE POLICY baskets ON people (items QUASI IDENTIFIER USING goods) REQUIRE km_anonymity(k => 5, m => 2);"
+        f"CREATE POLICY related ON people (person ENTITY, {roles}) WITH TABLE (SELECT person, {_SENSITIVE} FROM "
+        f"people) AS jobs ON (person) ({_SENSITIVE} QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5)"
     )
     connection.duckdb.execute(
         "INSERT INTO anon.workload "
@@ -106,29 +231,27 @@ def _quoted(name: str) -> str:
     return f"'''' || replace({name}, '''', '''''') || ''''"
 
 
-def _shares(connection: sqlanon.Connection, call: str, shadows: int) -> list[tuple[str, list[float]]]:
+def _shares(connection: sqlanon.Connection, each: Release, shadows: int) -> list[tuple[str, list[float]]]:
     scores: list[list[float]] = []
     inside: list[list[bool]] = []
     for number in range(shadows + 1):
         # A hash of several arguments would not do: its low bit is the XOR of theirs.
         drawn = f"hash(person * 1000 + {number}) % 2 = 0"
-        columns = ", ".join((*CENSUS.columns, _SENSITIVE))
         connection.duckdb.execute(
-            f"DELETE FROM people; INSERT INTO people SELECT {columns} FROM everybody WHERE {drawn}"
+            f"DELETE FROM people; INSERT INTO people SELECT * FROM everybody JOIN listed USING (person) WHERE {drawn}"
         )
         try:
-            connection.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY census METHOD {call}")
+            connection.execute(f"DROP ANONYMIZED TABLE IF EXISTS r; DROP SERIES IF EXISTS s; {each.before}")
+            connection.execute(f"CREATE ANONYMIZED TABLE r AS POLICY {each.policy} METHOD {each.call}")
+            if not each.scores:
+                connection.execute("MEASURE r WITH WORKLOAD known")
         except SqlanonError as error:
             _note(str(error))
             return []
-        # Errors of replaced releases are not this one's.
-        connection.duckdb.execute("DELETE FROM anon.query_error")
-        connection.execute("MEASURE r WITH WORKLOAD known")
         rows = connection.duckdb.execute(
-            f"SELECT coalesce(estimated, 0) + 1e-9 * coalesce(high, 0), {drawn} FROM anon.query_error "
-            "JOIN known USING (query_id) WHERE workload = 'known' ORDER BY query_id ASC NULLS LAST"
+            f"SELECT coalesce(score, 0), {drawn} FROM known LEFT JOIN ({each.scores or _ESTIMATED}) AS t "
+            "USING (query_id) ORDER BY query_id ASC NULLS LAST"
         ).fetchall()
-        assert len(rows) == len(scores[0] if scores else rows)
         scores.append([float(score) for score, _ in rows])
         inside.append([bool(is_inside) for _, is_inside in rows])
     real, members = scores[0], inside[0]

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.membership import named
+from benchmarks.membership import named, releases
 from sqlanon import Connection
 from sqlanon.errors import PrivacyViolation, SqlanonError
+from sqlanon.methods.registry import METHODS as METHODS_OF_ALL
 from tests.oracles.attacks import membership
 from tests.support.database import new_database
 from tests.support.draws import draws
@@ -133,6 +134,13 @@ def test_the_benchmark_ranks_as_the_attack_does(people_ranked: list[tuple[int, b
     wanted = membership([(score, 0, is_member) for score, is_member in people_ranked], Fraction(rate))
     scores, members = [score for score, _ in people_ranked], [is_member for _, is_member in people_ranked]
     assert named(scores, members, float(rate)) * max(1, sum(members)) == pytest.approx(float(wanted))
+
+
+def test_the_benchmark_attacks_every_method_that_there_is() -> None:
+    attacked = [release.call.partition("(")[0].partition(" ")[0] for release in releases()]
+    assert set(attacked) == {*METHODS_OF_ALL}
+    # Those with noise at three epsilons.
+    assert sorted(attacked.count(name) for name in METHODS_OF_ALL if name.startswith("dp_")) == [3, 3]
 
 
 @pytest.mark.parametrize(
