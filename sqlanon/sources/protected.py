@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from json import loads
 
 from sqlglot import exp
 
@@ -13,13 +14,16 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.statement_memo import current_database
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
+from sqlanon.sources.catalog_entries import source_entry
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import bind_source, source_column
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.sql_files import sql_file
 
 _IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, and make a policy on that table"
 
@@ -73,6 +77,27 @@ def require_same_rows(budget: Budget, policy: Policy, rows: ProtectedRows) -> No
             hint="put the policy back, or make a budget of another name for it",
             part=("budget",),
         )
+
+
+def require_no_release(engine: Engine, policy: Policy, tables: Sequence[QualifiedName], called: str) -> None:
+    """Raises PolicyError where one of the tables that list public values is a release of the rows that are protected.
+
+    The error says `called` of what reads it. Releases with noise may list values: they tell nothing more of the rows.
+    """
+    entry = source_entry(engine, policy.source) if policy.source.name else None
+    if entry is None:
+        return
+    database = current_database(engine)
+    source = [fold(part) for part in entry[1].parts[1 if fold(entry[1].parts[0]) == fold(database) else 0 :]]
+    read = {tuple(map(fold, name.parts[1:])) for name in tables if fold(name.parts[0]) == fold(database)}
+    for schema, name, sources in engine.rows(sql_file("catalog", "queries", "released_tables")):
+        if (fold(schema), fold(name)) in read and source in [
+            [fold(part) for part in parts] for parts in loads(sources)
+        ]:
+            raise PolicyError(
+                f"{called} reads {name}, a release of the rows that the budget protects, whose values are theirs",
+                hint="list the values that there may be: VALUES ('cold'), ('flu')",
+            )
 
 
 def _pivoted_by(policy: Policy) -> str:

@@ -426,6 +426,19 @@ def test_keys_of_several_columns_are_rows_of_a_table(con, bare):
     }  # fmt: skip
 
 
+def test_a_release_of_the_rows_lists_no_public_values(con):
+    """A table that is no release may have been copied from them, which nothing tells."""
+    con.execute("CREATE ANONYMIZED TABLE released AS POLICY visits METHOD generalization")
+    con.execute(
+        "CREATE VIEW of_release AS SELECT DISTINCT disease FROM released; CREATE TABLE copied AS FROM of_release"
+    )
+    for keys in ("released", "of_release", "main.released"):
+        with pytest.raises(PolicyError, match="released, a release of the rows that the budget protects"):
+            ask(con, BY_DISEASE, f"epsilon => 1, keys => {keys}")
+    assert con.execute("SHOW BUDGETS").fetchone()[3] == 0
+    assert ask(con, BY_DISEASE, "epsilon => 1, keys => copied")
+
+
 HOSTILE = """
 CREATE TABLE "v ""1""; --" AS SELECT patient AS "a b", disease AS "GROUP", bill AS "x""y" FROM visits;
 CREATE POLICY q ON "v ""1""; --" ("a b" ENTITY, "GROUP" QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);

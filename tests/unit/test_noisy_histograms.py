@@ -245,6 +245,24 @@ def test_values_that_are_known_from_the_rows_are_refused(con, hierarchy, message
     assert spent(con) == [0.0]
 
 
+def test_a_release_lists_public_values_only_with_noise(con):
+    con.execute("CREATE POLICY plain ON visits (patient ENTITY, disease QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE plain AS POLICY plain METHOD generalization(suppression => 1)")
+    con.execute(RELEASE.replace("TABLE h", "TABLE noisy") + "(by => (disease), epsilon => 1) UNDER BUDGET b")
+    for table in ("plain", "noisy"):
+        query = f"SELECT DISTINCT disease FROM {table} WHERE disease IS NOT NULL"
+        con.execute(f"CREATE HIERARCHY of_{table} AS LEVELS ({query})")
+        con.execute(
+            f"CREATE POLICY of_{table} ON visits (patient ENTITY, disease QUASI IDENTIFIER USING of_{table}) "
+            "REQUIRE k_anonymity(k => 2)"
+        )
+    listed = "CREATE ANONYMIZED TABLE h AS POLICY {} METHOD dp_histogram(by => (disease), epsilon => 1) UNDER BUDGET b"
+    with pytest.raises(PolicyError, match="of_plain reads plain, a release of the rows that the budget protects"):
+        con.execute(listed.format("of_plain"))
+    assert spent(con) == [1.0]
+    con.execute(listed.format("of_noisy"))
+
+
 @pytest.mark.parametrize("hierarchy", ["told", "large"])
 def test_labels_of_found_combinations_are_not_made_of_the_rows(con, hierarchy):
     """A label such as the greatest patient of a ward would be published as it is."""

@@ -13,13 +13,15 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Scalar, written
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, about
 from sqlanon.estimates.noisy.query import NoisyQuery
 from sqlanon.sources.catalog_entries import find_relation
+from sqlanon.sources.protected import require_no_release
 from sqlanon.sources.source import require_not_source, source_column
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, row_alias, try_cast, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import to_sql
 
 # So many groups at most: each has a row in the answer, and noise of its own.
 _MOST_GROUPS = 100_000
@@ -118,6 +120,9 @@ def _of_table(
         )
     table = relation(entry[1])
     require_not_source(engine, name, table, policy)
+    with about("argument", "keys"):
+        tables = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
+        require_no_release(engine, policy, tables, f"the table of keys {name}")
     columns = engine.columns(exp.select(exp.Star()).from_(table.copy()))
     spelled = [source_column(group, columns, f"the table of keys {name}")[0] for group, _ in query.groups]
     keys = [

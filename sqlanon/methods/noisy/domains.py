@@ -22,7 +22,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.catalog_entries import find_relation, source_entry
-from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows
+from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows, require_no_release
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, cast, identical, is_not_null, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
@@ -147,7 +147,9 @@ def _require_public(engine: Engine, policy: Policy, bound: BoundAttribute) -> No
         return
     source = source_entry(engine, policy.source)
     called = f"{bound.column}: its hierarchy {hierarchy.name}"
-    for name in _tables_read(engine, query, called):
+    tables = _tables_read(engine, query, called)
+    require_no_release(engine, policy, tables, called)
+    for name in tables:
         entry = find_relation(engine, name)
         if entry is None and _FILE.search(name.name) is None:
             raise PolicyError(
