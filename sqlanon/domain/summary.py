@@ -186,7 +186,7 @@ class Summary:
             ("counts", self._counts()),
             ("guess", self._guess()),
             ("no promise", self.not_promised),
-            ("files", ", ".join(map(_printable, self.files)) or "none were written"),
+            ("files", ", ".join(_printable(file, len(file) * 8) for file in self.files) or "none were written"),
         )
 
     def text(self, width: int | None = None) -> str:
@@ -204,16 +204,16 @@ class Summary:
                 break_on_hyphens=False,
                 break_long_words=False,
             )
-            for name, text in self.lines
-            for at, part in enumerate(self._parts(name, text))
+            for name, parts in self.parts
+            for at, part in enumerate(parts)
         )
         return "\n".join(folded)
 
-    def _parts(self, name: str, text: str) -> tuple[str, ...]:
-        """The text of a line in the parts that begin anew."""
-        if name != "columns":
-            return (text,)
-        return (*self._each_column(), *filter(None, [self._not_published()]))
+    @property
+    def parts(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The eight lines in the parts that begin anew: each column of its own."""
+        columns = (*self._each_column(), *filter(None, [self._not_published()]))
+        return tuple((name, columns if name == "columns" else (text,)) for name, text in self.lines)
 
     def __str__(self) -> str:
         return self.text()
@@ -357,7 +357,7 @@ def _short(number: float) -> str:
     return f"{rounded:g}"
 
 
-def _printable(text: str | None) -> str:
+def _printable(text: str | None, longest: int = _LONGEST) -> str:
     """A name or label on one line, shortened."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text or "")
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -144,6 +144,10 @@ def test_the_summary_counts_what_pandas_counts(released: Any) -> None:
 def test_a_page_for_notebooks_and_a_file(released: Any, tmp_path: Path) -> None:
     shown = released._repr_html_()
     assert "120 in, 120 out" in shown
+    # A notebook's own style would put texts to the right.
+    summary = shown[: shown.index("</table>")]
+    assert summary.count("<td") == summary.count('<td style="text-align: left">') == 7
+    assert "<br>hiv (secret): as it is" in summary
     assert pandas.DataFrame(released)._repr_html_() in shown
     assert str(released) == str(pandas.DataFrame(released))
 

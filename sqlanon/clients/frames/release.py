@@ -18,7 +18,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine, rest, wake
 from sqlanon.engines.python_variables import registered_frames
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.export.report.markup import Page, paragraph, table
+from sqlanon.export.report.markup import Markup, Page, in_notebook, paragraph, table, text
 from sqlanon.release.existing.restored_columns import forget_column
 from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.run import run_statement
@@ -142,8 +142,9 @@ class FrameRelease:
         return str(self.summary)
 
     def _repr_html_(self) -> str:
-        lines = table("Summary of the release", ["", ""], self.summary.lines)
-        return "\n".join([lines, *map(paragraph, self.remarks)])
+        lines = [(name, Markup("<br>".join(map(text, parts)))) for name, parts in self.summary.parts]
+        shown = lines if self.summary.files else lines[:-1]
+        return in_notebook(table("Summary of the release", ["", ""], shown), *map(paragraph, self.remarks))
 
     @contextmanager
     def _at_work(self) -> Iterator[DuckDBEngine]:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlanon.export.report.markup import InPlaceOfNumber, Markup, paragraph, table, text
+from sqlanon.export.report.markup import InPlaceOfNumber, Markup, in_notebook, paragraph, table, text
 
 if TYPE_CHECKING:
     from sqlanon.engines.connection_methods import DuckDBRelation
@@ -60,9 +60,9 @@ class Result:
     def _repr_html_(self) -> str:
         """The table, with the remarks below it; a proposal with its script, which can be copied."""
         if self.relation is not None and is_proposal(self.relation):
-            return "\n".join((*_proposal(self.relation, self._title), *map(paragraph, self.remarks)))
+            return in_notebook(*_proposal(self.relation, self._title), *map(paragraph, self.remarks))
         parts = [] if self.relation is None or self._head is None else [_table(self.relation, self._head, self._title)]
-        return "\n".join((*parts, *map(paragraph, self.remarks)))
+        return in_notebook(*parts, *map(paragraph, self.remarks))
 
 
 def is_proposal(relation: DuckDBRelation) -> bool:
@@ -72,7 +72,7 @@ def is_proposal(relation: DuckDBRelation) -> bool:
 
 def proposal_html(relation: DuckDBRelation) -> str | None:
     """The answer of PROFILE as HTML, None for any other relation: IPython then displays it as it would without."""
-    return "\n".join(_proposal(relation, "PROFILE")) if is_proposal(relation) else None
+    return in_notebook(*_proposal(relation, "PROFILE")) if is_proposal(relation) else None
 
 
 def _proposal(relation: DuckDBRelation, title: str) -> Iterator[Markup]:

@@ -280,6 +280,14 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
+_TEXT_CELL = re.compile(r'<(td|th scope="(?:row|col)")((?: class="long")?)>')
+
+
+def in_notebook(*parts: Markup) -> Markup:
+    """The parts below each other, for a notebook: its own style would put the texts of a table to the right."""
+    return Markup(_TEXT_CELL.sub(r'<\1\2 style="text-align: left">', "\n".join(parts)))
+
+
 _FRAME = "width: 100%; height: 40rem; border: 0"
 
 
