@@ -12,6 +12,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError, UserError, connect
 from sqlanon.engines.spark import SparkEngine
+from sqlanon.errors import DataError
 
 pytestmark = pytest.mark.spark
 
@@ -165,6 +166,17 @@ def test_figures_are_the_same(connections: tuple[Connection, Connection]) -> Non
     )
     assert ours == theirs
     assert all(any(name in row for row in theirs) for name in ("granularity_loss", "prosecutor_risk", "a_know"))
+    calls = "population_uniques(0.2), k_map_estimated(k => 5, sampling_fraction => 0.2)"
+    ours, theirs = (
+        rounded(connection.execute(f"MEASURE labels WITH FIGURES ({calls})").fetchall()) for connection in connections
+    )
+    assert ours == theirs
+    wrong: list[str] = []
+    for connection in connections:
+        with pytest.raises(DataError, match="are NULL, below 1 or not finite") as error:
+            connection.execute("MEASURE labels WITH FIGURES (individual_risk(weights => price))")
+        wrong.append(error.value.message)
+    assert wrong[0] == wrong[1]
     with pytest.raises(PolicyError, match="it gives numbers to rows, which are on Spark"):
         connections[1].execute("MEASURE labels WITH FIGURES (u_loss)")
 
