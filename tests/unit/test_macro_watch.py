@@ -441,3 +441,13 @@ def test_a_text_without_a_statement_is_not_counted() -> None:
             engine._execute(text, ())
         counts.append(engine._queries - before)
     assert counts == [1, 0, 0, 0, 0, 0, 2, 1]
+
+
+def test_what_a_ledger_spends_on_a_connection_of_its_own_is_counted(con: Connection) -> None:
+    """So an answer under a budget does not make the next statement list the functions; a macro is found as before."""
+    con.execute(f"{POLICY}; CREATE BUDGET b ON POLICY p (epsilon => 9)")
+    ask = "ESTIMATE SELECT count(*) AS n FROM people UNDER BUDGET b (epsilon => 1)"
+    con.execute(ask).fetchall()
+    assert listings(con, ask) == 0
+    con.duckdb.execute(MACRO)
+    require_found(con, ask)
