@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
 from sqlanon.assess.figures.population_risk import k_map, risk, uniques
+from sqlanon.assess.figures.sse import sse
 from sqlanon.assess.figures.suda import suda
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.assess.figures.with_noise import epsilon, marginals
@@ -49,6 +50,7 @@ COMPUTED: Mapping[str, Computed] = {
     "non_uniform_entropy": non_uniform_entropy,
     "population_uniques": uniques,
     "precision": precision,
+    "sse": sse,
     "suda": suda,
     "u_loss": u_loss,
 }

@@ -40,6 +40,7 @@ METHODS: Mapping[str, str] = {
     "itemsets": "sqlanon.methods.itemsets.method",
     "loose": "sqlanon.methods.fragmentation.loose",
     "m_invariance": "sqlanon.methods.m_invariance.method",
+    "microaggregation": "sqlanon.methods.microaggregation.method",
     "mondrian": "sqlanon.methods.mondrian.method",
     "multirelational": "sqlanon.methods.multirelational.method",
     "slicing": "sqlanon.methods.slicing.method",

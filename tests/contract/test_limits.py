@@ -44,6 +44,7 @@ class Use:
 
     visit: str = "IDENTIFIER"
     age: str = "QUASI IDENTIFIER"
+    zip: str = "QUASI IDENTIFIER"
     items: str = "IDENTIFIER"
     confidential: str = ""
     require: str = ""
@@ -109,8 +110,8 @@ USES: Mapping[str, Mapping[str, str]] = {
     "shifts": {"visit": "ENTITY", "seen": "INSENSITIVE SHIFT (DAYS => 9)"},
     "respondents": {"visit": "ENTITY"},
     "pseudonyms": {"visit": "IDENTIFIER PSEUDONYM"},
-    "min_level": {"age": "QUASI IDENTIFIER MIN LEVEL 1"},
-    "max_level": {"age": "QUASI IDENTIFIER MAX LEVEL 0"},
+    "min_level": {"zip": "QUASI IDENTIFIER MIN LEVEL 1"},
+    "max_level": {"zip": "QUASI IDENTIFIER MAX LEVEL 0"},
     "public": {"require": "AGAINST voters REQUIRE k_map(k => 2)"},
     "guarding": {"require": "REQUIRE personalized(p => 1, guarding => guard, attribute => disease)"},
     "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)", "ward": "SENSITIVE"},
@@ -144,7 +145,7 @@ def asked() -> Iterator[Connection]:
 def statements(call: str, use: Use) -> tuple[str, str]:
     """CREATE POLICY, and the statement that publishes it."""
     roles = (
-        f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward {use.ward}, "
+        f"visit {use.visit}, age {use.age}, zip {use.zip}, disease SENSITIVE USING diseases, ward {use.ward}, "
         f"guard IDENTIFIER, items {use.items}, seen {use.seen}"
     )
     return (

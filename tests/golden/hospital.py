@@ -31,6 +31,9 @@ TREES = COLUMNS.format(dob=" USING birth", zip=" USING zip_prefix")
 
 GLOBAL = "CREATE ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD generalization(suppression => 0.06);"
 REGIONS = f"CREATE POLICY regions ON patients ({RANGES}) REQUIRE k_anonymity(k => 3);"
+DAYS = """CREATE POLICY days ON (SELECT epoch(dob) AS born, sex, zip::INTEGER AS zip, disease FROM patients)
+    (born QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER, disease SENSITIVE)
+    REQUIRE k_anonymity(k => 3);"""
 DIVERSE = f"CREATE POLICY diverse ON patients ({TREES}) REQUIRE k_anonymity(k => 2), t_closeness(t => 0.5);"
 SETS = f"""CREATE POLICY sets ON patients ({TREES}) REQUIRE k_anonymity(k => 3, on => (dob, zip)),
     l_diversity(l => 3, on => (sex, zip));"""
@@ -94,6 +97,9 @@ FOLDERS = {
         Case("relaxed", _made("regions", "mondrian(mode => 'relaxed')"), REGIONS),
         Case("gain", _made("regions", "mondrian(split => 'information_gain', target => disease)"), REGIONS),
         Case("none", _made("regions", "mondrian(publish => 'none')"), REGIONS),
+    ),
+    "microaggregation": (
+        Case("table", _made("days", "microaggregation(k => 3)"), DAYS),
     ),
     "anatomy": (
         Case("random", _made("regions", "anatomy(l => 3)"), REGIONS),

@@ -19,6 +19,7 @@ _FILES = {
     "mondrian": (
         "limits method_arguments methods methods_killed mondrian mondrian_bounds mondrian_live mondrian_oracle steps"
     ),
+    "microaggregation": "limits method_arguments methods methods_killed microaggregation steps",
     "anatomy": (
         "anatomy anatomy_estimates anatomy_models assumptions bucket_checks bucket_releases bucket_tables buckets "
         "definetti estimate_anatomy estimates_dealt methods methods_killed steps"
@@ -177,6 +178,7 @@ _PARTS = {
     "methods.generalization": "generalization local_recoding explain",
     "methods.itemsets": "itemsets",
     "methods.m_invariance": "m_invariance",
+    "methods.microaggregation": "microaggregation",
     "methods.mondrian": "mondrian",
     "methods.multirelational": "related_tables",
     "methods.shared": "models",

@@ -120,7 +120,7 @@ def test_help_on_measure_has_each_form_and_what_releases_have() -> None:
     con = sqlanon.connect()
     con.execute(PATIENTS + "CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)")
     for figure in figures:
-        if figure not in ("precision", "non_uniform_entropy", "marginals", "suda"):
+        if figure not in ("precision", "non_uniform_entropy", "marginals", "sse", "suda"):
             con.execute(f"MEASURE r WITH FIGURES ({figure.replace('...', '0.1')})")
     with pytest.raises(PolicyError, match="compares with a public table"):
         con.execute("MEASURE r WITH FIGURES (journalist_risk)")

@@ -17,6 +17,7 @@ __all__ = [
     "Itemsets",
     "Loose",
     "MInvariance",
+    "Microaggregation",
     "Mondrian",
     "Multirelational",
     "Slicing",
@@ -208,6 +209,34 @@ class MInvariance(Method):
         publish: Literal["buckets", "ranges"] | None = None,
     ) -> None:
         super().__init__("m_invariance", m=m, changed=changed, publish=publish)
+
+
+class Microaggregation(Method):
+    """METHOD microaggregation: in place of numbers, the means of groups of at least k rows near each other.
+
+    - `k`: the least number of rows of a group (a whole number from 2 to 1000000000).
+    - `columns`: the quasi-identifiers that are aggregated together; all that are numbers by default (a list of
+      columns).
+    - `algorithm`: how groups are found: by default 'optimal' for one column, 'mdav' for several.
+    - `standardize`: whether columns are compared with variance 1, and not as they are; by default True.
+    - `block`: the most rows among which groups are looked for: more are cut at medians first (a whole number from 8 to
+      1000000000).
+    """
+
+    METHOD: ClassVar[str] = "microaggregation"
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        columns: Sequence[str] | None = None,
+        algorithm: Literal["mdav", "optimal"] | None = None,
+        standardize: bool | None = None,
+        block: int | None = None,
+    ) -> None:
+        super().__init__(
+            "microaggregation", k=k, columns=columns, algorithm=algorithm, standardize=standardize, block=block
+        )
 
 
 class Mondrian(Method):

@@ -283,6 +283,8 @@ MEANINGS: Mapping[str, str] = {
     "non_uniform_entropy": "The number of bits that tell the values below the labels, the sum over rows: a frequent "
     "value costs less than a rare one below the same label. Not defined where rows were left out, because the release "
     "does not show which.",
+    "sse": "The share of the variance of a column that the means of groups do not show, and of all columns together, "
+    f"each with variance 1. {_FROM_0_TO_1}.",
     "u_loss": "The error of the release about large groups of people, such as all of an age and a sex: the "
     "Jensen-Shannon divergence of their sensitive values in the release from those in the source, in nats, the mean "
     "over groups with at least 5 % of the source's rows.",

@@ -167,11 +167,16 @@ def is_sole_parameter(question: Question, parameter: str, *, public: bool) -> bo
 
 
 def always_satisfied() -> Requirement:
-    """A requirement that every class satisfies: one that so many rows are enough for, with a single row.
+    """A requirement that every class satisfies. Raises as `satisfied_with` does."""
+    return satisfied_with(1)
 
-    Raises InternalError where no model says so in its header.
+
+def satisfied_with(rows: int) -> Requirement:
+    """A requirement that a class satisfies with this many rows, each of another respondent, and violates with fewer.
+
+    Raises InternalError where no model says in its header how many rows are enough for it.
     """
     for question, *_ in readable_models():
-        if (rows := question.enough_rows) and is_sole_parameter(question, rows, public=False):
-            return Requirement(question.model, ((rows, 1),))
+        if (enough := question.enough_rows) and is_sole_parameter(question, enough, public=False):
+            return Requirement(question.model, ((enough, rows),))
     raise InternalError("no model says how many rows are enough for a class")

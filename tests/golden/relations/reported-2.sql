@@ -1,7 +1,7 @@
 WITH "equivalence_class" AS (
-  SELECT {'dob': "dob", 'sex': "sex", 'zip': "zip"} AS "class_id", COUNT(*) AS "size", COUNT(*) AS "entities"
+  SELECT {{#1}: {#2}, 'sex': "sex", 'zip': "zip"} AS "class_id", COUNT(*) AS "size", COUNT(*) AS "entities"
   FROM "memory"."main"."__sqlanon_candidate_1"
-  GROUP BY "dob", "sex", "zip"
+  GROUP BY {#2}, "sex", "zip"
 )
 SELECT *
-FROM ({report({#1})}) AS "report"
+FROM ({report({#3})}) AS "report"

@@ -8,12 +8,7 @@ FROM (
     SELECT "dob", "sex", "zip", "disease", "source"."rowid" AS "__sqlanon_row"
     FROM "memory"."main"."patients" AS "source"
   ), "placement" AS (SELECT "row", "region" FROM "__sqlanon_row_regions_1"), "recoded" AS MATERIALIZED (
-    SELECT
-      "region"."class" AS "class_id", "region"."label_0" AS "label_0", "region"."label_1" AS "label_1",
-      "region"."label_2" AS "label_2", "source"."disease" AS "column_3"
-    FROM "source"
-    JOIN "placement" ON "source"."__sqlanon_row" = "placement"."row"
-    JOIN "__sqlanon_labels_1" AS "region" ON "region"."region" = "placement"."region"
+    {recoded("__sqlanon_labels_1")}
   ), "equivalence_class" AS ({equivalence_class-6("recoded")}), "kept" AS ({kept-2(3)})
   SELECT
     "recoded"."label_0" AS "dob", "recoded"."label_1" AS "sex", "recoded"."label_2" AS "zip",

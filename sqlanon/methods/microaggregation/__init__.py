@@ -1,0 +1,1 @@
+"""METHOD microaggregation: numbers as the means of groups of at least k rows near each other."""

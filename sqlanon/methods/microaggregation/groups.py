@@ -1,0 +1,332 @@
+"""The rows of a source in groups: their numbers read, aggregated within each stratum, and the means of the groups.
+
+A stratum is the rows that show the same of the quasi-identifiers that are not aggregated, and that have NULL in the
+same columns. Groups are made within a stratum, so that all rows of a group show the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.numbers import counted
+from sqlanon.errors import DataError, PrivacyViolation
+from sqlanon.methods.microaggregation.mdav import Numbers, Rows, halved, mdav
+from sqlanon.methods.microaggregation.optimal import optimal
+from sqlanon.methods.shared.task import Task
+from sqlanon.sources.requirement_columns import require_listed
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    ascending,
+    by_bytes,
+    cast,
+    identical,
+    is_not_null,
+    is_null,
+    or_zero,
+    order_by,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.cells.cells import row_number
+from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, published_value, stored_labels
+from sqlanon.sql.release.recode import label_name
+
+_STRATUM, _ROW, _NUMBER, _REGION = "stratum", "row", "number", "region"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The work: groups of at least `k` rows by the columns `aggregated`, each of them a quasi-identifier.
+
+    `strata` are the other quasi-identifiers. If `optimal`, groups are the best ones of one column; else they are
+    MDAV's, within blocks of at most `block` rows where there are more. If `standardized`, each column has variance 1.
+    """
+
+    k: int
+    aggregated: tuple[BoundAttribute, ...]
+    strata: tuple[BoundAttribute, ...]
+    optimal: bool
+    standardized: bool
+    block: int | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The tables of groups, their number and sizes, the number of strata, and the loss, SSE / SST.
+
+    `regions` has for each group (`region`) the labels and means of its rows, and their `class`, the first of the groups
+    with the same; `row_regions` has the group of each row of the source.
+    """
+
+    regions: str
+    row_regions: str
+    rows: int
+    count: int
+    smallest: int
+    largest: int
+    strata: int
+    loss: float
+
+
+def value_name(index: int) -> str:
+    """The column with the numbers of the aggregated column at this index."""
+    return f"value_{index}"
+
+
+def grouped(task: Task, plan: Plan) -> Groups:
+    """The groups of all rows. Raises DataError for numbers that are not finite.
+
+    Raises PrivacyViolation where a stratum has fewer than k rows.
+    """
+    rows = task.scratch.table("rows", _numbered(task, plan))
+    _require_finite(task, plan, rows)
+    values, missing, strata = _read(task, plan, rows)
+    scaled, exponents = _scaled(values, plan.standardized)
+    weights = _weights(scaled, missing, plan.standardized)
+    groups = _within_strata(task, plan, scaled, missing, strata, weights)
+    sizes = np.bincount(groups)
+    means = np.array([np.bincount(groups, column) / np.maximum(sizes, 1) for column in scaled])
+    loss = _loss(scaled, missing, weights, means[:, groups]) if len(groups) else 0.0
+    published = np.ldexp(means, exponents[:, None])
+    row_regions = _uploaded(task, {_NUMBER: np.arange(len(groups)), _REGION: groups})
+    of_rows = exp.select(column(_ROW, "row"), column(_REGION, "numbered")).from_(relation(rows, as_="row"))
+    on = column(_NUMBER, "row").eq(column(_NUMBER, "numbered"))
+    row_regions = task.scratch.table("row_regions", of_rows.join(relation(row_regions, as_="numbered"), on=on))
+    return Groups(
+        regions=task.scratch.table("regions", _regions(task, plan, rows, row_regions, published, len(sizes))),
+        row_regions=row_regions,
+        rows=len(groups),
+        count=len(sizes),
+        smallest=int(sizes.min(initial=len(groups))),
+        largest=int(sizes.max(initial=0)),
+        strata=len(np.unique(strata)),
+        loss=loss,
+    )
+
+
+# Rows as they are read: numbers as DOUBLE, and labels of the other columns.
+
+
+def _numbered(task: Task, plan: Plan) -> exp.Select:
+    """row, number, stratum, label_i of each other quasi-identifier, value_i: a row for each of the source.
+
+    `number` counts the rows from 0 in their order, without the gaps that deleted rows leave in `row`.
+    """
+    query = exp.select(alias(row_number(), _ROW)).from_(relation(task.policy.relation, as_="source"))
+    keys: list[exp.Expr] = []
+    for bound in plan.strata:
+        index = task.policy.quasi_identifiers.index(bound)
+        label = _label(task, query, index, bound)
+        query.select(alias(label, label_name(index)), copy=False)
+        keys.append(by_bytes(label.copy()) if bound.published_type == "VARCHAR" or bound.min_level else label.copy())
+    for index, bound in enumerate(plan.aggregated):
+        value = cast(column(bound.column, "source"), "DOUBLE")
+        query.select(alias(value, value_name(index)), copy=False)
+        keys.append(is_null(column(bound.column, "source")))
+    stratum = window(f.dense_rank(), order=order_by(*map(ascending, keys))) - 1
+    number = window(f.row_number(), order=order_by(ascending(row_number()))) - 1
+    return query.select(alias(stratum, _STRATUM), alias(number, _NUMBER), copy=False)
+
+
+def _label(task: Task, query: exp.Select, index: int, bound: BoundAttribute) -> exp.Expr:
+    """The label of a column that is not aggregated, at its MIN LEVEL; the query is joined with the labels.
+
+    Raises DataError where its hierarchy lacks values.
+    """
+    value = published_value(bound, "source")
+    if bound.min_level == 0:
+        return value
+    if bound.min_level == bound.height:
+        return literal("*")
+    values = occurring_values(bound, task.policy.relation)
+    table = task.scratch.table("labels", generalized(bound, values, stored_labels(bound), counted=False))
+    if bound.stored:
+        require_listed(task.engine, bound, table, relation(("anon", "hierarchy_value")))
+    name = f"labels_{index}"
+    query.join(relation(table, as_=name), on=identical(value, column("value", name)), join_type="LEFT", copy=False)
+    return column(level_name(bound.min_level), name)
+
+
+def _require_finite(task: Task, plan: Plan, rows: str) -> None:
+    """Raises DataError for numbers that have no mean, by their count."""
+    for index, bound in enumerate(plan.aggregated):
+        infinite = exp.not_(f.call("isfinite", column(value_name(index))))
+        query = exp.select(f.count()).from_(relation(rows)).where(is_not_null(column(value_name(index))), infinite)
+        ((number,),) = task.engine.rows(query)
+        if number:
+            raise DataError(
+                f"{bound.column} is infinite or not a number in {counted(int(number), 'row')}, and has no mean",
+                hint="leave these rows out, or make them NULL, in a query: ON (SELECT ...)",
+            )
+
+
+def _read(task: Task, plan: Plan, rows: str) -> tuple[Numbers, Any, Rows]:
+    """The numbers, a row for each column and 0 for NULL; whether they are NULL; the stratum of each row."""
+    names = [value_name(index) for index in range(len(plan.aggregated))]
+    outputs = [alias(or_zero(column(name)), name) for name in names]
+    nulls = [alias(is_null(column(name)), f"{name}_null") for name in names]
+    query = exp.select(column(_STRATUM), *outputs, *nulls).from_(relation(rows)).order_by(ascending(column(_NUMBER)))
+    read = task.engine.arrays(query)
+    values = np.array([np.asarray(read[name], dtype=np.float64) for name in names])
+    missing = np.array([np.asarray(read[f"{name}_null"], dtype=bool) for name in names])
+    return values, missing, np.asarray(read[_STRATUM], dtype=np.int64)
+
+
+# Numbers as they are compared.
+
+
+def _scaled(values: Numbers, standardized: bool) -> tuple[Numbers, Any]:
+    """The values divided by powers of two so that none exceeds 1, and the exponents of these.
+
+    The division is exact, and squares and sums of the quotients are no infinite numbers. Columns that are compared as
+    they are have one exponent.
+    """
+    exponents = np.frexp(np.abs(values).max(axis=1, initial=0.0))[1]
+    if not standardized:
+        exponents = np.full_like(exponents, exponents.max(initial=0))
+    return np.ldexp(values, -exponents[:, None]), exponents
+
+
+def _weights(scaled: Numbers, missing: Any, standardized: bool) -> Numbers:
+    """The factor of each column's squares: 1 / variance, with the number of values as divisor; 1 for one value."""
+    weights = np.ones(len(scaled))
+    for index, (numbers, nulls) in enumerate(zip(scaled, missing, strict=True)):
+        known = numbers[~nulls]
+        if standardized and len(known) and known.min() < known.max():
+            weights[index] = 1 / np.var(known - known.min())
+    return weights
+
+
+def _loss(scaled: Numbers, missing: Any, weights: Numbers, means: Numbers) -> float:
+    """SSE / SST: the squared distances from the groups' means over those from the mean of all; 0 of equal rows."""
+    within = total = 0.0
+    for numbers, nulls, weight, of_groups in zip(scaled, missing, weights, means, strict=True):
+        known = numbers[~nulls]
+        if len(known) and known.min() < known.max():
+            within += weight * float(((known - of_groups[~nulls]) ** 2).sum())
+            total += weight * float(((known - known.mean()) ** 2).sum())
+    return within / total if total else 0.0
+
+
+# Groups within strata.
+
+
+def _within_strata(task: Task, plan: Plan, scaled: Numbers, missing: Any, strata: Rows, weights: Numbers) -> Rows:
+    """The group of each row. Raises PrivacyViolation where a stratum has fewer than k rows."""
+    groups = np.zeros(len(strata), dtype=np.int64)
+    parts = list(_parts(strata))
+    _require_enough(task, plan, parts)
+    number = done = 0
+    for part in parts:
+        known = np.flatnonzero(~missing[:, part[0]])
+        of_part = _groups(scaled[np.ix_(known, part)], weights[known], plan, _reporter(task, done, len(strata)))
+        groups[part] = of_part + number
+        number += int(of_part.max()) + 1
+        done += len(part)
+    return groups
+
+
+def _parts(strata: Rows) -> Iterator[Rows]:
+    """The rows of each stratum, in their order."""
+    order = np.argsort(strata, kind="stable")
+    ends = np.flatnonzero(np.diff(strata[order])) + 1
+    return (part for part in np.split(order, ends) if len(part))
+
+
+def _groups(values: Numbers, weights: Numbers, plan: Plan, progress: Callable[[int], None] | None) -> Rows:
+    """The groups of one stratum, whose rows have numbers in all of these columns."""
+    rows = values.shape[1]
+    if not len(values) or rows < 2 * plan.k:
+        return np.zeros(rows, dtype=np.int64)
+    # Differences from the least value have all digits that the numbers have.
+    values = values - values.min(axis=1)[:, None]
+    if plan.optimal:
+        return optimal(values[0], plan.k)
+    groups = np.zeros(rows, dtype=np.int64)
+    number = 0
+    for block in halved(values, weights, plan.block or rows):
+        of_block = mdav(values[:, block], weights, plan.k, progress)
+        groups[block] = of_block + number
+        number += int(of_block.max()) + 1
+    return groups
+
+
+def _require_enough(task: Task, plan: Plan, parts: Sequence[Rows]) -> None:
+    small = [len(part) for part in parts if len(part) < plan.k]
+    if not small:
+        return
+    rows = sum(map(len, parts))
+    if len(parts) == 1:
+        raise PrivacyViolation(
+            f"{task.name}: groups of {plan.k} rows cannot be made of {counted(rows, 'row')}; nothing was published",
+            hint="require a smaller k",
+        )
+    names = ", ".join(bound.column for bound in plan.strata)
+    by = f"the same {names} and NULL in the same columns" if names else "NULL in the same columns"
+    raise PrivacyViolation(
+        f"{task.name}: groups of {plan.k} rows are made of rows with {by}, and {sum(small)} of {rows} rows have fewer "
+        f"than {plan.k} of these; nothing was published",
+        hint="write MIN LEVEL for the columns that are not aggregated, or leave rows or NULLs out in a query: "
+        "ON (SELECT ...)",
+    )
+
+
+def _reporter(task: Task, done: int, rows: int) -> Callable[[int], None] | None:
+    """Tells the observer how many rows have groups."""
+    watching = task.watching
+    if watching is None:
+        return None
+
+    def report(left: int) -> None:
+        watching("solve", max(rows - left, done), rows, f"{left} rows without a group")
+
+    return report
+
+
+# Tables of groups.
+
+
+def _uploaded(task: Task, columns: dict[str, Rows]) -> str:
+    """A temporary table of whole numbers."""
+    outputs = [
+        alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in enumerate(columns, start=1)
+    ]
+    values = [numbers.tolist() for numbers in columns.values()]
+    return task.scratch.table("numbers", exp.select(*outputs), values)
+
+
+def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers, count: int) -> exp.Select:
+    """region, label_i, class: the labels and means of each group."""
+    outputs = [
+        alias(f.unnest(cast(parameter(number), kind)), name)
+        for number, (name, kind) in enumerate(
+            [(_REGION, "BIGINT[]"), *((value_name(index), "DOUBLE[]") for index in range(len(means)))], start=1
+        )
+    ]
+    numbers = [list(range(count)), *(column_means.tolist() for column_means in means)]
+    table = task.scratch.table("means", exp.select(*outputs), numbers)
+    query = exp.select(column(_REGION, "mean")).from_(relation(table, as_="mean"))
+    on_region = column(_REGION, "mean").eq(column(_REGION, "numbered"))
+    query = query.join(relation(row_regions, as_="numbered"), on=on_region)
+    query = query.join(relation(rows, as_="row"), on=column(_ROW, "row").eq(column(_ROW, "numbered")))
+    keys: list[exp.Expr] = []
+    for index, bound in enumerate(task.policy.quasi_identifiers):
+        if bound in plan.strata:
+            label: exp.Expr = f.any_value(column(label_name(index), "row"))
+        else:
+            value = value_name(plan.aggregated.index(bound))
+            # NULL in one row of a group is NULL in all of them.
+            known = f.count(column(value, "row")) > 0
+            mean = f.any_value(column(value, "mean"))
+            label = exp.Case().when(known, mean)
+        query.select(alias(label, label_name(index)), copy=False)
+        keys.append(column(label_name(index)))
+    query = query.group_by(column(_REGION, "mean"))
+    first = window(f.min(column(_REGION)), partition_by=keys)
+    return exp.select(exp.Star(), alias(first, "class")).from_(query.subquery("shown"))

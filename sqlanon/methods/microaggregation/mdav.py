@@ -1,0 +1,157 @@
+"""MDAV: groups of k rows, two at a time, around rows that are far from the mean and from each other.
+
+Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control (2002); the
+variant with groups of fixed size is that of Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous
+k-anonymity through microaggregation (2005). Of rows that are equally far the earlier one is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.int64]
+
+# The rows whose kth distance bounds that of all, so that few rows have to be put in order.
+_SAMPLE = 512
+# Rows are moved together once this share of them has groups.
+_GONE = 1 / 16
+# A share far above the rounding errors of distances.
+_SLACK = 1e-9
+
+
+def mdav(values: Numbers, weights: Numbers, k: int, progress: Callable[[int], None] | None = None) -> Rows:
+    """The group of each row, by numbers from 0. `values` has a row for each column, of which it has `weights`.
+
+    There are k rows or more. Each group has k rows, the last one up to 2k - 1. `progress` is told the rows that are
+    left.
+    """
+    rest = _Rest(values, weights)
+    groups = np.zeros(values.shape[1], dtype=np.int64)
+    number = 0
+    while rest.count >= 2 * k:
+        if progress is not None:
+            progress(rest.count)
+        first = rest.farthest_from_mean()
+        from_first = rest.distances(rest.at(first), lasting=True)
+        groups[rest.take(rest.nearest(from_first, first, k))] = number
+        number += 1
+        # Of fewer than 2k rows the rest is one group, else there is one around the row that is farthest from `first`.
+        if rest.count >= 2 * k:
+            second = rest.farthest(from_first)
+            groups[rest.take(rest.nearest(rest.distances(rest.at(second)), second, k))] = number
+            number += 1
+        rest.move_together()
+    groups[rest.rows] = number
+    return groups
+
+
+def halved(values: Numbers, weights: Numbers, most: int) -> Iterator[Rows]:
+    """All rows in blocks of at most `most`, each cut at the median of the column in which it is widest.
+
+    A block that has been cut has at least half as many rows.
+    """
+    blocks = [np.arange(values.shape[1], dtype=np.int64)]
+    while blocks:
+        block = blocks.pop()
+        if len(block) <= most:
+            yield np.sort(block)
+            continue
+        inside = values[:, block]
+        widest = int(np.argmax(weights * (inside.max(axis=1) - inside.min(axis=1)) ** 2))
+        # Of equal values the earlier rows come first, so that the blocks are the same each time.
+        in_order = block[np.lexsort((block, inside[widest]))]
+        blocks += [in_order[len(block) // 2 :], in_order[: len(block) // 2]]
+
+
+class _Rest:
+    """The rows that have no group yet, in their order. Rows are named by where they are in `_values`."""
+
+    def __init__(self, values: Numbers, weights: Numbers) -> None:
+        self._weights = weights
+        # New arrays of this size would cost more than the numbers in them.
+        self._passing, self._lasting, self._part = (np.empty(values.shape[1]) for _ in range(3))
+        self._hold(values, np.arange(values.shape[1], dtype=np.int64))
+
+    def _hold(self, values: Numbers, order: Rows) -> None:
+        """Makes these the rows that are left, with their distances from their mean as it is now."""
+        self._values, self._order, self._gone = values, order, order[:0]
+        self.count, self._sums = len(order), values.sum(axis=1)
+        self._middle = self._sums / max(self.count, 1)
+        self._from_middle = self.distances(self._middle).copy()
+
+    @property
+    def rows(self) -> Rows:
+        """The rows that are left, by their numbers among all."""
+        left: Rows = np.delete(self._order, self._gone)
+        return left
+
+    def at(self, row: int) -> Numbers:
+        """The values of a row."""
+        return self._values[:, row].copy()
+
+    def distances(self, point: Numbers, *, lasting: bool = False) -> Numbers:
+        """The squared distances of all rows from a point, until others are computed.
+
+        `lasting` ones hold until other lasting ones are. They are added up column by column for all rows alike, so that
+        equal rows have equal distances.
+        """
+        size = len(self._order)
+        total, part = (self._lasting if lasting else self._passing)[:size], self._part[:size]
+        for index, (column, weight) in enumerate(zip(self._values, self._weights, strict=True)):
+            into = part if index else total
+            np.subtract(column, point[index], out=into)
+            into *= into
+            if weight != 1.0:
+                into *= weight
+            if index:
+                total += part
+        return total
+
+    def farthest_from_mean(self) -> int:
+        """The row that is farthest from the mean of those that are left, the first one of several.
+
+        No row has come nearer to the mean, or gone farther from it, than the mean itself has moved since distances were
+        computed: the others need no look.
+        """
+        moved = float(np.sqrt(((self._sums / self.count - self._middle) ** 2) @ self._weights))
+        least = max(float(np.sqrt(self._from_middle.max())) - (2 + _SLACK) * moved, 0.0) ** 2 * (1 - _SLACK)
+        among = np.flatnonzero(self._from_middle >= least)
+        # A sum of n values is n times their mean. Whole numbers are compared exactly like that.
+        differences = self._values[:, among] * float(self.count) - self._sums[:, None]
+        squares = differences * differences * self._weights[:, None]
+        return int(among[np.argmax(squares.sum(axis=0))])
+
+    def farthest(self, distances: Numbers) -> int:
+        """The row with the greatest distance, the first one of several."""
+        distances[self._gone] = -1.0
+        return int(np.argmax(distances))
+
+    def nearest(self, distances: Numbers, row: int, k: int) -> Rows:
+        """A row and the k - 1 others that are nearest to it by these distances, the first ones of several."""
+        distances[self._gone] = np.inf
+        distances[row] = np.inf
+        sample = distances[:: max(len(distances) // _SAMPLE, 1)]
+        most = np.partition(sample, k)[k] if len(sample) > k else np.inf
+        among = np.flatnonzero(distances <= most)
+        near: Rows = among[np.argsort(distances[among], kind="stable")[: k - 1]]
+        return np.append(near, row)
+
+    def take(self, rows: Rows) -> Rows:
+        """Takes rows out of those that are left; returns their numbers among all."""
+        self._gone = np.append(self._gone, rows)
+        self._from_middle[rows] = -1.0
+        self._sums = self._sums - self._values[:, rows].sum(axis=1)
+        self.count -= len(rows)
+        return self._order[rows]
+
+    def move_together(self) -> None:
+        """Drops the rows that have groups once there are so many that passing over them costs more."""
+        if len(self._gone) > _GONE * len(self._order):
+            left = np.ones(len(self._order), dtype=bool)
+            left[self._gone] = False
+            self._hold(self._values[:, left], self._order[left])

@@ -1,0 +1,66 @@
+"""Requirements that count more than rows, asked of the groups: these are made by size and distance alone."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.domain.numbers import counted
+from sqlanon.errors import PrivacyViolation
+from sqlanon.methods.microaggregation.groups import Groups
+from sqlanon.methods.shared.task import Task
+from sqlanon.sources.requirement_columns import listed_taxonomy
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import row_number
+from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.classes.guard import violations
+from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sql.classes.rows import Rows
+
+
+def require_satisfied(task: Task, groups: Groups, k: int) -> None:
+    """Raises PrivacyViolation where the rows of some groups violate a requirement that k rows are not enough for."""
+    open_ones = {
+        index: requirement for index, requirement in enumerate(task.requirements) if not requirement.satisfied_by(k)
+    }
+    if not open_ones or not groups.rows:
+        return
+    requirements = list(open_ones.values())
+    sensitive = {bound.column: f"value_{index}" for index, bound in enumerate(task.policy.sensitive)}
+    rows = Rows(
+        _rows(task, groups, sensitive).subquery("member"),
+        keys=(column("class_id"),),
+        class_id=column("class_id"),
+        columns={name: column(value) for name, value in sensitive.items()},
+    )
+    background = Background(
+        taxonomies={
+            bound.column: listed_taxonomy(task.engine, task.policy, bound, requirements, task.scratch)
+            for bound in task.policy.sensitive
+        },
+        ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in task.policy.ranges},
+    ).at(list(open_ones))
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    query = exp.select(f.count(), f.sum(column("size"))).from_(violations(requirements).subquery("violation"))
+    ((classes, size),) = task.engine.rows(with_steps(query, steps))
+    if not classes:
+        return
+    least = max(requirement.least_rows for requirement in requirements)
+    raise PrivacyViolation(
+        f"{', '.join(map(str, requirements))} cannot be met: {counted(int(classes), 'group')} with "
+        f"{counted(int(size), 'row')} would violate it, for groups are made by size and distance alone; nothing was "
+        "published",
+        hint=f"write k => {least}" if least > k else "use METHOD mondrian, which cuts by all that is required",
+    )
+
+
+def _rows(task: Task, groups: Groups, sensitive: dict[str, str]) -> exp.Select:
+    """class_id and the sensitive values of each row."""
+    values = [alias(published_value(bound, "source"), sensitive[bound.column]) for bound in task.policy.sensitive]
+    query = exp.select(alias(column("class", "region"), "class_id"), *values)
+    query = query.from_(relation(task.policy.relation, as_="source"))
+    query = query.join(relation(groups.row_regions, as_="numbered"), on=row_number().eq(column("row", "numbered")))
+    return query.join(
+        relation(groups.regions, as_="region"), on=column("region", "region").eq(column("region", "numbered"))
+    )
