@@ -245,7 +245,7 @@ def input_of(data: object, options: CsvOptions) -> Input:
     """
     if isinstance(data, str | PathLike):
         path = os.fsdecode(fspath(data))
-        if os.path.isfile(path) and kind_of(path, path) == STATA and options == CsvOptions():
+        if os.path.isfile(path) and kind_by_name(path) == STATA and options == CsvOptions():
             return PandasInput(read_stata(path)[0])
         return FileInput(path, options)
     if options != CsvOptions():
