@@ -179,6 +179,8 @@ def _generic(questions: Sequence[Question]) -> Iterator[Taken]:
         yield Taken("jointly", "bool", "all sensitive columns at once, instead of each by itself")
     if any(question.of_some_columns for question in questions):
         yield Taken("on", "Names", "the quasi-identifiers by which classes are told apart; by default all")
+    if any(question.within for question in questions):
+        yield Taken("within", "Names", "columns with levels, as 'zip LEVEL 2': compares with the rows of their labels")
     if any(question.of_related_tables for question in questions):
         yield Taken("knows", _literal(KNOWN), "what is known of a person's rows in related tables")
         if not any(parameter.name == "m" for question in questions for parameter in question.parameters):

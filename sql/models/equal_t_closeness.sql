@@ -8,6 +8,7 @@
 -- monotone under suppression: no -- a union of a class within t and one beyond it can be beyond it
 -- excess: size * (distance - t)
 -- excess maximum: 1 - t - the smallest q: the distance of a class that holds the rarest value only
+-- within: equal_nt_closeness with n = 1
 -- reads: equivalence_class, class_sensitive_value, sensitive_value
 
 -- As p and q sum to 1, 1/2 sum |p - q| = 1 - sum min(p, q), and the values that are present in the class

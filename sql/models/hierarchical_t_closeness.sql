@@ -9,6 +9,7 @@
 -- excess: size * (distance - t)
 -- excess maximum: (the greatest distance of a class that holds one value only) - t
 -- joint: no -- a hierarchy has no tuples of values
+-- within: hierarchical_nt_closeness with n = 1
 -- reads: equivalence_class, class_sensitive_value, sensitive_value, sensitive_ancestor
 
 -- All leaves lie at one depth H, so the ground distance is the length of the path between two of them in

@@ -8,6 +8,7 @@
 -- monotone under suppression: no -- a union of a class within t and one beyond it can be beyond it
 -- excess: size * (divergence - t)
 -- excess maximum: (divergence of a class that holds the rarest value only) - t
+-- within: jensen_shannon_nt_closeness with n = 1
 -- reads: equivalence_class, class_sensitive_value, sensitive_value
 
 -- JS(q, p) = 1/2 sum p ln(2p / (p + q)) + 1/2 sum q ln(2q / (p + q)); a value that the class lacks adds

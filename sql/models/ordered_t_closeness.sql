@@ -9,6 +9,7 @@
 -- excess: size * (distance - t)
 -- excess maximum: (distance of a class that holds the first value only, or the last, the greater) - t
 -- joint: no -- tuples of values have no ranks
+-- within: ordered_nt_closeness with n = 1
 -- reads: equivalence_class, class_sensitive_value, sensitive_value
 
 -- Places 1..m are the ranks of the release's values. P_i and Q_i are the shares of the rows at place

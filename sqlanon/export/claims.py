@@ -28,7 +28,7 @@ from sqlanon.methods.base import Figure
 from sqlanon.release.existing.estimable import Recorded, RecordedColumn, RecordedTable
 from sqlanon.sources.joins import JoinedRequirement
 from sqlanon.sql.classes.buckets import VALUE
-from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.questions.ask import WITHIN, BoundRequirement
 from sqlanon.sql.questions.load import INFINITE
 from sqlanon.sql.release.recode import ENDS
 
@@ -60,6 +60,8 @@ def asked_by(requirement: BoundRequirement) -> EntryMembers:
     """The entry's members for a requirement of the policy."""
     when = requirement.question.when
     chosen: Arguments = {when.argument: when.value} if when else {}
+    if requirement.within is not None:
+        chosen |= {WITHIN: [f"{name} LEVEL {level}" for name, level in requirement.within]}
     return EntryMembers(
         str(requirement),
         requirement.question.model,

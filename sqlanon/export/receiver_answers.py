@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -210,7 +210,8 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
         of_labels = []
     if not indexes:
         return
-    coarser = _coarser(export, exported) if of_labels else {}
+    named = {fold(name) for i in of_labels for name, _ in requirements[i].within or ()}
+    coarser = _coarser(export, exported, named) if of_labels else {}
     for part in exported.rows(requirements, indexes):
         answered = [requirements[index] for index in part.indexes]
         known = [(index, r) for index, r in enumerate(answered) if KNOWN_TRIPLE in r.reads]
@@ -257,8 +258,8 @@ def _has_labels_above(export: ReceivedExport) -> bool:
     return all(e.above or e.level is None or e.level + 1 >= e.height for e in export.certificate.levels)
 
 
-def _coarser(export: ReceivedExport, exported: ExportedTables) -> dict[str, exp.Query]:
-    """The labels above those of each column, as `superset_steps` reads them.
+def _coarser(export: ReceivedExport, exported: ExportedTables, named: Collection[str]) -> dict[str, exp.Query]:
+    """The labels above those of each column, as `superset_steps` reads them; of the `named` ones, the labels, too.
 
     Raises PrivacyViolation where the files show other labels than the certificate tells of.
     """
@@ -266,20 +267,24 @@ def _coarser(export: ReceivedExport, exported: ExportedTables) -> dict[str, exp.
     types = [("value", "VARCHAR"), ("level", "BIGINT"), ("node", "BIGINT")]
     coarser: dict[str, exp.Query] = {}
     for entry in export.certificate.levels:
-        if not entry.above or entry.level is None:
+        is_named = fold(entry.attribute) in named
+        if entry.level is None or not (entry.above or is_named):
             continue
         labels = exp.select(as_text(column(entry.attribute))).distinct().from_(table.copy())
         texts = sorted((text for (text,) in exported.engine.rows(labels)), key=by_label)
-        if len(texts) != len(entry.above) or any(len(n) != entry.height - entry.level - 1 for n in entry.above):
+        if entry.above and (
+            len(texts) != len(entry.above) or any(len(n) != entry.height - entry.level - 1 for n in entry.above)
+        ):
             raise PrivacyViolation(
                 f"{export.called}: its certificate tells of other labels of {entry.attribute} than the files have",
                 hint="ask who published it for the export again",
             )
         rows = [
             (text, entry.level + above, node)
-            for text, nodes in zip(texts, entry.above, strict=True)
+            for text, nodes in zip(texts, entry.above or [()] * len(texts), strict=True)
             for above, node in enumerate(nodes, start=1)
         ]
+        rows += [(text, entry.level, number) for number, text in enumerate(texts) if is_named]
         coarser[entry.attribute] = literal_rows(types, rows)
     return coarser
 

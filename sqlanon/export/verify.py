@@ -89,8 +89,9 @@ def labels_above(snapshot: Snapshot) -> dict[str, tuple[tuple[int, ...], ...]]:
     types = {name: kind for table in snapshot.tables for name, kind in table.columns}
     quasi = [a.name for a in snapshot.release.attributes if a.role is Role.QUASI_IDENTIFIER]
     above: dict[str, dict[str | None, list[tuple[int, int]]]] = {n: {} for n in quasi if not types[n].endswith("ZONE")}
+    shown_level = {a.name: a.level for a in snapshot.release.attributes}
     for _, attribute, value, level, node in snapshot.frozen["release_taxonomy"].rows:
-        if attribute in above:
+        if attribute in above and int(level) > (shown_level[attribute] or 0):
             above[attribute].setdefault(value, []).append((int(level), int(node)))
     numbers: dict[str, tuple[tuple[int, ...], ...]] = {}
     for name, of in above.items():

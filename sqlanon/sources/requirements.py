@@ -141,6 +141,7 @@ def bind_requirements(
     requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
     _require_one_row_each(engine, bound, requirements)
     _require_broader_classes(engine, bound, requirements)
+    bound = _below_broader_classes(bound, requirements)
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []
     bound_requirements: list[BoundRequirement] = []
@@ -188,7 +189,7 @@ def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: S
         return
     model = asking[0].question.model
     vectors = vectors_above([attribute.height for attribute in bound.quasi_identifiers])
-    if vectors > MOST_VECTORS:
+    if vectors > MOST_VECTORS and any(requirement.within is None for requirement in asking):
         raise PolicyError(
             f"{bound.policy}: {model} compares each class with those of {vectors} vectors of broader labels, more than "
             f"{MOST_VECTORS}",
@@ -197,7 +198,7 @@ def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: S
         )
     rows = int(engine.rows(exp.select(f.count()).from_(relation(bound.relation)))[0][0])
     for requirement in asking:
-        least = requirement.argument("n")
+        least = dict(requirement.arguments).get("n")
         if rows and isinstance(least, int) and least > rows:
             raise PolicyError(
                 f"{bound.policy}: {requirement} compares with classes of {least} rows or more, and there are {rows} "
@@ -205,6 +206,37 @@ def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: S
                 hint=f"write n => {rows} or less; with all rows it is t_closeness",
                 part=("requirement", model, "n"),
             )
+
+
+def _below_broader_classes(bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> BoundPolicy:
+    """The policy with no level above one at which a requirement has the labels of a broader class: none would hold it.
+
+    Raises PolicyError for a level that the column does not have below `*`, or that is below its least one.
+    """
+    attributes = list(bound.attributes)
+    for requirement in requirements:
+        levels = {fold(name): level for name, level in requirement.within or ()}
+        for index, attribute in enumerate(attributes):
+            if (level := levels.get(fold(attribute.attribute.name))) is None:
+                continue
+            about = ("requirement", requirement.question.model, "within")
+            if level >= attribute.height:
+                raise PolicyError(
+                    f"{bound.policy}: {requirement} names level {level} of {attribute.column}, which has labels up to "
+                    f"level {attribute.height - 1}, and * above them",
+                    hint=f"write a level from {attribute.min_level} to {attribute.height - 1}; a column that is left "
+                    "out is *",
+                    part=about,
+                )
+            if level < attribute.min_level:
+                raise PolicyError(
+                    f"{bound.policy}: {requirement} names level {level} of {attribute.column}, whose MIN LEVEL is "
+                    f"{attribute.min_level}, so that no class would be in one of these",
+                    hint=f"write {attribute.column} LEVEL {attribute.min_level} or more",
+                    part=about,
+                )
+            attributes[index] = replace(attribute, max_level=min(level, attribute.max_level))
+    return replace(bound, attributes=tuple(attributes))
 
 
 def with_bound_relations(engine: Engine, policy: Policy) -> Policy:

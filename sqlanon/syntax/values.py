@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from sqlanon.domain.values import UNNAMED, Scalar, Value, plain_number, written
+from sqlanon.domain.values import UNNAMED, QualifiedName, Scalar, Value, plain_number, written
 from sqlanon.errors import StatementError
 from sqlanon.syntax.lexer import Kind, shortened
 from sqlanon.syntax.reader import Reader
@@ -15,7 +15,7 @@ _MOST_ZEROS = 400
 
 
 def value(reader: Reader) -> Value:
-    """A number, a string, true, false, a name, a placeholder, or a list of these, as in `(2, 2)`, or EACH 2."""
+    """A number, a string, true, false, a name, a placeholder, EACH 2, or a list, as in `(2, 2)` or `(zip LEVEL 2)`."""
     if reader.sees_placeholder():
         return reader.placed(1)[1]
     if reader.sees("EACH") and reader.peek(1).kind is Kind.NUMBER:
@@ -24,8 +24,16 @@ def value(reader: Reader) -> Value:
     if not reader.sees_symbol("("):
         return scalar(reader)
     values: list[Scalar] = []
-    reader.listed(lambda: values.append(scalar(reader)))
+    reader.listed(lambda: values.append(_leveled(reader)))
     return tuple(values)
+
+
+def _leveled(reader: Reader) -> Scalar:
+    """A scalar, or a column at a level, as in `zip LEVEL 2`, as a text."""
+    item = scalar(reader)
+    if isinstance(item, QualifiedName) and reader.accept("LEVEL"):
+        return f"{item} LEVEL {integer(reader, 'a level')}"
+    return item
 
 
 def scalar(reader: Reader) -> Scalar:

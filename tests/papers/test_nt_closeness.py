@@ -5,15 +5,18 @@ Through the naive version, through the model's own SQL, and from a policy to a r
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sqlanon import Connection, PolicyError
+import sqlanon
+from sqlanon import Connection, PolicyError, connect
 from sqlanon.sql.questions.load import load_question
 from tests.oracles.models.equal_nt_closeness import achieved, nearest
 from tests.oracles.models.support import Class, Table
@@ -81,6 +84,102 @@ def test_the_least_distances_of_the_paper(connection: Any, n: int) -> None:
         found = answer(connection, drawn)
         assert found.achieved == pytest.approx(float(max(NEAREST[n])), abs=1e-15)
         assert set(found.violations) == {of for of, least in enumerate(NEAREST[n]) if least > t}
+
+
+# The distance of each class from the broader class by these labels: all of its people, or those of its area or age.
+WITHIN = {
+    "age LEVEL 2": (Fraction(0), Fraction(0), Fraction(0)),
+    "age LEVEL 1": (Fraction(0), Fraction(0), Fraction(0)),
+    "zip LEVEL 2": (Fraction(0), Fraction(0), Fraction(0)),
+    "zip LEVEL 4": (Fraction(4, 15), Fraction(4, 15), Fraction(2, 15)),
+    "zip LEVEL 4, age LEVEL 2": (Fraction(0), Fraction(0), Fraction(0)),
+}
+AREAS = (
+    "CREATE POLICY area ON patients (zip QUASI IDENTIFIER USING zips MIN LEVEL {zip} MAX LEVEL {zip}, "
+    "age QUASI IDENTIFIER USING ages MIN LEVEL {age} MAX LEVEL {age}, disease SENSITIVE) REQUIRE {required}"
+)
+
+
+@pytest.mark.parametrize("within", WITHIN)
+def test_the_distances_of_the_paper_within_one_broader_class(within: str, tmp_path: Path) -> None:
+    con, farthest = template(SETUP), float(max(WITHIN[within]))
+    con.execute(AREAS.format(zip=2, age=1, required=f"t_closeness(t => 1, within => ({within}))"))
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY area METHOD generalization")
+    ((_, name, _, *figures),) = con.execute("CHECK r").fetchall()
+    assert (name, figures) == (f"equal_t_closeness within ({within})", [1, pytest.approx(farthest), True])
+    con.execute(f"EXPORT r TO '{tmp_path}/out/' (FORMAT csv)")
+    found = [row for row in con.execute(f"CHECK '{tmp_path}/out/'").fetchall() if "within" in row[1]]
+    assert [(row[4], row[-1]) for row in found] == [(figures[1], "recomputed from the files")]
+    (entry,) = json.loads((tmp_path / "out" / "certificate.json").read_text())["requirements"]
+    assert entry["arguments"]["within"] == within.split(", ")
+    assert entry["meaning"].endswith(
+        f"In place of the whole release stand the rows with the same labels of ({within})."
+    )
+
+
+def test_a_class_by_hand_within_its_area() -> None:
+    """All 100 people of 47673 have cancer, and none of the 100 of 47674: half of 4767* has it, so each is 1/2 away."""
+    con = template(SETUP)
+    con.execute(AREAS.format(zip=0, age=1, required="t_closeness(t => 1, within => (zip LEVEL 1))"))
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY area METHOD generalization")
+    # In 4760*, too, 400 of 800 have cancer, and in 4790* 200 of 2,000.
+    areas = {"47673": (1, 1 / 2), "47674": (0, 1 / 2), "47602": (0, 1 / 2), "47905": (1, 1 / 10), "47904": (0, 1 / 10)}
+    farthest = max(abs(own - area) for own, area in areas.values())
+    assert [row[4] for row in con.execute("CHECK r").fetchall()] == [pytest.approx(farthest)] == [pytest.approx(9 / 10)]
+
+
+@pytest.mark.parametrize(
+    ("within", "problem"),
+    [
+        ("(zip LEVEL 5)", "names level 5 of zip, which has labels up to level 4"),
+        ("(zip LEVEL 1)", "names level 1 of zip, whose MIN LEVEL is 2"),
+        ("(street)", "street is no quasi-identifier"),
+        ("(disease LEVEL 1)", "disease is no quasi-identifier"),
+        ("(zip LEVEL 2, ZIP)", "within names ZIP twice"),
+        ("(zip LEVEL 2), on => (zip)", "compares with the classes of broader labels of all quasi-identifiers"),
+        ("3", "3 is no quasi-identifier"),
+    ],
+)
+def test_what_is_no_broader_class_is_refused(within: str, problem: str) -> None:
+    con = template(SETUP)
+    with pytest.raises(PolicyError, match=problem):
+        con.execute(
+            f"{AREAS.format(zip=2, age=1, required=f't_closeness(t => 1, within => {within})')};"
+            "CREATE ANONYMIZED TABLE r AS POLICY area"
+        )
+
+
+def test_models_that_compare_with_nothing_have_no_broader_class() -> None:
+    with pytest.raises(PolicyError, match="compares no class with the release"):
+        template(SETUP).execute(AREAS.format(zip=2, age=1, required="l_diversity(l => 2, within => (zip))"))
+
+
+def test_a_release_within_a_broader_class_is_no_live_view() -> None:
+    con = template(SETUP)
+    con.execute(AREAS.format(zip=2, age=1, required="t_closeness(t => 1, within => (zip LEVEL 2))"))
+    for made, problem in (
+        ("VIEW r AS POLICY area", "guards no live view"),
+        ("TABLE r AS POLICY area METHOD anatomy(l => 2)", "anatomy"),
+        ("TABLE r AS POLICY area METHOD generalization(recoding => 'local')", "generalization"),
+    ):
+        with pytest.raises(PolicyError, match=problem):
+            con.execute(f"CREATE ANONYMIZED {made}")
+
+
+def test_a_column_may_have_the_name_of_a_level() -> None:
+    with connect() as own:
+        own.execute(
+            """CREATE TABLE t AS SELECT i % 2 AS "a LEVEL 1", i % 3 AS b, i % 4 AS s FROM range(24) AS t(i);
+            CREATE POLICY p ON t ("a LEVEL 1" QUASI IDENTIFIER, b QUASI IDENTIFIER, s SENSITIVE)
+            REQUIRE t_closeness(t => 0.1, within => ("a LEVEL 1")),
+                t_closeness(t => 0.1, distance => 'jensen_shannon', within => (B, "a level 1" LEVEL 0));
+            CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization"""
+        )
+        # All evens have 0 or 2, whatever their b.
+        assert [row[4] for row in own.execute("CHECK r").fetchall()] == [pytest.approx(0, abs=1e-12)] * 2
+    assert sqlanon.TCloseness(t=1, within=["zip LEVEL 2", "age"]).sql() == (
+        "t_closeness(t => 1, within => ('zip LEVEL 2', 'age'))"
+    )
 
 
 def _above(t: Fraction) -> Decimal:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 
 from sqlanon.methods.shared.lattice.nodes import sizes
-from sqlanon.sql.questions.load import question_names
+from sqlanon.sql.questions.load import load_question, question_names
 from tests.support.draws import draws
-from tests.support.models.search import Drawn, assert_optimal, drawn
+from tests.support.models.search import Drawn, assert_optimal, drawn, drawn_within
 from tests.support.policies import BUDGET
 
 pytestmark = pytest.mark.drawn
@@ -22,6 +22,17 @@ MOST = settings(BUDGET, max_examples=draws(2, long=8))
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_of_every_model(question: str) -> None:
     @given(case=drawn(question))
+    @MOST
+    def check(case: Drawn) -> None:
+        assert_optimal(case)
+
+    check()
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("question", [name for name in question_names() if load_question(name).within])
+def test_the_optimum_within_a_broader_class(question: str) -> None:
+    @given(case=drawn_within(question))
     @MOST
     def check(case: Drawn) -> None:
         assert_optimal(case)

@@ -74,7 +74,8 @@ def test_each_is_a_public_name_with_its_arguments(name: str) -> None:
     else:
         questions = questions_of(name)
         declared = {parameter.name for question in questions for parameter in question.parameters}
-        assert set(taken) - {"attribute", "jointly", "on", "knows", "m"} == declared - {"m"} | {
+        generic = {"attribute", "jointly", "on", "knows", "m"} | {"within" for question in questions if question.within}
+        assert set(taken) - generic == declared - {"m"} | {
             question.when.argument for question in questions if question.when
         }
     assert all(argument.kind is inspect.Parameter.KEYWORD_ONLY for argument in taken.values())

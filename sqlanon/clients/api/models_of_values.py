@@ -436,6 +436,7 @@ class TCloseness(Requirement):
     - `attribute`: the one sensitive column that it is about, of several.
     - `jointly`: all sensitive columns at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
+    - `within`: columns with levels, as 'zip LEVEL 2': compares with the rows of their labels.
     - `knows`: what is known of a person's rows in related tables.
     - `m`: of how many rows, with `knows='m_rows'`.
 
@@ -457,11 +458,20 @@ class TCloseness(Requirement):
         attribute: str | None = None,
         jointly: bool | None = None,
         on: Names | None = None,
+        within: Names | None = None,
         knows: Literal["one_row", "m_rows", "rows", "values", "history"] | None = None,
         m: int | None = None,
     ) -> None:
         super().__init__(
-            "t_closeness", t=t, distance=distance, attribute=attribute, jointly=jointly, on=on, knows=knows, m=m
+            "t_closeness",
+            t=t,
+            distance=distance,
+            attribute=attribute,
+            jointly=jointly,
+            on=on,
+            within=within,
+            knows=knows,
+            m=m,
         )
 
 

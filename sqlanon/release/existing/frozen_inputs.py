@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError
@@ -82,22 +83,24 @@ def freeze(
     _freeze_taxonomies(engine, release_id, policy, requirements, to)
     _freeze_listed(engine, release_id, policy.ranges, requirements, to)
     if any(SUPERSET in requirement.reads for requirement in requirements):
+        named = {fold(name) for requirement in requirements for name, _ in requirement.within or ()}
         for recoding in recodings:
-            _freeze_coarser(engine, release_id, policy, recoding, to)
+            least = recoding.level + (fold(recoding.bound.attribute.name) not in named)
+            _freeze_coarser(engine, release_id, policy, recoding, least, to)
 
 
 def _freeze_coarser(
-    engine: Engine, release_id: str, policy: BoundPolicy, recoding: Recoding, to: Copies = CATALOG
+    engine: Engine, release_id: str, policy: BoundPolicy, recoding: Recoding, least: int, to: Copies = CATALOG
 ) -> None:
-    """Numbers the labels above each label of a quasi-identifier that the source's values have.
+    """Numbers the labels from a level on that stand above each label of a quasi-identifier, or are that label.
 
     Raises InternalError where a label has two labels above it at one level, which no hierarchy has.
     """
-    bound, levels = recoding.bound, range(recoding.level + 1, recoding.bound.height)
+    bound, levels = recoding.bound, range(least, recoding.bound.height)
     values = generalized(bound, occurring_values(bound, policy.relation), stored_labels(bound), counted=False)
     label = column(level_name(recoding.level) if recoding.level else "value")
     for level in levels:
-        path = [ascending(column(level_name(above))) for above in range(level, bound.height)]
+        path = [ascending(column(level_name(above) if above else "value")) for above in range(level, bound.height)]
         node = alias(window(f.dense_rank(), order=order_by(*path)), "node")
         numbered = exp.select(alias(as_text(label.copy()), "value"), node).from_(values.copy().subquery("generalized"))
         parts = [literal(release_id), literal(bound.column), column("value"), literal(level), as_text(column("node"))]

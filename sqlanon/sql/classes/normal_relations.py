@@ -41,7 +41,7 @@ from sqlanon.sql.classes.rows import (
     rows_of,
     subjects,
 )
-from sqlanon.sql.classes.supersets import SUPERSET, superset_steps
+from sqlanon.sql.classes.supersets import SUPERSET, superset_steps, superset_within
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,14 @@ def relations_of(
 
 def _of_supersets(rows: Rows, requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:
     """The broader classes that each class lies in, where a requirement reads them."""
-    if not any(SUPERSET in requirement.reads for requirement in requirements):
+    asking = [(index, requirement) for index, requirement in enumerate(requirements) if SUPERSET in requirement.reads]
+    if not asking:
         return []
     if rows.labels is None:
         raise InternalError("a requirement asks about broader classes, and classes show no labels")
-    return superset_steps(rows.labels, background.coarser)
+    within = [(index, requirement.within) for index, requirement in asking if requirement.within is not None]
+    steps = superset_steps(rows.labels, background.coarser) if len(within) < len(asking) else []
+    return [*steps, *((f"{SUPERSET}_{i}", superset_within(rows.labels, background.coarser, of)) for i, of in within)]
 
 
 def _of_public_table(requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:

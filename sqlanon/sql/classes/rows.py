@@ -58,6 +58,13 @@ class SqlRequirement(Protocol):
         ...
 
     @property
+    def within(self) -> Sequence[tuple[str, int]] | None:
+        """The quasi-identifiers, each with its level, of the one broader class that a class is compared with; None
+        where it is compared with all of them, or with none.
+        """
+        ...
+
+    @property
     def of_whole_release(self) -> bool:
         """Whether it judges a class by all classes of one release together."""
         ...
@@ -121,7 +128,7 @@ def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = Fals
             relation: f"{relation}_{subject}"
             if relation in PER_SUBJECT
             else f"{relation}_{index}"
-            if relation in PER_REQUIREMENT
+            if relation in PER_REQUIREMENT or (relation == "superset" and requirement.within is not None)
             else relation
             for relation in requirement.reads
         }

@@ -11,11 +11,13 @@ from math import prod
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.sql.build.expressions import big, by_bytes, cast, entry, identical, if_, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step
 
 SUPERSET = "superset"
+
 # The level of a class's own label, and of the label that all rows have.
 _OWN, _TOP = 0, -1
 # The most vectors of labels above one class: each costs as much as a requirement of its own.
@@ -61,6 +63,32 @@ def _coarser(label: exp.Expr, above: exp.Query | None) -> exp.Select:
         on = identical(by_bytes(label.copy()), column("value", "above"))
         each.append(exp.select(class_id, *node).from_(classes.copy()).join(above.subquery("above"), on=on))
     return exp.select(exp.Star()).from_(union_all(each).subquery("coarser"))
+
+
+def superset_within(
+    labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Query], within: Sequence[tuple[str, int]]
+) -> exp.Select:
+    """The relation of one broader class for each class: that of its labels of some columns, each at a level.
+
+    `labels` and `coarser` are as in `superset_steps`; `coarser` has the labels that classes themselves show, too. A
+    class without a label at such a level is in no broader class. A table without `coarser` shows level 0.
+    """
+    own_labels = {fold(name): label for name, label in labels.items()}
+    above = {fold(name): query for name, query in coarser.items()}
+    query = exp.select(column("class_id", "class")).from_(relation("equivalence_class", as_="class"))
+    parts: list[exp.Expr] = []
+    for number, (name, level) in enumerate(within):
+        label, labels_above = own_labels[fold(name)].copy(), above.get(fold(name))
+        if labels_above is None:
+            query.where(exp.convert(level == 0), copy=False)
+            parts.append(entry(f"label_{number}", label))
+            continue
+        alias_of = f"above_{number}"
+        at_level = column("level", alias_of).eq(literal(level))
+        same_label = identical(by_bytes(label), column("value", alias_of))
+        query.join(labels_above.copy().subquery(alias_of), on=exp.and_(same_label, at_level), copy=False)
+        parts.append(entry(f"node_{number}", column("node", alias_of)))
+    return query.select(alias(exp.Struct(expressions=parts), "superset_id"), copy=False)
 
 
 def frozen_coarser(attribute: str, release_id: str) -> exp.Select:

@@ -20,7 +20,7 @@ Argument = int | Decimal | str | QualifiedName
 # Arguments that every model about sensitive values understands.
 _OF_VALUES = ("attribute", "jointly")
 # Arguments that models understand beside those of their headers.
-_GENERIC = (*_OF_VALUES, "on", "knows")
+_GENERIC = (*_OF_VALUES, "on", "within", "knows")
 
 
 class _Parameterized(Protocol):

@@ -21,7 +21,7 @@ from sqlanon.sql.questions.arguments import Argument, bound_arguments, chosen, s
 from sqlanon.sql.questions.load import INFINITE, Question, questions_of
 
 # Arguments of any model, beside those of its header: what they may be depends on a policy.
-_OF_POLICY = ("attribute", "jointly", "on", "knows", "m")
+_OF_POLICY = ("attribute", "jointly", "on", "within", "knows", "m")
 # Figures that differ by less are the same: they are sums of fractions.
 _SAME = 1e-9
 
@@ -34,6 +34,8 @@ class BoundRequirement:
     whose values together count as one. `on` are the quasi-identifiers whose classes it is asked about, in the policy's
     order; empty if these are all of them. `knows` is what an adversary knows of a respondent's rows in the related
     tables, and `rows_known` how many of them, if that is limited; None where the policy has no such tables.
+    `within` are the quasi-identifiers, each with its level, whose labels tell with which rows a class is compared; None
+    where that is no one broader class.
     """
 
     question: Question
@@ -42,6 +44,7 @@ class BoundRequirement:
     on: tuple[str, ...] = ()
     knows: str | None = None
     rows_known: int | None = None
+    within: tuple[tuple[str, int], ...] | None = None
 
     @property
     def question_name(self) -> str:
@@ -55,7 +58,12 @@ class BoundRequirement:
 
     @property
     def _on(self) -> str:
-        return f" on {listed(self.on)}" if self.on else ""
+        return f" on {listed(self.on)}" if self.on else f" {WITHIN} {self._within}" if self.within else ""
+
+    @property
+    def _within(self) -> str:
+        """The columns with their levels."""
+        return f"({', '.join(f'{name} LEVEL {level}' for name, level in self.within or ())})"
 
     @property
     def scope(self) -> str:
@@ -64,6 +72,8 @@ class BoundRequirement:
         """
         if self.knows is not None:
             return meaning(self.knows, self.rows_known)
+        if self.within is not None:
+            return f" In place of the whole release stand the rows with the same labels of {self._within}."
         return f" Classes are by {listed(self.on)} alone: nothing is said to anyone who knows more." if self.on else ""
 
     @property
@@ -214,11 +224,13 @@ def _bound(
 ) -> tuple[BoundRequirement, ...]:
     values = dict(requirement.arguments)
     question = chosen(questions_of(requirement.model), values)
+    within = levels_within(question, values, quasi)
+    question = question if within is None else question.compared_within()
     about = subjects_of_question(question, values, sensitive)
     known = knowledge(question, values, several, about)
     sets = [()] if quasi is None else sets_on(question, values, quasi)
     arguments = bound_arguments(question, values)
-    bound = tuple(BoundRequirement(question, arguments, of, on, *known) for on in sets for of in about)
+    bound = tuple(BoundRequirement(question, arguments, of, on, *known, within) for on in sets for of in about)
     if not isfinite(bound[0].required):
         raise PolicyError(f"{question.model}: {question.required} is too large")
     return bound
@@ -446,6 +458,40 @@ def sets_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str
             f"write {ON} => EACH with a lesser number, or name the sets that somebody may know",
         )
     return [()] if size == len(quasi) else [*combinations(quasi, size)]
+
+
+WITHIN = "within"
+# A column at a level, as `within` has it; one without a level is there with its values.
+_AT_LEVEL = re.compile(r"(.+) LEVEL (\d+)", re.IGNORECASE | re.DOTALL)
+
+
+def levels_within(
+    question: Question, arguments: dict[str, Value], quasi: Sequence[str] | None
+) -> tuple[tuple[str, int], ...] | None:
+    """The quasi-identifiers that `within` names, each with a level, in the order of `quasi`; None if it is not given.
+
+    Takes `within` out of `arguments`. Raises PolicyError for a model that compares classes with nothing, for a column
+    that is no quasi-identifier, and for one that is named twice.
+    """
+    if quasi is None or any(parameter.name == WITHIN for parameter in question.parameters):
+        return None
+    if (value := arguments.pop(WITHIN, None)) is None:
+        return None
+    if question.within is None:
+        raise _wrong(question, WITHIN, "it compares no class with the release", f"leave {WITHIN} out")
+    known = {fold(column): column for column in quasi}
+    levels: dict[str, int] = {}
+    for item in value if isinstance(value, tuple) else (value,):
+        text = str(item) if isinstance(item, str | QualifiedName) else written(item)
+        match = None if fold(text) in known else _AT_LEVEL.fullmatch(text)
+        column, level = (match[1], int(match[2])) if match else (text, 0)
+        if fold(column) not in known:
+            hint = nearest(column, quasi) or f"the quasi-identifiers are: {', '.join(quasi)}"
+            raise _wrong(question, WITHIN, f"{column} is no quasi-identifier, whose labels a class could share", hint)
+        if known[fold(column)] in levels:
+            raise _wrong(question, WITHIN, f"{WITHIN} names {column} twice", "name it once")
+        levels[known[fold(column)]] = level
+    return tuple((name, levels[name]) for name in quasi if name in levels)
 
 
 def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> tuple[str, ...]:

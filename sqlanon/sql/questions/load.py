@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources import files
@@ -31,6 +31,7 @@ _HEADER = re.compile(r"-- ([a-z ]+): (.*)")
 _PARAMETER = re.compile(
     r"(?P<name>\w+) (?P<type>[A-Z]+)(?P<domain>.*?)(?: DEFAULT (?P<default>\S+))? -- (?P<meaning>\S.*)"
 )
+_WITHIN = re.compile(r"(\w+) with (\w+) = (\d+)")
 _SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 NUMERIC = ("BIGINT", "DECIMAL")
 # The word that a DECIMAL may take in place of a number.
@@ -134,6 +135,15 @@ class Header:
             raise InternalError(f"the header of {self._name} has a 'when' other than 'argument = value'")
         return Selector(match[1], match[2], bool(match[3]))
 
+    def within(self) -> tuple[str, str, int] | None:
+        """The question that stands for this one within a broader class, and a parameter of its own with its value."""
+        if "within" not in self.values:
+            return None
+        match = _WITHIN.fullmatch(self.only_value("within"))
+        if not match:
+            raise InternalError(f"the header of {self._name} has a 'within' other than 'question with parameter = 1'")
+        return match[1], match[2], int(match[3])
+
     def parameter(self, text: str) -> Parameter:
         if match := _PARAMETER.fullmatch(text):
             name, kind, default, meaning = match["name"], match["type"], match["default"], match["meaning"]
@@ -227,7 +237,9 @@ class Question:
     respondent has several rows. `whole_release` is whether it judges a class by all classes of one release together,
     so that classes of several releases cannot be asked about at once. `most_items` names the whole number of items that
     the sets of a model of items have at most. `in_words` says what it requires in plain words, with {required},
-    {people} and {attribute} in them; None where nobody wrote that.
+    {people} and {attribute} in them; None where nobody wrote that. `within` names the question whose statements compare
+    a class with a broader class rather than with the release, if there is one, and a parameter of it with the value
+    that it then has.
     """
 
     name: str
@@ -253,6 +265,7 @@ class Question:
     whole_release: bool = False
     most_items: str | None = None
     in_words: str | None = None
+    within: tuple[str, str, int] | None = None
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -267,6 +280,27 @@ class Question:
     def placeholders(self, statement: str) -> set[str]:
         """The names that stand for arguments in one statement, without their $."""
         return set(_PLACEHOLDER.findall(self.statement(statement)))
+
+    def compared_within(self) -> Question:
+        """The question with the statements of the one that compares a class with a broader class; it has `within`."""
+        assert self.within is not None
+        name, parameter, value = self.within
+        other = load_question(name)
+        statements = {
+            statement: re.sub(rf"\${parameter}\b", str(value), text) for statement, text in other.statements.items()
+        }
+        return replace(
+            self,
+            reads=other.reads,
+            statements=statements,
+            monotone=other.monotone,
+            monotone_under_suppression=other.monotone_under_suppression,
+            excess=other.excess,
+            excess_maximum=other.excess_maximum,
+            whole_release=other.whole_release,
+            in_words=None,
+            within=None,
+        )
 
     def query(self, name: str) -> exp.Select:
         """The tree of one statement. Raises InternalError, which names the file, if it is no SELECT."""
@@ -401,6 +435,7 @@ def parse_question(name: str, text: str) -> Question:
         whole_release=header.says_yes("whole release"),
         most_items=header.named("most items"),
         in_words=header.only_value("in words") if "in words" in header.values else None,
+        within=header.within(),
     )
     _require_consistent(question)
     return question

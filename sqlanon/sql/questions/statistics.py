@@ -97,6 +97,11 @@ class BoundStatistic:
         return ()
 
     @property
+    def within(self) -> None:
+        """Attacks and figures compare classes with no broader class."""
+        return None
+
+    @property
     def of_whole_release(self) -> bool:
         """A statistic judges no class."""
         return False

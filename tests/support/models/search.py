@@ -10,7 +10,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from hypothesis import event
+from hypothesis import assume, event
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
@@ -54,6 +54,17 @@ class Drawn:
     arguments: dict[str, Any]
     k: int
     suppression: str
+    within: tuple[tuple[int, int], ...] = ()
+
+
+@st.composite
+def drawn_within(draw: st.DrawFn, question: str) -> Drawn:
+    """A model that compares each class with that of its labels of some quasi-identifiers, each at a level."""
+    case = draw(drawn(question))
+    levels = {i: st.integers(q.low, q.height - 1) for i, q in enumerate(case.quasi) if q.low < q.height}
+    assume(levels)
+    columns = draw(st.sets(st.sampled_from(sorted(levels)), min_size=1))
+    return replace(case, within=tuple((i, draw(levels[i])) for i in sorted(columns)))
 
 
 @st.composite
@@ -128,6 +139,7 @@ def policy_text(case: Drawn) -> str:
     given = [f"{name} => {value}" for name, value in written.items()]
     given += [f"{question.when.argument} => '{question.when.value}'"] if question.when else []
     given += named_arguments(question.name)
+    given += [f"within => ({', '.join(f'q{i} LEVEL {level}' for i, level in case.within)})"] if case.within else []
     clauses = []
     for i, q in enumerate(case.quasi):
         using = f" USING h{i}" if q.hierarchy else ""
@@ -157,6 +169,8 @@ def broader(case: Drawn, node: Sequence[int]) -> dict[Hashable, set[Hashable]]:
     keys = [row[: len(case.quasi)] for row in case.rows]
     taxonomies = [q.taxonomy([key[i] for key in keys]) for i, q in enumerate(case.quasi)]
     vectors = nodes(list(node), [q.height for q in case.quasi])
+    if case.within:
+        vectors = [tuple(dict(case.within).get(i, q.height) for i, q in enumerate(case.quasi))]
     return {
         recoded(key, taxonomies, tuple(node)): {(vector, recoded(key, taxonomies, vector)) for vector in vectors}
         for key in dict.fromkeys(keys)
@@ -181,7 +195,11 @@ def violating(
         public=public,
         broader=above,
     )
-    broken: set[Hashable] = import_module(f"tests.oracles.models.{case.question}").violating(table, **arguments)
+    oracle = case.question
+    if case.within:
+        # Of one broader class each, however few rows it has.
+        oracle, arguments = oracle.replace("_t_", "_nt_"), arguments | {"n": Fraction(1)}
+    broken: set[Hashable] = import_module(f"tests.oracles.models.{oracle}").violating(table, **arguments)
     if case.question != "k_anonymity":
         broken |= {of for of, places in classes.items() if len(places) < case.k}
     return broken
@@ -212,14 +230,15 @@ def exhaustive(case: Drawn) -> tuple[Fraction, int, tuple[int, ...], int] | None
     everybody = [q.taxonomy([row[i] for row in case.public]) for i, q in enumerate(case.quasi)]
     weights = [Fraction(q.weight) for q in case.quasi]
     found = []
-    for node in nodes([q.low for q in case.quasi], [q.top for q in case.quasi]):
+    tops = [min(q.top, dict(case.within).get(i, q.top)) for i, q in enumerate(case.quasi)]
+    for node in nodes([q.low for q in case.quasi], tops):
         classes: dict[Hashable, list[int]] = defaultdict(list)
         for place, key in enumerate(keys):
             classes[recoded(key, taxonomies, node)].append(place)
         public: dict[Hashable, int] = defaultdict(int)
         for row in case.public:
             public[recoded(row, everybody, node)] += 1
-        above = broader(case, node) if "superset" in load_question(case.question).reads else None
+        above = broader(case, node) if case.within or "superset" in load_question(case.question).reads else None
         out = withheld(case, dict(classes), dict(public), above)
         if out is not None and len(out) <= Fraction(case.suppression) * len(keys):
             loss = granularity_loss(keys, taxonomies, node, out, weights)

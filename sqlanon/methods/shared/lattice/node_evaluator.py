@@ -228,7 +228,7 @@ class Nodes:
 
     def _batch_of(self, node: Node) -> Batch:
         """The batch of one node: broader classes are those of the nodes above it."""
-        reads = any(SUPERSET in requirement.reads for requirement in self._task.requirements)
+        reads = any(SUPERSET in r.reads and r.within is None for r in self._task.requirements)
         return replace(self.batch, node=node) if reads else self.batch
 
     def settle(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:

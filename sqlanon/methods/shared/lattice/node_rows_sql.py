@@ -9,7 +9,7 @@ index in the batch, so that the models' own texts answer for all nodes at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -153,8 +153,11 @@ class Batch:
         if not lasting:
             classes = self._classes(len(about) == 1 and whole)
             steps += [("equivalence_class", classes), *projected_classes(self.requirements, self.projected)]
-        if any(SUPERSET in requirement.reads for requirement in self.requirements):
-            steps.append((SUPERSET, self._supersets()))
+        for index, requirement in enumerate(self.requirements):
+            if SUPERSET in requirement.reads and requirement.within is not None:
+                steps.append((f"{SUPERSET}_{index}", self._superset_within(dict(requirement.within))))
+            elif SUPERSET in requirement.reads and SUPERSET not in dict(steps):
+                steps.append((SUPERSET, self._supersets()))
         for index, guard in self.guards:
             steps.append((f"guarded_{index}", self._guarded(guard, of)))
         if public is not None:
@@ -191,6 +194,21 @@ class Batch:
         query = exp.select(key, alias(named, "superset_id"))
         query.from_(relation("equivalence_class", as_="class"), copy=False)
         return query.join(vectors, join_type="CROSS", copy=False)
+
+    def _superset_within(self, within: Mapping[str, int]) -> exp.Select:
+        """superset(class_id, superset_id) of one vector of levels, to which all nodes are equal or below it."""
+        at = {fold(name): level for name, level in within.items()}
+        masks = self.layout.masks(
+            [at.get(fold(name), len(of)) for name, of in zip(self.quasi, self.layout.fields, strict=True)]
+        )
+        key = column("class_id")
+        parts = [("tag", self.index(key.copy()))]
+        parts += [
+            (key_name(word), paren(infix(paren(self.key(key.copy(), word)), "&", mask)))
+            for word, mask in enumerate(masks)
+        ]
+        named = exp.Struct(expressions=[entry(name, part) for name, part in parts])
+        return exp.select(key, alias(named, "superset_id")).from_(relation("equivalence_class"))
 
     def _sensitive(self, subject: Sequence[str], of: str, *, unique: bool) -> exp.Select:
         value = carried_code(self.layout, [self.carried.index(name) for name in subject])
