@@ -67,9 +67,9 @@ class JoinedWith(_Member, frozen=True, kw_only=True):
 
 
 class KnownTriple(_Member, frozen=True, kw_only=True):
-    """What an adversary knows about people with a value: the number of values that they lack, of other people, and of
-    others of the family. `value` is the place of the value among those of the files, from 0, in the order of the bytes
-    of their texts and NULL last; null stands for every value.
+    """The knowledge of an adversary about people with a value: the number of values that they lack, of other
+    people, and of others of the family. `value` is the place of the value among those of the files, from 0, in the
+    order of the bytes of their texts and NULL last; null stands for every value.
     """
 
     value: Number | None

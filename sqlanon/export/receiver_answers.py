@@ -226,7 +226,7 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
 
 
 def _stated(export: ReceivedExport, requirement: BoundRequirement) -> tuple[KnownTriple, ...] | None:
-    """What the certificate says that an adversary knows; None where it says nothing."""
+    """Returns the knowledge of the adversary that the certificate states; None where it states none."""
     entries = export.certificate.requirements
     return next((entry.known for entry in entries if entry.requirement == str(requirement)), None)
 
@@ -237,7 +237,7 @@ def _is_of_other_type(export: ReceivedExport, taxonomy: Taxonomy) -> bool:
 
 
 def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundRequirement, rows: Rows) -> exp.Query:
-    """What the certificate says that an adversary knows, by the texts of the files' values.
+    """Returns the knowledge of the adversary that the certificate states, by the texts of the files' values.
 
     Raises PrivacyViolation where the files have fewer values than it tells of.
     """

@@ -101,7 +101,7 @@ def labels_above(snapshot: Snapshot) -> dict[str, tuple[tuple[int, ...], ...]]:
 
 
 def released_triples(engine: Engine, snapshot: Snapshot) -> dict[int, list[tuple[int | None, int, int, int]]]:
-    """What an adversary is said to know, by the requirement's index: triples of released values, and of every value.
+    """Returns the stated knowledge of the adversary: triples of released values, and of every value.
 
     A value is named by its place among the released ones, in the order of the bytes of their texts, NULL last. Triples
     of other values are left out: nobody is in the release with them. Texts of times with a time zone depend on the

@@ -283,7 +283,7 @@ class StoredAsText:
 
 
 def stored_as_text(of: SampledColumn) -> StoredAsText | None:
-    """How a column of text has numbers or dates; None for a column of words, of codes, and for other types."""
+    """Finds the numbers or dates that a column has as text; None for words, for codes, and for other types."""
     if not is_text(of.type):
         return None
     codes = tuple(_missing_texts(of.texts))

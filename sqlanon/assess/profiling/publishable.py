@@ -1,4 +1,4 @@
-"""What a short form looks for in the columns that it is to publish: free text, telling secrets, numbers as text."""
+"""Finds what a short form cannot publish as it is: free text, telling secrets, numbers as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PUBLISHED = {
 
 @dataclass(frozen=True)
 class Looked:
-    """What a short form finds in the columns that it is to publish.
+    """The findings of a short form in the columns that it is to publish.
 
     `refused` are columns that it refuses, each with a sentence that says why: free text in any role, and a secret whose
     values tell people apart. `as_text` are known columns of text that has numbers or dates: their ranges are

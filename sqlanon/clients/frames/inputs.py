@@ -78,7 +78,7 @@ class Input(ABC):
         return dict
 
     def advice(self, stored: StoredAsText) -> str:
-        """How the column is given as the numbers or dates that its text has."""
+        """Returns advice on giving the column as the numbers or dates that its text has."""
         return f"give {stored.cast} in its place"
 
     def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:

@@ -124,7 +124,7 @@ def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
 
 
 def _figures_of_noise(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
-    """The same four of a release whose rows are nobody's: there are no classes, and the promise is an epsilon."""
+    """Yields the four figures of a release with noise: it has no classes, and its promise is an epsilon."""
     release = facts.release
     yield "Rows", number(release.released_rows), text("made of counts with noise: none is somebody's")
     for promise in facts.checked.measurements[:1]:

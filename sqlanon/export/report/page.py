@@ -71,7 +71,7 @@ def _sections(facts: Facts, charts: Charts) -> Iterator[tuple[str, str, str, lis
 
 
 def _without_classes(facts: Facts) -> list[Markup]:
-    """What stands in each section about classes of a release that has none: one of them is enough."""
+    """Returns the sentence in place of the sections about classes, for a release without classes."""
     return [paragraph(f"{facts.without_classes}.")]
 
 

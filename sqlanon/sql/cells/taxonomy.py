@@ -71,7 +71,7 @@ LISTED = {"value_range": ("value", "low", "high"), KNOWN_TRIPLE: ("value", "l", 
 
 
 def listed_relation(reads: Collection[str]) -> str | None:
-    """Which relation of LISTED a requirement reads; None if it names no table of values."""
+    """Returns the relation of LISTED that a requirement reads; None if it names no table of values."""
     return next((kind for kind in LISTED if kind in reads), None)
 
 
