@@ -94,6 +94,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/python -m tools.typed_classes --check
 	$(BIN)/python -m tools.method_lists --check
 	$(BIN)/python -m tools.certificate_schema --check
+	$(BIN)/python -m tools.prose
 
 # Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it. With --quiet none of them would.
 # So does a word of a newcomer that the built search does not lead to its page.
