@@ -17,7 +17,7 @@ from typing import Any
 from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
-from sqlanon.sql.questions.ask import KNOWN
+from sqlanon.sql.questions.knowledge import KNOWN
 from sqlanon.sql.questions.load import INFINITE, Parameter, Question, model_names, questions_of
 from sqlanon.sql.questions.statistics import Statistic, load_statistic, statistic_names
 

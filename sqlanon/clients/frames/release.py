@@ -143,8 +143,8 @@ class FrameRelease:
 
     def _repr_html_(self) -> str:
         lines = [(name, Markup("<br>".join(map(text, parts)))) for name, parts in self.summary.parts]
-        shown = lines if self.summary.files else lines[:-1]
-        return in_notebook(table("Summary of the release", ["", ""], shown), *map(paragraph, self.remarks))
+        rows = lines if self.summary.files else lines[:-1]
+        return in_notebook(table("Summary of the release", ["", ""], rows), *map(paragraph, self.remarks))
 
     @contextmanager
     def _at_work(self) -> Iterator[DuckDBEngine]:

@@ -90,8 +90,10 @@ def _choices(argument: str, values: Mapping[str, object] | Sequence[str]) -> str
     return f"write {' or '.join(f'{argument} => {written(value)}' for value in values)}"
 
 
-def bound_arguments(question: _Parameterized, arguments: Mapping[str, Value]) -> tuple[tuple[str, Argument], ...]:
-    """A value for every parameter, in the header's order.
+def bound_arguments(
+    question: _Parameterized, arguments: Mapping[str, Value], choices: Sequence[Question] = ()
+) -> tuple[tuple[str, Argument], ...]:
+    """Returns a value for every parameter, in the header's order; `choices` are all questions of the model.
 
     Raises PolicyError for an argument that is missing, unknown, of the wrong type,
     outside its bounds or not among its choices.
@@ -102,7 +104,7 @@ def bound_arguments(question: _Parameterized, arguments: Mapping[str, Value]) ->
             near = nearest(name, [*names, *_GENERIC])
             raise PolicyError(
                 f"{_called(question)} has no argument {name!r}",
-                hint=_goes_with(question, name) or near or f"write {_shape(question)}",
+                hint=_goes_with(choices, name) or near or f"write {_shape(question)}",
                 part=("requirement", question.model, name),
             )
     bound: list[tuple[str, Argument]] = []
@@ -117,11 +119,9 @@ def bound_arguments(question: _Parameterized, arguments: Mapping[str, Value]) ->
     return tuple(bound)
 
 
-def _goes_with(question: _Parameterized, name: str) -> str | None:
+def _goes_with(choices: Sequence[Question], name: str) -> str | None:
     """The choice of the model that has the argument, as in weights goes with prior => 'table'; None where none has."""
-    if question.when is None:
-        return None
-    for other in questions_of(question.model):
+    for other in choices:
         if other.when and any(parameter.name == name for parameter in other.parameters):
             return f"{name} goes with {other.when.argument} => {written(other.when.value)}: write {_shape(other)}"
     return None

@@ -14,10 +14,11 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold, listed, nearest, same_name
 from sqlanon.domain.policy import Requirement
-from sqlanon.domain.values import QualifiedName, Scalar, Value, plain_number, written
+from sqlanon.domain.values import QualifiedName, Scalar, Value, written
 from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.sql.build.sql_files import reading
 from sqlanon.sql.questions.arguments import Argument, bound_arguments, chosen, subjects_of_question
+from sqlanon.sql.questions.knowledge import DEFAULT, ON, knowledge, meaning, wrong_argument
 from sqlanon.sql.questions.load import INFINITE, Question, questions_of
 
 # Arguments of any model, beside those of its header: what they may be depends on a policy.
@@ -223,13 +224,14 @@ def _bound(
     several: Collection[str] | None,
 ) -> tuple[BoundRequirement, ...]:
     values = dict(requirement.arguments)
-    question = chosen(questions_of(requirement.model), values)
+    questions = questions_of(requirement.model)
+    question = chosen(questions, values)
     within = levels_within(question, values, quasi)
     question = question if within is None else question.compared_within()
     about = subjects_of_question(question, values, sensitive)
     known = knowledge(question, values, several, about)
     sets = [()] if quasi is None else sets_on(question, values, quasi)
-    arguments = bound_arguments(question, values)
+    arguments = bound_arguments(question, values, questions)
     bound = tuple(BoundRequirement(question, arguments, of, on, *known, within) for on in sets for of in about)
     if not isfinite(bound[0].required):
         raise PolicyError(f"{question.model}: {question.required} is too large")
@@ -244,10 +246,11 @@ def require_parameters(requirement: Requirement) -> None:
     """
     with about("requirement", requirement.model):
         arguments = dict(requirement.arguments)
-        question = chosen(questions_of(requirement.model), arguments)
+        questions = questions_of(requirement.model)
+        question = chosen(questions, arguments)
         declared = {parameter.name for parameter in question.parameters}
         of_header = {name: value for name, value in arguments.items() if name in declared or name not in _OF_POLICY}
-        bound_arguments(question, of_header)
+        bound_arguments(question, of_header, questions)
 
 
 def least_rows(requirements: Sequence[BoundRequirement]) -> int:
@@ -284,148 +287,6 @@ def _beyond(before: tuple[int, int], last: tuple[int, int]) -> int:
     return min((_MOST - first) // step + 1 for first, step in zip(before, last, strict=True) if step)
 
 
-# The arguments `knows` and `m` of a model: what an adversary knows of a person's rows in the related tables.
-
-KNOWS, ROWS = "knows", "m"
-# Nergiz, Clifton and Nergiz (2007); each kind of adversary knows what those before it know.
-KNOWN = ("one_row", "m_rows", "rows", "values", "history")
-DEFAULT = "values"
-_SOME_ROWS = "m_rows"
-# To an adversary who knows some rows of a person, each set of them is a class, and a person is in several.
-_OVERLAPPING = ("one_row", _SOME_ROWS, "rows")
-# What a model reads besides classes and their values.
-_OF_ONE_TABLE = {
-    "public_class": "a public table",
-    "class_itemset": "the items in lists",
-    "class_itemset_value": "the items in lists",
-    "guarded": "guarding nodes",
-    "sensitive_ancestor": "a hierarchy of sensitive values",
-    "value_range": "ranges of shares",
-    "known_triple": "a table of what an adversary knows",
-    "sensitive_number": "distances of numbers",
-    "superset": "classes of broader labels",
-}
-
-
-def knowledge(
-    question: Question,
-    arguments: dict[str, Value],
-    several: Collection[str] | None,
-    about: Sequence[tuple[str, ...]],
-) -> tuple[str | None, int | None]:
-    """Reads `knows`, by default 'values', and the number of rows in `m`; None and None without such tables.
-
-    `several` are the sensitive columns of the related tables, None where the policy has no such tables, and `about`
-    those that the model is about, each by itself or some jointly. Takes the arguments out of `arguments`. Raises
-    PolicyError for a value that means nothing, and for a model that is not defined where a person has several rows.
-    """
-    parameters = {parameter.name for parameter in question.parameters}
-    if several is None:
-        if KNOWS in arguments and KNOWS not in parameters:
-            raise _wrong(
-                question,
-                KNOWS,
-                f"{KNOWS} says what is known of a person's rows in related tables, and there are none",
-                "name them in the policy, WITH TABLE visits ON (patient) (...), or leave it out",
-            )
-        return None, None
-    known = arguments.pop(KNOWS, DEFAULT)
-    if known not in KNOWN:
-        choices = " or ".join(f"{KNOWS} => {written(value)}" for value in KNOWN)
-        raise _wrong(question, KNOWS, f"there is no {KNOWS} {written(known)}", f"write {choices}")
-    assert isinstance(known, str)
-    rows = _rows(question, known, arguments, parameters)
-    _require_of_related_tables(question, arguments, jointly=any(len(attributes) > 1 for attributes in about))
-    _require_defined(question, known, [name for attributes in about for name in attributes if name in several])
-    return known, rows
-
-
-def _require_defined(question: Question, known: str, of_related: Sequence[str]) -> None:
-    """Raises for a model that is not defined for several values of a person, or for overlapping classes."""
-    if of_related and not question.several_values:
-        raise _wrong(
-            question,
-            "attribute",
-            f"a respondent has several values of {of_related[0]}, so that their shares are no distribution",
-            "require l_diversity(l => 2, variant => 'probabilistic') of it, and this of a column of the source: "
-            "attribute => column",
-        )
-    if known in _OVERLAPPING and not question.overlapping_classes:
-        raise _wrong(
-            question,
-            KNOWS,
-            f"to an adversary with {KNOWS} => {written(known)} a person is in several classes, and it is defined "
-            "where classes do not overlap",
-            f"write {KNOWS} => 'values', or require k_anonymity or l_diversity",
-        )
-
-
-def _rows(question: Question, known: str, arguments: dict[str, Value], parameters: Collection[str]) -> int | None:
-    """The number of rows known, which goes with `knows => 'm_rows'`, and has to be given there."""
-    if known != _SOME_ROWS:
-        if ROWS in arguments and ROWS not in parameters:
-            raise _wrong(
-                question, ROWS, f"{ROWS} says how many rows are known", f"write {KNOWS} => '{_SOME_ROWS}' with it"
-            )
-        return None
-    if ROWS in parameters:
-        raise _wrong(
-            question, KNOWS, f"its argument {ROWS} is its own", f"write another {KNOWS}, which takes no {ROWS}"
-        )
-    number = arguments.pop(ROWS, None)
-    number = plain_number(number) if isinstance(number, Decimal) else number
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        said = "it says nothing" if number is None else f"{ROWS} is a whole number of 1 or more, not {written(number)}"
-        raise _wrong(
-            question, ROWS, f"of how many rows the values are known: {said}", f"write {KNOWS} => 'm_rows', {ROWS} => 2"
-        )
-    return number
-
-
-def _require_of_related_tables(question: Question, arguments: dict[str, Value], *, jointly: bool) -> None:
-    """Raises for what is defined for one table of respondents alone."""
-    if ON in arguments:
-        raise _wrong(
-            question,
-            ON,
-            f"what an adversary knows of related tables is said by {KNOWS}, and not by columns to be {ON}",
-            f"leave {ON} out",
-        )
-    if jointly:
-        raise _wrong(
-            question,
-            "jointly",
-            "jointly is about the values of one row, and a respondent has rows in several tables",
-            f"leave out jointly, and {question.model} is asked of each by itself",
-        )
-    if not question.of_related_tables:
-        raise _wrong(
-            question,
-            "",
-            f"it compares with {_OF_ONE_TABLE.get(question.of_one_table[0], 'more')}, which is defined for one table "
-            "alone",
-            "require k_anonymity or l_diversity, or join the tables in a query, ON (SELECT ...)",
-        )
-
-
-def _wrong(question: Question, argument: str, problem: str, hint: str) -> PolicyError:
-    part = ("requirement", question.model, argument) if argument else ("requirement", question.model)
-    return PolicyError(f"{question.model}: {problem}", hint=hint, part=part)
-
-
-def meaning(known: str, rows: int | None) -> str:
-    """A sentence that follows a model's title: by what its classes are told apart, and from whom nothing is hidden."""
-    told_apart = {
-        "one_row": "by one row of a related table: nothing is said to anyone who knows two of a respondent's rows",
-        "m_rows": f"by up to {rows} different rows of a related table: nothing is said to anyone who knows more",
-        "rows": "by any rows that a respondent has: nothing is said to anyone who knows which they lack",
-        "values": "by all rows that a respondent has, alike ones once: nothing is said to anyone who knows how many",
-        "history": "by all rows that a respondent has, and by how many are alike",
-    }
-    return f" Classes are by the respondent's own row and {told_apart[known]}."
-
-
-ON = "on"
 # on => EACH 2, as it is kept: every set of so many quasi-identifiers.
 _EACH = re.compile(r"each (\d+)", re.IGNORECASE)
 _MOST_SETS = 1000
@@ -478,7 +339,7 @@ def levels_within(
     if (value := arguments.pop(WITHIN, None)) is None:
         return None
     if question.within is None:
-        raise _wrong(question, WITHIN, "it compares no class with the release", f"leave {WITHIN} out")
+        raise wrong_argument(question, WITHIN, "it compares no class with the release", f"leave {WITHIN} out")
     known = {fold(column): column for column in quasi}
     levels: dict[str, int] = {}
     for item in value if isinstance(value, tuple) else (value,):
@@ -487,9 +348,11 @@ def levels_within(
         column, level = (match[1], int(match[2])) if match else (text, 0)
         if fold(column) not in known:
             hint = nearest(column, quasi) or f"the quasi-identifiers are: {', '.join(quasi)}"
-            raise _wrong(question, WITHIN, f"{column} is no quasi-identifier, whose labels a class could share", hint)
+            raise wrong_argument(
+                question, WITHIN, f"{column} is no quasi-identifier, whose labels a class could share", hint
+            )
         if known[fold(column)] in levels:
-            raise _wrong(question, WITHIN, f"{WITHIN} names {column} twice", "name it once")
+            raise wrong_argument(question, WITHIN, f"{WITHIN} names {column} twice", "name it once")
         levels[known[fold(column)]] = level
     return tuple((name, levels[name]) for name in quasi if name in levels)
 
