@@ -143,11 +143,11 @@ class SurestGuess:
 class Summary:
     """A release in eight lines, and in JSON.
 
-    `required` are its requirements with what they reach, `call` is its method with all arguments. `without_guess` is
-    the reason why there is no guess of a secret, where there is a secret. `unpublished` are the source's columns that
-    are not in it, `files` those that were written, `remarks` sentences that were said when it was made.
-    `in_words` has plain words for some requirements, with {required}, {people} and {attribute} in them, and `people` is
-    the word for what is counted.
+    `required` are its requirements with what they reach, `call` is its method as it is typed behind METHOD.
+    `without_guess` is the reason why there is no guess of a secret, where there is a secret. `unpublished` are the
+    source's columns that are not in it, `files` those that were written, `remarks` sentences that were said when it was
+    made. `in_words` has plain words for some requirements, with {required}, {people} and {attribute} in them, and
+    `people` is the word for what is counted.
     """
 
     release: str
@@ -181,7 +181,7 @@ class Summary:
         return (
             ("rows", self._rows()),
             ("required", self._required()),
-            ("method", f"{self.method}: {_percent(self.loss)} of the detail is lost{self._loss()}"),
+            ("method", f"{self.call.removesuffix('()')}: {_percent(self.loss)} of the detail is lost{self._loss()}"),
             ("columns", self._columns()),
             ("counts", self._counts()),
             ("guess", self._guess()),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sqlanon import Connection, connect
+from sqlanon.domain.release import Contender
 from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -184,6 +185,50 @@ def test_a_method_that_stars_a_column_is_not_taken_for_its_counts() -> None:
             assert any(set(labels) == {"*"} for labels in zip(*rows, strict=True)) == (call != "mondrian")
 
 
+def _of_figures(loss: Fraction, error: float | None, starred: bool) -> compare._Tried:
+    return compare._Tried(Contender(MethodCall("some"), loss=loss, error=error), starred=starred)
+
+
+_NO_STAR = "of the methods that make no column * in all rows, "
+_NEAR = "it loses least of the methods whose error of counts is near the least: "
+
+
+@pytest.mark.parametrize(
+    ("contenders", "index", "why"),
+    [
+        ([(1, 0.1)], 0, "no other can do what is asked"),
+        ([(1, 0.1), (2, 0.2)], 0, "it loses least, and its error of counts is the least"),
+        ([(1, 0.1), (1, 0.1)], 0, "it loses least, and its error of counts is the least"),
+        (
+            [(1, 0.2), (2, 0.1)],
+            1,
+            "its error of counts is the least, and methods that lose less are over 1.2 times as far off",
+        ),
+        # 11 % and 9.1 % would seem to be further apart than 1.2 times.
+        ([(1, 0.1085), (2, 0.0906)], 0, f"{_NEAR}10.8 %, and the least is 9.06 % (up to 1.2 times as much is near)"),
+        # The least loss of all is that of a method whose error is not near.
+        ([(2, 0.11), (3, 0.1), (1, 0.5)], 0, f"{_NEAR}11 %, and the least is 10 % (up to 1.2 times as much is near)"),
+        ([(1, None), (2, None)], 0, "it loses least, and the rows are too few to compare errors of counts"),
+        ([(1, 0.1, True), (2, 0.2)], 1, "the others have a column that is * in all rows"),
+        ([(1, None, True), (2, None)], 1, "the others have a column that is * in all rows"),
+        ([(3, 0.1, True), (1, 0.2), (2, 0.3)], 1, f"{_NO_STAR}it loses least, and its error of counts is the least"),
+        (
+            [(3, 0.1, True), (1, 0.22), (2, 0.2)],
+            1,
+            f"{_NO_STAR}{_NEAR}22 %, and the least is 20 % (up to 1.2 times as much is near)",
+        ),
+        # Where the best is the best of all, or all have such a column, nothing is said of columns.
+        ([(1, 0.1), (2, 0.2, True)], 0, "it loses least, and its error of counts is the least"),
+        ([(1, 0.1, True), (2, 0.2, True)], 0, "it loses least, and its error of counts is the least"),
+    ],
+)
+def test_the_reason_is_true_of_both_figures(contenders: list[tuple[Any, ...]], index: int, why: str) -> None:
+    able = [_of_figures(Fraction(loss), error, bool(starred)) for loss, error, *starred in contenders]
+    best = compare._best(able)
+    assert best is able[index]
+    assert compare._why(best, able) == why
+
+
 def test_of_equal_methods_the_first_is_taken() -> None:
     with connect() as con:
         con.execute("CREATE TABLE t AS SELECT 1 AS a, i % 2 AS b FROM range(200) AS r(i)")
@@ -198,7 +243,9 @@ def test_of_few_rows_the_loss_alone_decides() -> None:
         con.execute("CREATE TABLE t AS SELECT i AS a, i % 3 AS b FROM range(99) AS r(i)")
         con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, b SENSITIVE) REQUIRE k_anonymity(k => 3)")
         first, *others = answer(con)
-        assert re.fullmatch(r"mondrian: loses 0\.02\d*, no row left out; chosen: it loses least", first)
+        assert re.fullmatch(
+            r"mondrian: loses 0\.02\d*, no row left out; chosen: it loses least, and the rows are too .*", first
+        )
         assert not any("counts" in line for line in others)
 
 

@@ -174,6 +174,8 @@ def test_a_guess_and_an_error_in_words() -> None:
     of_null = dict(replace(summary, guesses=(replace(guess, missing=1),)).lines)["guess"]
     assert "guesses that hiv is missing (NULL) with at most 100 %" in of_null
     assert lines["method"] == "some: 0 % of the detail is lost"
+    local = replace(summary, call="some(recoding => 'local')")
+    assert dict(local.lines)["method"].startswith("some(recoding => 'local'): 0 %")
     assert dict(replace(summary, loss_name="c_avg").lines)["method"].endswith("is lost (c avg)")
     assert lines["required"] == "nothing was required"
     assert not summary.satisfied

@@ -441,15 +441,22 @@ def _why(best: _Tried, able: Sequence[_Tried]) -> str:
     compared = _with_detail(able)
     if len(compared) == 1:
         return "the others have a column that is * in all rows"
-    return f"{_least(best, compared)} of those without a column that is * in all rows"
+    return f"of the methods that make no column * in all rows, {_least(best, compared)}"
 
 
 def _least(best: _Tried, compared: Sequence[_Tried]) -> str:
+    """The reason for the best of the contenders, as a clause about its loss and its error."""
     errors = [each.contender.error for each in compared if each.contender.error is not None]
-    loss = best.contender.loss
-    least = all(each.contender.loss is None or loss is None or loss <= each.contender.loss for each in compared)
     if best.contender.error is None or not errors:
-        return "it loses least"
-    if best.contender.error == min(errors):
-        return "it loses least, and its error is the least" if least else "its error is the least"
-    return "it loses least, and its error is nearly the least"
+        return "it loses least, and the rows are too few to compare errors of counts"
+    if best.contender.error > min(errors):
+        # With three digits, since two may seem to be further apart than what is near.
+        error, least = (f"{100 * share:.3g} %" for share in (best.contender.error, min(errors)))
+        return (
+            "it loses least of the methods whose error of counts is near the least: "
+            f"{error}, and the least is {least} (up to {sizes().near:g} times as much is near)"
+        )
+    losses = [loss for each in compared if (loss := each.contender.loss) is not None]
+    if best.contender.loss is None or best.contender.loss <= min(losses):
+        return "it loses least, and its error of counts is the least"
+    return f"its error of counts is the least, and methods that lose less are over {sizes().near:g} times as far off"
