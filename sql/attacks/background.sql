@@ -9,6 +9,11 @@
 -- bound: probabilistic_l_diversity CASE WHEN $values < $l THEN 1 / ($l - $values) END -- each value that is ruled out takes at most 1/l of the rows
 -- bound: alpha_k_anonymity CASE WHEN $values * $alpha < 1 THEN least(1, $alpha / (1 - $values * $alpha)) END -- each value that is ruled out takes at most alpha of the rows
 -- bound: recursive_l_diversity CASE WHEN $l > 1 AND $values <= $l - 2 THEN $c / ($c + 1) END -- r_l and all rarer values are left, and r_1 is below c times these
+-- bound: ck_safety CASE WHEN $values <= $k THEN $c END -- that the target lacks a value is an implication: if this one, then another
+-- bound: privacy_skyline CASE WHEN $values <= $l THEN $c END -- the values that the target lacks are among the knowledge
+-- prevents: distinct_l_diversity $l > $values + 1 -- at least two values are left
+-- prevents: entropy_l_diversity $l > $values + 1 -- the entropy of n values is at most log(n)
+-- prevents: p_sensitive_k_anonymity $p > $values + 1 -- at least two values are left
 
 -- The most is said where the most frequent value is left and the next ones are ruled out: r_1 / (n - r_2 - ... - r_(v+1)).
 

@@ -7,6 +7,11 @@
 -- bound: probabilistic_l_diversity 1 / $l -- the model itself
 -- bound: alpha_k_anonymity $alpha -- the model itself
 -- bound: recursive_l_diversity CASE WHEN $l > 1 THEN $c / ($c + 1) END -- r_1 < c (r_l + ...) and r_1 + r_l + ... <= n
+-- bound: ck_safety $c -- no implication is needed to count the rows of a class
+-- bound: privacy_skyline $c -- no knowledge is needed to count the rows of a class
+-- prevents: distinct_l_diversity $l > 1 -- a class has another value, in however few rows
+-- prevents: entropy_l_diversity $l > 1 -- a class of one value has the entropy 0
+-- prevents: p_sensitive_k_anonymity $p > 1 -- a class has another value, in however few rows
 
 -- statement: classes
 SELECT class_id, targets, confidence, CASE WHEN confidence >= $confidence THEN targets ELSE 0 END AS succeeded

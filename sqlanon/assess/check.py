@@ -35,6 +35,7 @@ from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, relation
+from sqlanon.syntax.texts import typed_qualified
 
 
 def check_release(engine: Engine, release: Release) -> PrivacyReport:
@@ -93,7 +94,7 @@ def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Meas
     policy = policy_of(release)
     requirements = resolve_requirements(policy, promised=promised_by(release.method, release.method_arguments))
     sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
-    return unbounded(engine, requirements, measurements, sensitive)
+    return unbounded(engine, requirements, measurements, sensitive, typed_qualified(release.name))
 
 
 def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHECK") -> None:

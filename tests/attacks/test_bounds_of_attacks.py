@@ -24,6 +24,8 @@ REQUIRED = {
     "recursive_l_diversity": lambda draw: (
         f"l_diversity(l => {draw.choice([2, 3])}, c => {draw.choice([1.5, 3])}, variant => 'recursive')"
     ),
+    "ck_safety": lambda draw: f"ck_safety(c => {draw.choice([0.8, 0.9])}, k => 1)",
+    "privacy_skyline": lambda draw: f"privacy_skyline(c => {draw.choice([0.8, 0.9])}, l => 1)",
     "basic_beta_likeness": lambda draw: f"beta_likeness(beta => {draw.choice([0.5, 1.2])})",
     "enhanced_beta_likeness": lambda draw: f"beta_likeness(beta => {draw.choice([0.5, 1.2])}, variant => 'enhanced')",
     "delta_disclosure": lambda draw: f"delta_disclosure(delta => {draw.choice([0.9, 1.6])}, absent => 'ignored')",
@@ -48,6 +50,8 @@ BOUNDS = [
 ]
 # Models that speak of a public table.
 AGAINST = {"k_map": "AGAINST everybody", "delta_presence": "AGAINST everybody"}
+# Models of all classes of a release together.
+WHOLE = ("ck_safety", "privacy_skyline")
 TABLES = 2
 
 
@@ -92,6 +96,9 @@ def test_a_release_is_never_above_what_its_requirement_promises(file: str, quest
             for method in ("mondrian", "generalization(suppression => 0.3)", "anatomy(l => 2)"):
                 if file == "definetti" and not method.startswith("anatomy"):
                     # There are no buckets to learn from.
+                    continue
+                if question in WHOLE and method == "mondrian":
+                    # It makes classes one by one.
                     continue
                 if (question in AGAINST or file.startswith("linkage")) and not method.startswith("generalization"):
                     # Where ranges overlap, a person fits several classes; buckets show values apart.

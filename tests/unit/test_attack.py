@@ -251,6 +251,7 @@ def test_hits_are_not_counted_on_another_source(attack: str, method: str, change
     assert "d5" not in str(error.value)
 
 
+_UNSURE = " (certainty alone is ruled out)"
 _ALL = ("background", "homogeneity", "similarity", "skewness")
 # Five values in equal shares, in either class.
 EVEN = "(SELECT i // 20 AS ward, i % 5 AS disease FROM range(40) AS r(i))"
@@ -260,7 +261,21 @@ EVEN = "(SELECT i // 20 AS ward, i % 5 AS disease FROM range(40) AS r(i))"
     ("required", "unbounded"),
     [
         ("k_anonymity(k => 2)", _ALL),
-        ("l_diversity(l => 2)", _ALL),
+        ("l_diversity(l => 2)", ("background", f"homogeneity{_UNSURE}", "similarity", "skewness")),
+        ("l_diversity(l => 3)", (f"background{_UNSURE}", f"homogeneity{_UNSURE}", "similarity", "skewness")),
+        (
+            "l_diversity(l => 2.5, variant => 'entropy')",
+            (f"background{_UNSURE}", f"homogeneity{_UNSURE}", "similarity", "skewness"),
+        ),
+        ("l_diversity(l => 1)", _ALL),
+        (
+            "p_sensitive_k_anonymity(p => 2, k => 2)",
+            ("background", f"homogeneity{_UNSURE}", "similarity", "skewness"),
+        ),
+        ("ck_safety(c => 0.9, k => 0)", ("background", "similarity", "skewness")),
+        ("ck_safety(c => 0.9, k => 1)", ("similarity", "skewness")),
+        ("privacy_skyline(c => 0.9, l => 1)", ("similarity", "skewness")),
+        ("privacy_skyline(c => 0.9)", ("background", "similarity", "skewness")),
         ("l_diversity(l => 3, variant => 'probabilistic')", ("similarity", "skewness")),
         ("l_diversity(l => 3, variant => 'probabilistic', attribute => disease)", ("similarity", "skewness")),
         # A reader who knows one value that is not the target's may be certain of the other one.
@@ -283,12 +298,26 @@ def test_check_names_the_attacks_that_nothing_bounds(con: Connection, required: 
     events: list[StatementEvent] = []
     con.script(f"CHECK {EVEN} (ward) SENSITIVE disease REQUIRE {required}; CHECK people (ward)", events.append)
     (remark,) = events[1].remarks
+    typed = (
+        "homogeneity" if any(name.startswith("homogeneity") for name in unbounded) else unbounded[0].partition("(")[0]
+    )
     assert remark == (
-        f"no requirement that is met limits these attacks: {', '.join(unbounded)} on disease; "
-        "ATTACK says what a reader learns by each"
+        "no requirement that is met bounds how sure a reader may be by these attacks: "
+        f"{', '.join(unbounded)} on disease; ATTACK (SELECT ...) (ward) SENSITIVE disease WITH {typed}() "
+        "says how sure, and each of the others likewise"
     )
     # Nothing was required.
     assert events[3].remarks == ()
+
+
+def test_an_attack_without_a_name_lists_the_attacks(con: Connection) -> None:
+    with pytest.raises(SqlanonError) as error:
+        con.execute("ATTACK made;")
+    hint = error.value.hint
+    assert hint is not None
+    written, listed = hint.split("; the attacks are ")
+    assert con.execute(written.removeprefix("write ")).fetchall()
+    assert {*_ALL, "rules", "linkage"} <= {*listed.split(", ")}
 
 
 def test_columns_with_the_same_attacks_are_in_one_sentence(con: Connection) -> None:
@@ -298,8 +327,9 @@ def test_columns_with_the_same_attacks_are_in_one_sentence(con: Connection) -> N
     con.script(f"CHECK {table} (ward) SENSITIVE disease, drug, bill REQUIRE {required}", events.append)
     all_of_them = ", ".join(_ALL)
     assert events[1].remarks == (
-        f"no requirement that is met limits these attacks: {all_of_them} on disease, drug; similarity, "
-        "skewness on bill; ATTACK says what a reader learns by each",
+        f"no requirement that is met bounds how sure a reader may be by these attacks: {all_of_them} on disease, drug; "
+        "similarity, skewness on bill; ATTACK (SELECT ...) (ward) SENSITIVE disease, drug, bill WITH homogeneity() "
+        "says how sure, and each of the others likewise",
     )
 
 
@@ -309,7 +339,10 @@ def test_a_check_of_a_release_names_them_once_and_that_of_an_export_does_not(con
     statements = f"EXPORT made TO '{tmp_path}/out'; CHECK made; CHECK made; CHECK '{tmp_path}/out'; "
     con.script(f"{statements} REFRESH ANONYMIZED TABLE made; CHECK made", events.append)
     told = {event.statement.sql(): event.remarks for event in events[:4] if event.phase == "end"}
-    assert "no requirement that is met limits" in str(told['CHECK "made"'])
+    (remark,) = told['CHECK "made"']
+    assert "no requirement that is met bounds how sure" in remark
+    typed = remark.partition("; ATTACK ")[2].partition(" says how sure")[0]
+    assert con.execute(f"ATTACK {typed}").fetchall()
     assert [event.remarks for event in events[5:8:2]] == [(), ()]
     # The release is another one.
     assert events[-1].remarks == told['CHECK "made"']

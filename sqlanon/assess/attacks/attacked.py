@@ -342,29 +342,40 @@ def require_same_rows(
 
 # What CHECK says of attacks that the requirements do not bound, however well they are met.
 
+# The attack that a remark names to be typed, where it is among those that are not bounded: it needs no argument.
+_EXAMPLE = "homogeneity"
+
 
 def unbounded(
     engine: Engine,
     requirements: Sequence[BoundRequirement],
     measurements: Sequence[Measurement],
     sensitive: Sequence[str],
+    target: str,
 ) -> tuple[str, ...]:
     """A sentence about the attacks that are not bounded, as `ATTACK` tries them by default; none if all are.
 
     A requirement counts if it is met, is about no attribute or about this one alone, and promises less than certainty.
-    Attributes about which the same attacks are not bounded stand together.
+    Attributes about which the same attacks are not bounded stand together. `target` is what stands behind ATTACK.
     """
     attributes: dict[str, list[str]] = {}
     met = {(m.question, fold(m.attribute or ""), m.required) for m in measurements if m.satisfied}
     files = attacks_on_classes()
+    typed: list[str] = []
     for attribute in sensitive:
         promising = [r for r in requirements if _is_met(r, met) and _is_about(r, attribute)]
-        if names := ", ".join(_called(files, _bounded(engine, files, promising, attribute))):
+        bounded, prevented = _bounded(engine, files, promising, attribute)
+        if names := ", ".join(_called(files, bounded, prevented)):
             attributes.setdefault(names, []).append(attribute)
+            typed += [file.model for file in files if file not in bounded]
     if not attributes:
         return ()
     attacks = "; ".join(f"{names} on {', '.join(of)}" for names, of in attributes.items())
-    return (f"no requirement that is met limits these attacks: {attacks}; ATTACK says what a reader learns by each",)
+    example = _EXAMPLE if _EXAMPLE in typed else typed[0]
+    return (
+        f"no requirement that is met bounds how sure a reader may be by these attacks: {attacks}; "
+        f"ATTACK {target} WITH {example}() says how sure, and each of the others likewise",
+    )
 
 
 def _is_met(requirement: BoundRequirement, met: Collection[tuple[str, str, float | None]]) -> bool:
@@ -377,24 +388,35 @@ def _is_about(requirement: BoundRequirement, attribute: str) -> bool:
 
 def _bounded(
     engine: Engine, files: Sequence[Statistic], requirements: Sequence[BoundRequirement], attribute: str
-) -> set[Statistic]:
-    """The files of attacks whose highest confidence one of the requirements keeps below certainty."""
+) -> tuple[set[Statistic], set[Statistic]]:
+    """The files of attacks whose highest confidence a requirement bounds, and those where one rules certainty out."""
     promises: list[tuple[Statistic, exp.Expr]] = []
+    conditions: list[tuple[Statistic, exp.Expr]] = []
     for file in files:
         for requirement in requirements:
             # The requirement spells the attribute as the source does.
             tried = as_tried(file, (*requirement.attributes, attribute)[0])
             promises += [(file, promise) for promise in tried.bounds_by(requirement)]
-    if not promises:
-        return set()
-    values = engine.rows(exp.select(*(promise for _, promise in promises)))[0]
-    return {file for (file, _), value in zip(promises, values, strict=True) if file.least_bound([value]) is not None}
+            conditions += [(file, condition) for condition in tried.prevented_by(requirement)]
+    values = _values(engine, promises)
+    bounded = {file for file, value in values if file.least_bound([value]) is not None}
+    return bounded, {file for file, holds in _values(engine, conditions) if holds}
 
 
-def _called(files: Sequence[Statistic], bounded: Collection[Statistic]) -> Iterator[str]:
+def _values(engine: Engine, expressions: Sequence[tuple[Statistic, exp.Expr]]) -> list[tuple[Statistic, Any]]:
+    if not expressions:
+        return []
+    values = engine.rows(exp.select(*(expression for _, expression in expressions)))[0]
+    return [(file, value) for (file, _), value in zip(expressions, values, strict=True)]
+
+
+def _called(
+    files: Sequence[Statistic], bounded: Collection[Statistic], prevented: Collection[Statistic]
+) -> Iterator[str]:
     """The attacks that are not bounded, by the names that users type; with arguments where other ones are bounded."""
     for model in dict.fromkeys(file.model for file in files):
         parts = [file for file in files if file.model == model]
         rest = [file for file in parts if file not in bounded]
         if rest:
-            yield model if rest == parts else shapes(rest)
+            name = model if rest == parts else shapes(rest)
+            yield f"{name} (certainty alone is ruled out)" if all(file in prevented for file in rest) else name

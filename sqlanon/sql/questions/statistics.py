@@ -31,10 +31,11 @@ class Statistic:
     `of_respondents` says that it takes each row for another respondent.
     Several files may be parts of one attack, whose name is then the `model` of each. `bounds` says what a requirement
     that a release satisfies promises of an attack's highest confidence: its question's name, and an expression of the
-    arguments of both. `certain` is the confidence of an adversary who has no doubt, None where there is none: a bound
-    from there on promises nothing. `undefined` is why figures of an attack that has targets are NULL. `latest` is a
-    statement that says whether the last release of a series keeps what all before have kept, by the latest classes of
-    its respondents; empty where these do not tell it.
+    arguments of both. `prevents` says, likewise, by a condition, that a requirement keeps an adversary from certainty,
+    however near to it one may get. `certain` is the confidence of an adversary who has no doubt, None where there is
+    none: a bound from there on promises nothing. `undefined` is why figures of an attack that has targets are NULL.
+    `latest` is a statement that says whether the last release of a series keeps what all before have kept, by the
+    latest classes of its respondents; empty where these do not tell it.
     """
 
     model: str
@@ -47,6 +48,7 @@ class Statistic:
     text: str
     of_respondents: bool = False
     bounds: tuple[tuple[str, str], ...] = ()
+    prevents: tuple[tuple[str, str], ...] = ()
     certain: float | None = 1.0
     undefined: str | None = None
     latest: str = ""
@@ -129,9 +131,16 @@ class BoundStatistic:
 
         None where the header names no such question, or the requirement is about other attributes or several jointly.
         """
+        return self._of_requirement(self.statistic.bounds, requirement)
+
+    def prevented_by(self, requirement: BoundRequirement) -> list[exp.Expr]:
+        """Returns conditions without columns, on which a satisfied requirement keeps an adversary from certainty."""
+        return self._of_requirement(self.statistic.prevents, requirement)
+
+    def _of_requirement(self, lines: Sequence[tuple[str, str]], requirement: BoundRequirement) -> list[exp.Expr]:
         if requirement.attributes not in ((), self.attributes):
             return []
-        expressions = [text for question, text in self.statistic.bounds if question == requirement.question_name]
+        expressions = [text for question, text in lines if question == requirement.question_name]
         trees = [query_tree(f"SELECT {text}") for text in expressions]
         for tree in trees:
             _fill(tree, (*self.arguments, *requirement.arguments))
@@ -180,6 +189,7 @@ def parse_statistic(name: str, text: str) -> Statistic:
         text=header.statements.get("classes" if is_attack else "figures", ""),
         of_respondents="respondents" in header.values and header.yes("respondents"),
         bounds=tuple(_bound(line) for line in header.values.get("bound", ())),
+        prevents=tuple(_bound(line) for line in header.values.get("prevents", ())),
         certain=None if header.named("certain") == "never" else 1.0,
         undefined=header.only_value("undefined") if "undefined" in header.values else None,
         latest=header.statements.get("latest", ""),

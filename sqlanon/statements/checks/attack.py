@@ -20,6 +20,7 @@ from sqlanon.syntax.texts import (
     sensitive_text,
     source_text,
     string_text,
+    typed_qualified,
     word_text,
 )
 
@@ -73,7 +74,8 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
         sensitive = sensitive_columns(reader)
         if not reader.sees("WITH"):
             words = (("USING", '","') if sensitive else ("SENSITIVE",)) + ("WITH",)
-            raise reader.expected(" or ".join(words), among=words)
+            hint = _which(target["release"]) if "release" in target and reader.peek().kind is Kind.END else None
+            raise reader.expected(" or ".join(words), among=words, hint=hint)
         reader.expect("WITH")
         name, arguments = _call(reader)
         reader.end()
@@ -125,6 +127,13 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
         return Answer(
             self.COLUMNS, tuple(a.row for a in answers), tuple(remark for a in answers for remark in a.remarks)
         )
+
+
+def _which(release: QualifiedName) -> str:
+    """The hint for an ATTACK of a release that names no attack."""
+    from sqlanon.sql.questions.statistics import attack_names
+
+    return f"write ATTACK {typed_qualified(release)} WITH homogeneity(); the attacks are {', '.join(attack_names())}"
 
 
 def _call(reader: Reader) -> tuple[str, tuple[tuple[str, Value], ...]]:

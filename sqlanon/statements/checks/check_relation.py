@@ -13,7 +13,15 @@ from sqlanon.statements.checks._measured import CHECKED, Check, checked
 from sqlanon.syntax.attributes import sensitive_columns
 from sqlanon.syntax.lexer import Kind
 from sqlanon.syntax.policy import against, requirements
-from sqlanon.syntax.texts import against_text, names_text, requirements_text, sensitive_text, source_text
+from sqlanon.syntax.texts import (
+    against_text,
+    names_text,
+    requirements_text,
+    sensitive_text,
+    source_text,
+    typed_name,
+    typed_qualified,
+)
 
 if TYPE_CHECKING:
     from sqlanon.domain.context import Watching
@@ -84,5 +92,11 @@ check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements
 
         report, required = check_relation(engine, self)
         sensitive = self.sensitive if self.requirements else ()
-        remarks = unbounded(engine, required, report.measurements, sensitive)
+        remarks = unbounded(engine, required, report.measurements, sensitive, self._attacked())
         return checked(str(self.source), report.measurements, remarks)
+
+    def _attacked(self) -> str:
+        """The table as it is typed behind ATTACK; a query in short."""
+        target = typed_qualified(self.source.name) if self.source.name else "(SELECT ...)"
+        columns, sensitive = (", ".join(map(typed_name, names)) for names in (self.quasi_identifiers, self.sensitive))
+        return f"{target} ({columns}) SENSITIVE {sensitive}"
