@@ -510,7 +510,7 @@ def test_profile_reads_codes_and_commas_as_what_they_are(folder: Path) -> None:
     done = anonymize(
         "people.csv", "--encoding", "latin-1", "--known", "age,children,height", "--secret", "", "--dry-run"
     )
-    assert "--null '?' reads it as one" in done.stderr
+    assert "--null '?' reads it as missing, in all columns" in done.stderr
     assert "--decimal , reads the numbers" in done.stderr
     assert (
         'children is text, and its ranges are alphabetical: its values are numbers as text, but for "?"' in done.stderr
@@ -556,8 +556,36 @@ def test_profile_of_a_csv_file_names_options_for_codes_and_decimal_commas(folder
         columns = json.loads(invoke("profile", file, "--json").stdout)["columns"]
         return next(each["why"] for each in columns if each["column"] == "children")
 
-    assert why("coded.csv").endswith("999 looks like a code for a missing value: --null 999, for all columns")
+    assert "999" not in why("coded.csv")
     assert 'nullif("children", 999)' in why("coded.parquet")
+    # Words may be answers, so they are not read as missing without being asked for.
+    people.assign(children=["unknown" if i % 9 == 0 else "abc"[i % 3] for i in range(120)]).to_csv("coded.csv")
+    assert why("coded.csv").endswith('"unknown" looks like a code for a missing value: --null unknown, for all columns')
+
+
+def test_the_proposal_reads_codes_as_missing_where_no_column_has_them_as_values(folder: Path) -> None:
+    def proposed(people: pandas.DataFrame) -> tuple[str, str, str]:
+        people.to_csv("coded.csv", index=False)
+        said = json.loads(invoke("profile", "coded.csv", "--json").stdout)
+        return str(said["command"]), str(said["script"]), "; ".join(said["read"])
+
+    people = _PEOPLE.drop(columns=["name", "email"])
+    people = people.assign(smoker=["-9" if i % 9 == 0 else ["ja", "nein"][i % 2] for i in range(120)])
+    command, script, read = proposed(people)
+    assert " coded.csv --null -9 --known " in command
+    assert "nullstr => ['', '-9']" in script
+    assert read == 'read with --null -9: "-9" in smoker looks like a missing value'
+    # A temperature may be -9 degrees.
+    command, script, read = proposed(people.assign(cold=[i % 40 - 20.0 for i in range(120)]))
+    assert ("--null" in command, "nullstr" in script) == (False, False)
+    assert "--null -9 reads it as missing, in all columns, also of cold, where it may be a value" in read
+    # A code in a named column is said, whatever its role, and whether it may be published anyhow.
+    lists = ("--known", "age,sex", "--secret", "smoker", "--dry-run", "--method", "mondrian")
+    remark = '"-9" in smoker looks like a missing value, and is read as a value: --null -9 reads it as missing'
+    for options in ((), ("--allow", "smoker")):
+        done = anonymize("coded.csv", *lists, *options)
+        assert (done.exit_code, done.stderr.count("-9"), remark in done.stderr) == (0, 2, True), done.stderr
+    assert "-9" not in anonymize("coded.csv", *lists, "--null", "-9").stderr
 
 
 def test_options_in_place_of_sql() -> None:

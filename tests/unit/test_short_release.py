@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,39 @@ def test_short_forms_say_that_ranges_of_numbers_as_text_are_alphabetical(tmp_pat
     frame.to_csv(tmp_path / "t.csv", index=False)
     with pytest.warns(PrivacyRemark, match=r"level is text.* give null=\['\?'\]$"):
         anonymize(tmp_path / "t.csv", known=["level"], secret="ill", method="mondrian")
+
+
+def test_short_forms_say_that_codes_for_missing_values_count_as_values(tmp_path: Path) -> None:
+    con = template(
+        "CREATE TABLE t AS SELECT if(i % 9 = 0, -9, 20 + i % 40) AS age, if(i % 10 = 0, '-9', 'ab'[1 + i % 2]) AS ill "
+        "FROM range(120) AS r(i)"
+    )
+    said = remarks(con, "CREATE ANONYMIZED TABLE r FROM t (age) SENSITIVE ill METHOD mondrian")
+    advised = {"age": 'NULLIF("age", -9)', "ill": "NULLIF(\"ill\", '-9')"}
+    lines = [line for line in said.splitlines() if "looks like a missing value" in line]
+    assert len(lines) == 2
+    for line, (name, mended) in zip(lines, advised.items(), strict=True):
+        assert f" in {name} looks like a missing value, and counts as a value; publish " in line
+        written = line.partition("publish ")[2].removesuffix(" in its place")
+        assert written.casefold() == mended.casefold()
+        # What is advised runs, and leaves nothing to say.
+        con.execute(f"CREATE OR REPLACE VIEW mended AS SELECT * REPLACE ({written} AS {name}) FROM t")
+        others = remarks(con, "CREATE OR REPLACE ANONYMIZED TABLE m FROM mended (age) SENSITIVE ill METHOD mondrian")
+        assert others.count("looks like a missing value") == 1
+    frame = con.duckdb.execute("FROM t").df()
+    with pytest.warns(PrivacyRemark) as caught:
+        anonymize(frame, known="age", secret="ill", method="mondrian")
+    texts = [str(each.message) for each in caught if "like a missing value" in str(each.message)]
+    for text, (name, code) in zip(texts, {"age": -9, "ill": "-9"}.items(), strict=True):
+        assert text.endswith(f"give data[{name!r}].mask(data[{name!r}].isin([{code!r}]))")
+        frame[name] = frame[name].mask(frame[name].isin([code]))
+    with warnings.catch_warnings(record=True) as none:
+        warnings.simplefilter("always")
+        anonymize(frame, known="age", secret="ill", method="mondrian")
+    assert not [each for each in none if "like a missing value" in str(each.message)]
+    con.duckdb.execute(f"COPY t TO '{tmp_path / 't.csv'}'")
+    with pytest.warns(PrivacyRemark, match=r"-9\" in ill looks like.* give null=\['-9'\]$"):
+        anonymize(tmp_path / "t.csv", known=["age"], secret="ill", method="mondrian")
 
 
 def test_days_of_pandas_are_published_as_dates() -> None:

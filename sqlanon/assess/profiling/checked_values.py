@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_number, is_text, sizes
+from sqlanon.assess.profiling.sample import SampledColumn, is_number, is_text, sizes
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import column, literal
@@ -231,39 +231,40 @@ _FIRST_YEAR, _LAST_YEAR = 1850, 2100
 _COMPARED_AS_STORED = 300
 
 
-@dataclass(frozen=True)
-class FieldForms:
-    """The forms of fields in a CSV file that its reader is not told of.
-
-    `nulls` are the texts that look like codes for missing values, each with the columns that have it; `commas` are the
-    columns of numbers with a decimal comma.
-    """
-
-    nulls: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    commas: tuple[str, ...] = ()
-
-
-def field_forms(sample: Sample) -> FieldForms:
-    """The forms of fields in the columns of text of a sample; words and numbers are no codes: they may be values."""
-    columns = [of for of in sample.columns if is_text(of.type)]
-    codes = {of.name: [code for code in _missing_texts(of.texts) if code.casefold() in _NO_WORDS] for of in columns}
-    commas = [of.name for of in columns if _have_commas([text for text in of.texts if text not in codes[of.name]])]
-    texts = dict.fromkeys(code for each in codes.values() for code in each)
-    nulls = [(text, tuple(name for name, each in codes.items() if text in each)) for text in texts]
-    return FieldForms(tuple(nulls), tuple(commas))
-
-
 def notes(of: SampledColumn) -> Iterator[str]:
     """Yields a note for each way in which a column's values are stored otherwise than they are meant, with the cast to
     write.
     """
-    codes: Sequence[str | int] = _missing_codes(of)
-    if codes:
-        yield _about_codes(of.name, codes)
+    if codes := missing_codes(of):
+        yield _about_codes(codes)
     if stored := stored_as_text(of):
         others = "its other values" if codes else "its values"
         by_reader = ", or read_csv(..., decimal_separator => ',')" if stored.has_commas else ""
         yield f"{others} are {stored.meant}: {stored.cast}{by_reader}"
+
+
+@dataclass(frozen=True)
+class MissingCodes:
+    """A column and the codes for missing values among its values; those of a column of text are texts."""
+
+    name: str
+    codes: tuple[str | int, ...]
+
+    @property
+    def cast(self) -> str:
+        """The SQL that reads the codes as NULL."""
+        return to_sql(_without(self.name, self.codes))
+
+    @property
+    def looks(self) -> str:
+        """Says in words that the codes look like codes."""
+        looks = "look like codes for missing values" if len(self.codes) > 1 else "looks like a code for a missing value"
+        return f"{self.listed} {looks}"
+
+    @property
+    def listed(self) -> str:
+        """The codes, the texts in quotes."""
+        return ", ".join(f"{code}" if isinstance(code, int) else f'"{code}"' for code in self.codes)
 
 
 @dataclass(frozen=True)
@@ -288,16 +289,14 @@ def stored_as_text(of: SampledColumn) -> StoredAsText | None:
         return None
     codes = tuple(_missing_texts(of.texts))
     texts = [text for text in of.texts if text not in codes]
-    value: exp.Expr = column(of.name)
-    for code in codes:
-        value = f.call("nullif", value, literal(code))
+    value = _without(of.name, codes)
     if formats := date_formats(texts):
         either = f" or {formats[1]}" if len(formats) > 1 else ""
         moment = to_sql(f.call("strptime", value, literal(formats[0])))
         return StoredAsText(of.name, f"dates as text, in the format {formats[0]}{either}", codes, moment, formats[0])
     if _are_numbers(texts):
         return StoredAsText(of.name, "numbers as text", codes, to_sql(cast(value, "DOUBLE")))
-    if _have_commas(texts):
+    if have_commas(texts):
         with_point = to_sql(cast(f.call("replace", value, literal(","), literal(".")), "DOUBLE"))
         return StoredAsText(of.name, "numbers with a decimal comma", codes, with_point, has_commas=True)
     return None
@@ -328,7 +327,7 @@ def _are_numbers(texts: Sequence[str]) -> bool:
     return not whole or len({len(text) for text in texts}) > 1 or len(texts[0]) < 3
 
 
-def _have_commas(texts: Sequence[str]) -> bool:
+def have_commas(texts: Sequence[str]) -> bool:
     """Whether texts are numbers with a decimal comma. With three digits behind each, it may part thousands."""
     parts = [text.partition(",") for text in texts]
     if len(texts) < 2 or not all(_WITH_COMMA.fullmatch(text) for text in texts):
@@ -336,13 +335,21 @@ def _have_commas(texts: Sequence[str]) -> bool:
     return any(comma and len(behind) != 3 for _, comma, behind in parts)
 
 
-def _missing_codes(of: SampledColumn) -> list[str] | list[int]:
+def missing_codes(of: SampledColumn) -> MissingCodes | None:
     """The codes for missing values among a column's values, by `_TEXTS` for text and by the others for numbers."""
+    codes: Sequence[str | int] = ()
     if is_text(of.type):
-        return _missing_texts(of.texts)
-    if is_number(of.type) and of.type != "BOOLEAN":
-        return _missing_numbers([value for value in of.values if isinstance(value, (int, float)) and value == value])
-    return []
+        codes = _missing_texts(of.texts)
+    elif is_number(of.type) and of.type != "BOOLEAN":
+        codes = _missing_numbers([value for value in of.values if isinstance(value, (int, float)) and value == value])
+    return MissingCodes(of.name, tuple(codes)) if codes else None
+
+
+def is_sure(code: str | int) -> bool:
+    """Whether a code that was found is hardly a value: a word may be an answer, and 9 a count."""
+    if isinstance(code, int) or _NUMBER.fullmatch(code):
+        return int(code) != 9
+    return code.casefold() in _NO_WORDS
 
 
 def _missing_texts(texts: Sequence[str]) -> list[str]:
@@ -375,12 +382,15 @@ def _missing_numbers(values: Sequence[float]) -> list[int]:
     return codes
 
 
-def _about_codes(name: str, codes: Sequence[str | int]) -> str:
+def _about_codes(missing: MissingCodes) -> str:
     """Says what the codes stand for, and how to read them as NULL from a table and from a file."""
-    listed = ", ".join(f"{code}" if isinstance(code, int) else f'"{code}"' for code in codes)
+    texts = ", ".join(to_sql(literal(str(code))) for code in ("", *missing.codes))
+    return f"{missing.looks}: {missing.cast}, or read_csv(..., nullstr => [{texts}])"
+
+
+def _without(name: str, codes: Sequence[str | int]) -> exp.Expr:
+    """A column with NULL in place of the codes."""
     value: exp.Expr = column(name)
     for code in codes:
         value = f.call("nullif", value, literal(code))
-    texts = ", ".join(to_sql(literal(str(code))) for code in ("", *codes))
-    looks = "look like codes for missing values" if len(codes) > 1 else "looks like a code for a missing value"
-    return f"{listed} {looks}: {to_sql(value)}, or read_csv(..., nullstr => [{texts}])"
+    return value

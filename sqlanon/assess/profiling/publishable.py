@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.checked_values import StoredAsText, stored_as_text
+from sqlanon.assess.profiling.checked_values import MissingCodes, StoredAsText, missing_codes, stored_as_text
 from sqlanon.assess.profiling.roles import free_text, tells_people_apart
 from sqlanon.assess.profiling.sample import sampled
 from sqlanon.domain.identifiers import fold
@@ -19,6 +19,8 @@ from sqlanon.sql.build.names import column, relation
 
 # How a remark on a column of text goes on behind the name.
 IS_TEXT = " is text,"
+# The middle of a remark on codes for missing values.
+IS_CODE = " like a missing value, and count"
 # How values of a role are published.
 _PUBLISHED = {
     Role.QUASI_IDENTIFIER: "is known, and ranges of texts show some of them as they are",
@@ -33,11 +35,12 @@ class Looked:
 
     `refused` are columns that it refuses, each with a sentence that says why: free text in any role, and a secret whose
     values tell people apart. `as_text` are known columns of text that has numbers or dates: their ranges are
-    alphabetical.
+    alphabetical. `codes` are known and secret columns with codes for missing values, but for those in `as_text`.
     """
 
     refused: tuple[tuple[str, str], ...] = ()
     as_text: tuple[StoredAsText, ...] = ()
+    codes: tuple[MissingCodes, ...] = ()
 
 
 def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], roles: Mapping[str, Role]) -> Looked:
@@ -46,20 +49,18 @@ def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], r
     `columns` are those of the table, (name, type), and `roles` has the role of each column to be published.
     """
     role_of = {fold(name): role for name, role in roles.items() if role in _PUBLISHED}
-    checked_columns = [
-        (name, kind)
-        for name, kind in columns
-        if fold(name) in role_of and (kind == "VARCHAR" or role_of[fold(name)] is Role.SENSITIVE)
-    ]
-    if not checked_columns:
+    published = [(name, kind) for name, kind in columns if fold(name) in role_of]
+    if not published:
         return Looked()
+    checked_columns = [
+        (name, kind) for name, kind in published if kind == "VARCHAR" or role_of[fold(name)] is Role.SENSITIVE
+    ]
     counts: list[exp.Expr] = [f.count()]
     for name, kind in checked_columns:
         length = f.call("avg", f.length(column(name))) if kind == "VARCHAR" else exp.null()
         counts += [f.count_distinct(column(name)), f.count(column(name)), length]
     [[rows, *figures]] = engine.rows(exp.select(*counts).from_(relation(table)))
-    texts = [(name, kind) for name, kind in checked_columns if kind == "VARCHAR"]
-    sample = sampled(engine, table, texts, int(rows))
+    sample = sampled(engine, table, published, int(rows))
     wordy = {each.name for each in sample.columns if each.is_wordy}
     refused = []
     for (name, _), values, present, length in zip(
@@ -70,7 +71,22 @@ def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], r
         if why := reason(values, present, length, is_wordy=name in wordy):
             refused.append((name, f"{name} {_PUBLISHED[role]}: {why}"))
     known = [each for each in sample.columns if role_of[fold(each.name)] is Role.QUASI_IDENTIFIER]
-    return Looked(tuple(refused), tuple(stored for each in known if (stored := stored_as_text(each))))
+    as_text = {each.name: stored for each in known if (stored := stored_as_text(each))}
+    codes = tuple(
+        missing
+        for each in sample.columns
+        if role_of[fold(each.name)] is not Role.INSENSITIVE
+        and each.name not in as_text
+        and (missing := missing_codes(each))
+    )
+    return Looked(tuple(refused), tuple(as_text.values()), codes)
+
+
+def counted_as_values(missing: MissingCodes, advice: str) -> str:
+    """A sentence about a known or secret column with codes for missing values."""
+    are = "look like" if len(missing.codes) > 1 else "looks like"
+    count = "and count as values" if len(missing.codes) > 1 else "and counts as a value"
+    return f"{missing.listed} in {missing.name} {are} a missing value, {count}; {advice}"
 
 
 def alphabetical(stored: StoredAsText, advice: str) -> str:

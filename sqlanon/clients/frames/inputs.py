@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
-from sqlanon.assess.profiling.checked_values import StoredAsText
+from sqlanon.assess.profiling.checked_values import MissingCodes, StoredAsText
 from sqlanon.clients.frames.data_files import (
     CSV_OPTIONS,
     GLOB,
@@ -77,8 +77,8 @@ class Input(ABC):
         """A function that returns the same frames later, and None once the caller has let go of the data."""
         return dict
 
-    def advice(self, stored: StoredAsText) -> str:
-        """Returns advice on giving the column as the numbers or dates that its text has."""
+    def advice(self, stored: StoredAsText | MissingCodes) -> str:
+        """Returns advice on giving the column as the numbers or dates that its text has, or without codes."""
         return f"give {stored.cast} in its place"
 
     def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:
@@ -115,8 +115,10 @@ class PandasInput(_Frame):
 
     _restoring: Restoring
 
-    def advice(self, stored: StoredAsText) -> str:
+    def advice(self, stored: StoredAsText | MissingCodes) -> str:
         text = f"data[{stored.name!r}]"
+        if isinstance(stored, MissingCodes):
+            return f"give {text}.mask({text}.isin({list(stored.codes)!r}))"
         if stored.format:
             return f'give pandas.to_datetime({text}, format="{stored.format}", errors="coerce")'
         with_point = f'{text}.str.replace(",", ".")' if stored.has_commas else text
@@ -204,8 +206,10 @@ class FileInput(Input):
         )
         self.source = Source(query=f"FROM {self._file.reader}")
 
-    def advice(self, stored: StoredAsText) -> str:
-        options = [f"null={list(stored.codes)!r}"] * bool(stored.codes) + ['decimal=","'] * stored.has_commas
+    def advice(self, stored: StoredAsText | MissingCodes) -> str:
+        options = [f"null={[*map(str, stored.codes)]!r}"] * bool(stored.codes)
+        if isinstance(stored, StoredAsText):
+            options += ['decimal=","'] * stored.has_commas
         return f"give {', '.join(options)}" if options and self._file.kind == "csv" else super().advice(stored)
 
     def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.checked_values import StoredAsText
-from sqlanon.assess.profiling.publishable import alphabetical, looked_at
+from sqlanon.assess.profiling.checked_values import MissingCodes, StoredAsText
+from sqlanon.assess.profiling.publishable import alphabetical, counted_as_values, looked_at
 from sqlanon.catalog import migrations, policies, releases
 from sqlanon.domain.context import Watching
 from sqlanon.domain.identifiers import fold
@@ -171,9 +171,9 @@ def _require_rows(engine: Engine, policy: Policy) -> tuple[str, ...]:
 
 
 def looked_for(
-    engine: Engine, policy: Policy, otherwise: str, advice: Callable[[StoredAsText], str]
+    engine: Engine, policy: Policy, otherwise: str, advice: Callable[[StoredAsText | MissingCodes], str]
 ) -> tuple[str, ...]:
-    """Remarks on known columns of text that has numbers or dates, each with the advice that mends it.
+    """Remarks on known columns of text that has numbers or dates, and on codes for missing values, each with advice.
 
     Raises PolicyError for free text, and for a sensitive column whose values tell people apart; `otherwise` is how the
     column is published all the same. A column with a hierarchy that the user named is made coarser by that.
@@ -185,7 +185,10 @@ def looked_for(
     for name, why in looked.refused:
         hint = f"leave {name} out, publish something coarser in its place, {otherwise}"
         raise PolicyError(why, hint=hint, part=("column", name))
-    return tuple(alphabetical(stored, advice(stored)) for stored in looked.as_text)
+    return (
+        *(alphabetical(stored, advice(stored)) for stored in looked.as_text),
+        *(counted_as_values(missing, advice(missing)) for missing in looked.codes),
+    )
 
 
 def _with_remarks(answer: Answer, remarks: Sequence[str]) -> Answer:

@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
-from sqlanon.assess.profiling.publishable import IS_TEXT
+from sqlanon.assess.profiling.field_forms import FieldForms
+from sqlanon.assess.profiling.publishable import IS_CODE, IS_TEXT
 from sqlanon.assess.workloads.summary import summary_of
 from sqlanon.clients.frames.data_files import SOURCE, DataFile, require_excel
 from sqlanon.clients.terminal.databases import connected
@@ -22,6 +22,7 @@ from sqlanon.clients.terminal.files.request import (
     Wanted,
     export_statement,
     forms_in_words,
+    forms_of,
     labels_of,
     people_of,
     proposed_command,
@@ -32,7 +33,6 @@ from sqlanon.clients.terminal.files.request import (
     require_possible,
     require_publishable,
     resolved,
-    sample_of,
 )
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.scripts import Watch, as_sqlanon_error
@@ -93,16 +93,17 @@ def anonymize(
         columns = resolved(data.called, names, wanted)
         require_known(columns, names)
         require_possible(engine, data.called, columns, wanted)
-        forms = require_no_identifiers(engine, columns, types, wanted)
+        require_no_identifiers(engine, columns, types, wanted)
         require_publishable(engine, columns, types, wanted)
         made = release_statements(data.name, columns, wanted)
         remarks = running.remarks("; ".join(made))
         if data.kind == "csv":
             published = [each for each in types if each[0] in (*columns.known, *columns.secret)]
+            forms = forms_of(engine, published)
             remarks = [
                 *forms_in_words(forms),
                 *data.booleans(engine, published),
-                *(_without_sql(remark, forms) for remark in remarks),
+                *(_without_sql(remark, forms) for remark in remarks if IS_CODE not in remark),
             ]
         summary = summary_of(engine, QualifiedName((data.name,)), unpublished=columns.unpublished, remarks=remarks)
         summary = replace(summary, source=data.called)
@@ -166,7 +167,7 @@ def profile(
 
 def _without_sql(remark: str, forms: FieldForms) -> str:
     """A remark on a column of text, without the SQL that reads its values where options of the command do."""
-    names = {*forms.commas, *(name for _, columns in forms.nulls for name in columns)}
+    names = {*forms.commas, *(name for code in forms.nulls for name in code.columns)}
     is_mended = any(remark.startswith(f"{name}{IS_TEXT}") for name in names)
     return remark.rpartition("; ")[0] if is_mended else remark
 
@@ -183,12 +184,15 @@ def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile
     if data.kind != "csv":
         return data, []
     engine = DuckDBEngine(connection.duckdb)
-    forms = field_forms(sample_of(engine, SOURCE, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE)))))
+    forms = forms_of(engine, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE))))
     taken = dict(data.options)
-    nulls = [text for text, _ in forms.nulls] if "nullstr" not in taken else []
+    nulls = [code.text for code in forms.harmless] if "nullstr" not in taken else []
+    # Codes that may be values elsewhere are the user's to read.
+    doubtful = [code for code in forms.nulls if code.is_sure and code.others]
+    left = list(forms_in_words(FieldForms(tuple(doubtful)))) if "nullstr" not in taken else []
     decimal = "," if forms.commas and "decimal_separator" not in taken else None
     if not nulls and decimal is None:
-        return data, []
+        return data, left
     again = data.with_options(nulls, None, decimal)
     connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {typed_name(_AS_READ)}")
     try:
@@ -198,7 +202,8 @@ def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile
         return data, list(forms_in_words(forms))
     connection.duckdb.execute(f"DROP TABLE {typed_name(_AS_READ)}")
     return again, [
-        f"read with {' '.join(map(shlex.quote, again.typed))}: {'; '.join(forms_in_words(forms, advised=False))}"
+        f"read with {' '.join(map(shlex.quote, again.typed))}: {'; '.join(forms_in_words(forms, advised=False))}",
+        *left,
     ]
 
 

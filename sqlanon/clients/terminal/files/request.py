@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import recognized
-from sqlanon.assess.profiling.checked_values import FieldForms, field_forms
+from sqlanon.assess.profiling.field_forms import FieldForms, MissingText, field_forms
 from sqlanon.assess.profiling.publishable import looked_at
 from sqlanon.assess.profiling.sample import Sample, sampled
 from sqlanon.clients.frames.data_files import SOURCE, DataFile
@@ -193,13 +193,8 @@ def require_possible(engine: Engine, called: str, columns: Columns, wanted: Want
             raise PrivacyViolation(f"l = {wanted.l}, and {name} has {counted(number, 'different value')}", hint=hint)
 
 
-def require_no_identifiers(
-    engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted
-) -> FieldForms:
-    """Raises UserError for a column that would be published, and whose name or values are those of an identifier.
-
-    Returns the forms of the fields of the columns that would be published.
-    """
+def require_no_identifiers(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
+    """Raises UserError for a column that would be published, and whose name or values are those of an identifier."""
     allowed = {fold(name) for name in wanted.allowed}
     published = {fold(name) for name in (*columns.known, *columns.secret)} - allowed
     published_columns = [(name, kind) for name, kind in types if fold(name) in published]
@@ -210,7 +205,6 @@ def require_no_identifiers(
                 f"{name} identifies people: {recognition.why}",
                 hint=f"leave {name} out, and it is not published; --allow {shell_name(name)} if it is no such thing",
             )
-    return field_forms(sample)
 
 
 def require_publishable(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
@@ -225,6 +219,11 @@ def require_publishable(engine: Engine, columns: Columns, types: Sequence[tuple[
         )
 
 
+def forms_of(engine: Engine, types: Sequence[tuple[str, str]]) -> FieldForms:
+    """The forms of the fields in columns of (name, type) of the table SOURCE."""
+    return field_forms(engine, QualifiedName((SOURCE,)), sample_of(engine, SOURCE, types))
+
+
 def sample_of(engine: Engine, table: str, types: Sequence[tuple[str, str]]) -> Sample:
     """Some rows of a table, in columns of (name, type)."""
     ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
@@ -232,13 +231,22 @@ def sample_of(engine: Engine, table: str, types: Sequence[tuple[str, str]]) -> S
 
 
 def forms_in_words(forms: FieldForms, *, advised: bool = True) -> Iterator[str]:
-    """Sentences about the forms of fields, with the options that read them if `advised`."""
-    for text, names in forms.nulls:
-        advice = f", and is read as a text: --null {shlex.quote(text)} reads it as one" if advised else ""
-        yield f'"{text}" in {_names_in_words(names)} looks like a missing value{advice}'
+    """Sentences about the forms of fields, with the options that read them if `advised`.
+
+    Without advice codes are left out that a reader may not take for missing values in all columns.
+    """
+    for each in forms.nulls if advised else forms.harmless:
+        advice = f", and is read as a value: {_null_option(each)}" if advised else ""
+        yield f'"{each.text}" in {_names_in_words(each.columns)} looks like a missing value{advice}'
     if forms.commas:
         advice = ", and is read as text: --decimal , reads the numbers" if advised else ""
         yield f"{_names_in_words(forms.commas)} has numbers with a decimal comma{advice}"
+
+
+def _null_option(code: MissingText) -> str:
+    """Says how the option --null reads a code."""
+    others = f", also of {_names_in_words(code.others)}, where it may be a value" if code.others else ""
+    return f"--null {shlex.quote(code.text)} reads it as missing, in all columns{others}"
 
 
 def _names_in_words(names: Sequence[str]) -> str:

@@ -1,0 +1,75 @@
+"""Finds the forms of fields that the reader of a CSV file is not told of: codes for missing values, decimal commas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assess.profiling.checked_values import have_commas, is_sure, missing_codes
+from sqlanon.assess.profiling.sample import Sample, is_text
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text
+from sqlanon.sql.build.names import column, literal, relation
+
+
+@dataclass(frozen=True)
+class MissingText:
+    """A text that looks like a code for a missing value in `columns`, and may be a value in the columns `others`.
+
+    `is_sure` is false for words and for a single digit, which may be values in `columns`, too.
+    """
+
+    text: str
+    columns: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    is_sure: bool = True
+
+
+@dataclass(frozen=True)
+class FieldForms:
+    """The forms of fields: `nulls` look like codes for missing values, `commas` are columns with a decimal comma."""
+
+    nulls: tuple[MissingText, ...] = ()
+    commas: tuple[str, ...] = ()
+
+    @property
+    def harmless(self) -> tuple[MissingText, ...]:
+        """The codes that a reader may take for missing values in all columns, as no column has them as a value."""
+        return tuple(each for each in self.nulls if each.is_sure and not each.others)
+
+
+def field_forms(engine: Engine, table: QualifiedName, sample: Sample) -> FieldForms:
+    """The forms of fields in the columns of a sample of a table; all rows are asked for other columns with a code."""
+    codes_by_column = {of.name: codes.codes if (codes := missing_codes(of)) else () for of in sample.columns}
+    sure = {name: [code for code in codes if is_sure(code)] for name, codes in codes_by_column.items()}
+    texts = dict.fromkeys(str(code) for codes in codes_by_column.values() for code in codes)
+    nulls = []
+    for text in texts:
+        names = tuple(name for name, codes in codes_by_column.items() if text in map(str, codes))
+        others = _columns_with(engine, table, text, [name for name in codes_by_column if name not in names])
+        nulls.append(MissingText(text, names, others, is_sure(text)))
+    commas = [
+        of.name
+        for of in sample.columns
+        if is_text(of.type) and have_commas([text for text in of.texts if text not in sure[of.name]])
+    ]
+    return FieldForms(tuple(nulls), tuple(commas))
+
+
+def _columns_with(engine: Engine, table: QualifiedName, text: str, names: list[str]) -> tuple[str, ...]:
+    """The columns that have a text in some row, as a number where it is one: -9 is -9.0, too."""
+    if not names:
+        return ()
+    number = exp.DataType.build("DOUBLE")
+
+    def is_there(name: str) -> exp.Expr:
+        value = as_text(column(name))
+        same = f.call("trim", value).eq(literal(text))
+        as_number = exp.TryCast(this=value.copy(), to=number.copy()), exp.TryCast(this=literal(text), to=number.copy())
+        return f.call("bool_or", exp.or_(same, f.coalesce(as_number[0].eq(as_number[1]), exp.false())))
+
+    [flags] = engine.rows(exp.select(*map(is_there, names)).from_(relation(table)))
+    return tuple(name for name, is_said in zip(names, flags, strict=True) if is_said)
