@@ -1,19 +1,28 @@
 -- The forms of a column's labels, by the published rows: values, ranges in brackets, beginnings with stars behind them,
 -- and stars alone. A range that ends in a bracket holds its greatest value, one in whole numbers or days as many values
--- as from end to end, both counted.
+-- as from end to end, both counted. own has the values of the source's rows as text: as their own value at most as many
+-- rows show a label as have it there.
 WITH labels AS (
   SELECT shown.label, count(*) AS n
   FROM shown
   GROUP BY shown.label
+), owned AS (
+  SELECT own.label, count(*) AS n
+  FROM own
+  GROUP BY own.label
 ), ends AS (
   SELECT
     labels.label,
     labels.n,
+    least(labels.n, coalesce(owned.n, 0)) AS own_n,
+    regexp_matches(labels.label, '. or NULL$') AS is_or_null,
     regexp_extract(labels.label, '^\[(.+?), ?(.+?)([\])])( or NULL)?$', ['low', 'high', 'close', 'nothing']) AS part,
     regexp_matches(labels.label, '^\[(.+?), ?(.+?)[\])]( or NULL)?$') AS is_range,
     regexp_matches(labels.label, '^\*+$') AS is_star,
     regexp_matches(labels.label, '^[^*]+\*+$') AS is_prefix
   FROM labels
+  LEFT JOIN owned
+    ON owned.label IS NOT DISTINCT FROM labels.label
 ), typed AS (
   SELECT
     ends.*,
@@ -33,6 +42,9 @@ WITH labels AS (
   SELECT
     typed.label,
     typed.n,
+    typed.own_n,
+    typed.own_n > 0 AND NOT typed.is_range AND NOT typed.is_star AS is_own,
+    typed.is_or_null AND typed.own_n = 0 AND NOT typed.is_range AS is_or_null,
     typed.is_range,
     typed.is_star,
     typed.is_prefix,
@@ -71,6 +83,12 @@ SELECT
   coalesce(bool_or(sized.of_days), false) AS of_days,
   first(
     sized.label ORDER BY sized.is_range DESC NULLS LAST, sized.n DESC NULLS LAST, sized.label ASC NULLS LAST
-  ) FILTER (WHERE NOT sized.is_star) AS example
+  ) FILTER (WHERE NOT sized.is_star) AS example,
+  CAST(count(*) FILTER (WHERE sized.is_range) AS BIGINT) AS range_labels,
+  CAST(coalesce(sum(sized.own_n), 0) AS BIGINT) AS unchanged_rows,
+  CAST(coalesce(sum(sized.own_n) FILTER (WHERE sized.is_own), 0) AS BIGINT) AS own_rows,
+  CAST(coalesce(sum(sized.n) FILTER (WHERE sized.is_or_null), 0) AS BIGINT) AS or_null_rows,
+  CAST(coalesce(sum(sized.n) FILTER (WHERE sized.label IS NULL), 0) AS BIGINT) AS null_rows,
+  list(sized.label ORDER BY sized.label ASC NULLS LAST) FILTER (WHERE sized.is_own)[1:4] AS own_labels
 FROM sized
 CROSS JOIN middle

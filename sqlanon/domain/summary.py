@@ -16,6 +16,8 @@ from sqlanon.domain.release import Measurement
 _SHARE_OF_DETAIL = "granularity_loss"
 # The longest label that a line shows.
 _LONGEST = 40
+# Of at most so many values that are published as they are a line shows each.
+_FEW = 3
 # A name with one of these words holds years; of dates a range counts days.
 _OF_YEARS = re.compile(r"(?:^|[^a-z])(?:age|ages|alter|edad|eta|leeftijd)(?:[^a-z]|$)", re.IGNORECASE)
 
@@ -31,11 +33,12 @@ class ShownColumn:
     """A published column: its role, and what it became, by the rows that are published.
 
     `kind` is 'kept', 'ranges', 'prefixes', 'labels', 'nothing' (a star in every row) or 'other', with `words` for it.
-    `labels` counts the different labels. Of ranges `narrowest`, `widest` and `median` count the values from end to end,
-    the median over the rows, and are None where the ends are texts; `unit` is 'day' where they are dates. Of prefixes
-    they count the characters that are left. `as_they_are` and `starred` are the shares of the rows that show the
-    source's own value, and a star. `most_frequent` is the share of the rows with the most frequent label, `example` a
-    label of many rows.
+    `labels` counts the different labels, of ranges the ranges alone. Of ranges `narrowest`, `widest` and `median` count
+    the values from end to end, the median over the rows, and are None where the ends are texts; `unit` is 'day' where
+    they are dates. Of prefixes they count the characters that are left. `as_they_are` is the share of the rows that
+    show exactly their own value, NULL not counted, and `own_labels` has the first four of these values. `or_null`,
+    `missing` and `starred` are the shares of the rows that show a label such as `teacher or NULL`, NULL, and a star.
+    `most_frequent` is the share of the rows with the most frequent label, `example` a label of many rows.
     """
 
     name: str
@@ -51,6 +54,9 @@ class ShownColumn:
     most_frequent: float = 0
     example: str | None = None
     words: str = ""
+    own_labels: tuple[str, ...] = ()
+    or_null: float = 0
+    missing: float = 0
 
     @property
     def became(self) -> str:
@@ -70,7 +76,12 @@ class ShownColumn:
                 return self.words
         parts = [main]
         if self.as_they_are:
-            parts.append(f"{per_cent(self.as_they_are)} of the rows as they are")
+            few = f" ({', '.join(map(_printable, self.own_labels))})" if 0 < len(self.own_labels) <= _FEW else ""
+            parts.append(f"{per_cent(self.as_they_are)} of the rows as they are{few}")
+        if self.or_null:
+            parts.append(f"a value or NULL in {per_cent(self.or_null)} of the rows")
+        if self.missing:
+            parts.append(f"NULL in {per_cent(self.missing)} of the rows")
         if self.starred:
             parts.append(f"* in {per_cent(self.starred)} of the rows")
         return ", ".join(parts)

@@ -63,7 +63,8 @@ def test_ranges_are_those_of_the_published_rows(by_region: tuple[Summary, pandas
         column = columns[name]
         assert (column.narrowest, column.widest) == (min(sizes), max(sizes))
         assert column.median == sorted(sizes)[(len(sizes) + 1) // 2 - 1]
-        assert column.as_they_are == pytest.approx(1 - len(sizes) / len(rows))
+        plain = [label for label in rows[name] if not _RANGE.fullmatch(label) and label != "*"]
+        assert column.as_they_are == pytest.approx(len(plain) / len(rows))
     assert columns["age"].became.startswith(f"ranges of {min(years)} to {max(years)} years, median ")
     assert f"{max(days)} days" in columns["seen"].became
     assert columns["disease"].became == "as it is"
@@ -112,6 +113,66 @@ def test_hierarchies_show_beginnings_and_intervals() -> None:
     columns = {column.name: column.became for column in summary.columns}
     assert columns["zip"] == ("the first 3 characters" if set(rows["zip"]) == {"100**"} else "")
     assert columns["age"] == "ranges of 20 years"
+
+
+_WITH_NULLS = """
+    CREATE TABLE people AS
+    SELECT if(i % 11 = 0, NULL, 20 + i * 37 % 30) AS age,
+        CASE WHEN i * i // 5 % 17 < 3 THEN NULL ELSE ['m', 'w', 'd', 'w', 'm'][1 + i * i // 3 % 5] END AS sex,
+        ['Flu', 'Cold', 'Asthma'][1 + (i * i // 7) % 3] AS disease, i AS id
+    FROM range(200) AS r(i);
+    CREATE POLICY q ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE, id INSENSITIVE)
+    REQUIRE k_anonymity(k => 5), l_diversity(l => 2);
+    CREATE ANONYMIZED TABLE s AS POLICY q METHOD mondrian
+"""
+
+
+def test_only_rows_that_show_exactly_their_own_value_count_as_they_are() -> None:
+    """Each published row is joined with its row of the source by the id, which is published for that."""
+    connection = sqlanon.connect()
+    connection.execute(_WITH_NULLS)
+    summary = summary_of(DuckDBEngine(connection.duckdb), QualifiedName(("s",)))
+    source = {row[3]: row for row in connection.sql("FROM people").fetchall()}
+    rows = connection.sql("SELECT age, sex, disease, id FROM s").fetchall()
+    assert any(str(label).endswith(" or NULL") for row in rows for label in row[:2])
+    for at, name in enumerate(("age", "sex")):
+        column = next(each for each in summary.columns if each.name == name)
+        pairs = [(row[at], source[row[3]][at]) for row in rows]
+        if all(label == value for label, value in pairs):
+            assert (name, column.became) == ("sex", "as it is")
+            continue
+        own = [label for label, value in pairs if value is not None and label == str(value)]
+        assert (name, 0 < len(own) < len(rows)) == ("age", True)
+        assert column.as_they_are == pytest.approx(len(own) / len(rows))
+        assert column.own_labels == tuple(sorted(set(own)))[:4]
+        assert column.missing == pytest.approx(sum(label is None for label, _ in pairs) / len(rows))
+        either = [label for label, _ in pairs if label and label.endswith(" or NULL") and not label.startswith("[")]
+        assert column.or_null == pytest.approx(len(either) / len(rows))
+        assert column.labels == len({label for label, _ in pairs if label and label.startswith("[")})
+
+
+def test_columns_that_are_published_unchanged_are_as_they_are() -> None:
+    """Regions and levels say it alike; the ranges of the other column are counted without its own values."""
+    rows = """
+        CREATE TABLE people AS SELECT ['m', 'w', 'm', 'w', 'm', 'w', 'd'][1 + i % 7] AS sex,
+            ['north', NULL][1 + i % 2] AS branch, i % 3 AS disease FROM range(84) AS r(i);
+        CREATE ANONYMIZED TABLE r FROM people (sex, branch) SENSITIVE disease REQUIRE k_anonymity(k => 5) METHOD {}
+    """
+    for method in ("mondrian", "generalization"):
+        connection = sqlanon.connect()
+        connection.execute(rows.format(method))
+        columns = summary_of(DuckDBEngine(connection.duckdb), QualifiedName(("r",))).columns
+        assert [each.became for each in columns] == ["as it is"] * 3
+    connection.execute("DROP ANONYMIZED TABLE r; UPDATE people SET sex = 'm' WHERE sex = 'd' AND rowid > 10")
+    connection.execute("CREATE ANONYMIZED TABLE s FROM people (sex, branch) SENSITIVE disease METHOD mondrian")
+    sex, branch, _ = summary_of(DuckDBEngine(connection.duckdb), QualifiedName(("s",))).columns
+    assert branch.became == "as it is"
+    assert sex.became.startswith("1 alphabetical range, such as [d, m], ")
+    assert sex.became.endswith(" of the rows as they are (m, w)")
+    # Without the source nobody can tell whether a label is a value.
+    connection.execute("DROP TABLE people")
+    sex, _, _ = summary_of(DuckDBEngine(connection.duckdb), QualifiedName(("s",))).columns
+    assert sex.as_they_are == 0
 
 
 def test_groups_without_ranges() -> None:

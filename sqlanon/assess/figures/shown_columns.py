@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading, Release, ReleaseAttribute
 from sqlanon.domain.summary import ShownColumn
 from sqlanon.engines.base import Engine
-from sqlanon.sources.source import own_object
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.sources.bind_policy import policy_source
+from sqlanon.sources.related_tables import require_one_table
+from sqlanon.sources.source import BoundSource, own_object
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.sql_files import query_file, reading
@@ -38,22 +45,52 @@ _RECODED = (Reading.LABEL, Reading.RANGE)
 
 def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:
     """The columns of a release's tables in their order, each with what its published values look like."""
-    return tuple(
-        _shown_column(engine, relation(own_object(engine, made.name)), attribute)
-        for made in release.published
-        for attribute in release.attributes_of(made.fragment)
-    )
+    with Scratch(engine) as scratch:
+        source = _source(engine, release, scratch)
+        return tuple(
+            _shown_column(engine, relation(own_object(engine, made.name)), source, attribute)
+            for made in release.published
+            for attribute in release.attributes_of(made.fragment)
+        )
 
 
-def _shown_column(engine: Engine, table: exp.Table, attribute: ReleaseAttribute) -> ShownColumn:
-    labels = exp.select(alias(as_text(column(attribute.name)), "label")).from_(table)
-    [figures] = engine.rows(reading(query_file("statements", "published_labels"), {"shown": labels}))
-    count, rows, ranges, prefixes, stars, most, narrowest, widest, median, of_days, example = figures
+def _source(engine: Engine, release: Release, scratch: Scratch) -> BoundSource | None:
+    """The source of a release as it is now; None where it is gone, and where the release has several tables."""
+    policy = policy_of(release)
+    try:
+        require_one_table(policy, "a summary", "it compares values with those of the source")
+        return policy_source(engine, policy, scratch, copy=False)
+    except PolicyError:
+        return None
+
+
+def _own_values(source: BoundSource | None, name: str) -> exp.Query:
+    """A query for the values of a column of the source as text; without a source, and without the column, no rows."""
+    if source is None or fold(name) not in {fold(each) for each, _ in source.columns}:
+        return exp.select(alias(as_text(exp.null()), "label")).where(exp.false())
+    return exp.select(alias(as_text(column(name)), "label")).from_(relation(source.relation))
+
+
+def _shown_column(
+    engine: Engine, table: exp.Table, source: BoundSource | None, attribute: ReleaseAttribute
+) -> ShownColumn:
+    name = attribute.source or attribute.name
+    recoded = attribute.reading in _RECODED
+    queries = {
+        "shown": exp.select(alias(as_text(column(attribute.name)), "label")).from_(table),
+        "own": _own_values(source if recoded else None, name),
+    }
+    [figures] = engine.rows(reading(query_file("statements", "published_labels"), queries))
+    count, rows, ranges, prefixes, stars, most, narrowest, widest, median, of_days, example, *others = figures
+    range_labels, unchanged, own_rows, or_null, nulls, own_labels = others
     total = rows or 1
+    kind = _kind(attribute, (rows or 0, ranges, prefixes, stars, nulls))
+    if recoded and rows and unchanged == rows:
+        kind = "kept"
     result = ShownColumn(
-        attribute.source or attribute.name,
+        name,
         attribute.role,
-        _kind(attribute, (rows or 0, ranges, prefixes, stars)),
+        kind,
         count,
         most_frequent=(most or 0) / total,
         example=example if attribute.role is Role.QUASI_IDENTIFIER else None,
@@ -61,29 +98,24 @@ def _shown_column(engine: Engine, table: exp.Table, attribute: ReleaseAttribute)
     )
     if result.kind not in ("ranges", "prefixes", "labels"):
         return result
-    # Beside ranges and beginnings stand the source's own values; labels of a hierarchy may be anything.
-    others = (
-        0 if result.kind == "labels" else (rows - stars - (ranges if result.kind == "ranges" else prefixes)) / total
-    )
-    return ShownColumn(
-        result.name,
-        result.role,
-        result.kind,
-        result.labels,
-        narrowest,
-        widest,
-        median,
-        "day" if of_days else None,
-        others,
-        stars / total,
-        result.most_frequent,
-        result.example,
+    return replace(
+        result,
+        labels=range_labels if kind == "ranges" else count,
+        narrowest=narrowest,
+        widest=widest,
+        median=median,
+        unit="day" if of_days else None,
+        as_they_are=own_rows / total,
+        own_labels=tuple(own_labels or ()),
+        or_null=or_null / total,
+        missing=nulls / total,
+        starred=stars / total,
     )
 
 
 def _kind(attribute: ReleaseAttribute, counted: Sequence[int]) -> str:
-    """The kind of a column by its reading and its (rows, rows with a range, with a beginning, with stars alone)."""
-    rows, ranges, prefixes, stars = counted
+    """The kind of a column by its reading and its (rows, rows with a range, a beginning, stars alone, NULL)."""
+    rows, ranges, prefixes, stars, nulls = counted
     if attribute.reading in _WORDS:
         return "other"
     if attribute.reading not in _RECODED or attribute.levels == (0,):
@@ -94,4 +126,4 @@ def _kind(attribute: ReleaseAttribute, counted: Sequence[int]) -> str:
         return "ranges"
     if attribute.reading is Reading.RANGE and attribute.hierarchy is None:
         return "kept"
-    return "prefixes" if prefixes and prefixes + stars == rows else "labels"
+    return "prefixes" if prefixes and prefixes + stars + nulls == rows else "labels"
