@@ -251,6 +251,21 @@ def test_short_forms_say_that_codes_for_missing_values_count_as_values(tmp_path:
         anonymize(tmp_path / "t.csv", known=["age"], secret="ill", method="mondrian")
 
 
+def test_an_ordered_categorical_is_said_to_lose_its_order() -> None:
+    def said(categories: list[str], **arguments: Any) -> list[str]:
+        values = pandas.Categorical([categories[i % 3] for i in range(60)], categories=categories, ordered=True)
+        frame = pandas.DataFrame({"group": values, "ill": [1, 2, 3, 4] * 15})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            anonymize(frame, secret="ill", method="mondrian", **arguments)
+        return [str(each.message) for each in caught if "ordered categorical" in str(each.message)]
+
+    [remark] = said(["low", "middle", "high"], known="group")
+    assert remark.startswith("group is an ordered categorical, and its ranges are alphabetical: ")
+    # What is advised leaves nothing to say.
+    assert said(["1 low", "2 middle", "3 high"], known="group") == []
+
+
 def test_days_of_pandas_are_published_as_dates() -> None:
     days = pandas.to_datetime(["2020-02-01", "2020-03-05", None] * 20) + pandas.to_timedelta([*range(60)], unit="D")
     frame = pandas.DataFrame({"day": days, "moment": days + pandas.Timedelta(hours=7), "ill": [1, 2, 3, 4] * 15})

@@ -85,6 +85,10 @@ class Input(ABC):
         """Sentences about how these columns were read."""
         return []
 
+    def lost_orders(self, columns: Collection[str]) -> list[str]:
+        """Sentences about columns whose own order the ranges of texts do not keep."""
+        return []
+
     @abstractmethod
     def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
         """The released rows, a relation of DuckDB's, as data of the kind that was given, which know the release."""
@@ -123,6 +127,15 @@ class PandasInput(_Frame):
             return f'give pandas.to_datetime({text}, format="{stored.format}", errors="coerce")'
         with_point = f'{text}.str.replace(",", ".")' if stored.has_commas else text
         return f'give pandas.to_numeric({with_point}, errors="coerce")'
+
+    def lost_orders(self, columns: Collection[str]) -> list[str]:
+        ordered = [name for name in columns if getattr(self._data[name].dtype, "ordered", False)]
+        return [
+            f"{name} is an ordered categorical, and its ranges are alphabetical: begin its categories with numbers, as "
+            "in '1 low', or give a hierarchy"
+            for name in ordered
+            if (categories := [*map(str, self._data[name].cat.categories)]) != sorted(categories)
+        ]
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)

@@ -107,6 +107,7 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
         remarks = [
             *([_K_IS_ONE] if wanted.k == 1 else []),
             *data.remarks(engine, columns),
+            *data.lost_orders([a.name for a in wanted.policy.quasi_identifiers if a.hierarchy is None]),
             *as_text,
             *_remarks(answer, positions),
         ]
