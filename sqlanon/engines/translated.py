@@ -189,15 +189,20 @@ def near_file(text: str) -> str | None:
     match = _NO_FILES.search(text)
     if match is None:
         return None
-    path = Path(match[1])
+    near = file_like(Path(match[1]))
+    return f"did you mean '{near}'?" if near else f"a path begins in the folder {Path.cwd().as_posix()}"
+
+
+def file_like(path: Path) -> Path | None:
+    """The file that a path without one may mean: of its name a folder below, or of its kind with a like name."""
     try:
-        names = [each.name for each in islice(path.parent.iterdir(), _MOST_FILES)]
+        entries = [*islice(path.parent.iterdir(), _MOST_FILES)]
+        below = next((each / path.name for each in sorted(entries) if (each / path.name).is_file()), None)
+        names = [each.name for each in entries if each.suffix.lower() == path.suffix.lower() and each.is_file()]
     except (OSError, ValueError):
-        names = []
+        return None
     near = get_close_matches(path.name, names, n=1)
-    return (
-        f"did you mean '{path.parent / near[0]}'?" if near else f"a path begins in the folder {Path.cwd().as_posix()}"
-    )
+    return below or (path.parent / near[0] if near else None)
 
 
 def _other_type(text: str, query: str | None) -> UserError | None:

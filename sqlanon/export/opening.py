@@ -56,7 +56,11 @@ def _with_certificate_inside(engine: Engine, path: Path, format_: str) -> Receiv
     kind = export_format(format_)
     texts = kind.certificate(engine, ExportFile(path, "", ())) if format_ in READ else kind.carried(path)
     if not texts:
-        raise UserError(f"{path} has no certificate", hint=f"put {path.name}{_BESIDE} beside it")
+        raise UserError(
+            f"{path} has no certificate",
+            hint=f"put {path.name}{_BESIDE} beside it, or name the folder of an export: EXPORT, "
+            "released.export(folder) and sqlanon anonymize -o folder/ write one with its certificate",
+        )
     if len(texts) > 1:
         raise PrivacyViolation(f"{path} has several certificates", hint="take the file from who published it again")
     content = _content(path, texts[0])

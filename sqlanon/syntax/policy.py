@@ -137,6 +137,17 @@ def _refuse_bare_number(reader: Reader) -> None:
     raise reader.refused(f"{shortened(token.text)} is an argument of a model", hint=hint, token=token)
 
 
+def refuse_number(reader: Reader, before: str = "write REQUIRE") -> None:
+    """Raises StatementError for k=10, WITH k=10 or WITH (k=10), as other tools have it; `before` begins the hint."""
+    at = int(reader.sees("WITH"))
+    at += at and reader.sees_symbol("(", ahead=at)
+    token, sign, number = reader.peek(at), reader.peek(at + 1), reader.peek(at + 2)
+    model = _MODELS.get(token.text.lower()) if token.kind is Kind.WORD else None
+    if model is not None and sign.text in ("=", "=>") and number.kind is Kind.NUMBER:
+        hint = f"{before} {model}({number.text})"
+        raise reader.refused(f"{token.text} is an argument of a model, behind REQUIRE", hint=hint, token=token)
+
+
 def _rest(
     reader: Reader, also: Sequence[str], *, optional: bool
 ) -> tuple[Source | None, JoinedRelease | None, tuple[Requirement, ...]]:

@@ -435,6 +435,8 @@ def goes_on(tokens: Sequence[Token], ends: Collection[str], text: str) -> Unquot
     name = _joined(tokens)
     if len(name) > 1:
         return _unquoted(name, f"a name with {described(name[1])} in it needs quotes")
+    if (unit := _in_parentheses(tokens, ends)) is not None:
+        return _unquoted(tokens[:1], "a name with parentheses in it needs quotes", of=text[tokens[0].start : unit.end])
     name = _several_words(tokens, ends)
     if len(name) == 1 or "\n" in text[name[0].start : name[-1].end]:
         return None
@@ -460,6 +462,16 @@ def _several_words(tokens: Sequence[Token], ends: Collection[str]) -> Sequence[T
     return words if is_name else tokens[:1]
 
 
+def _in_parentheses(tokens: Sequence[Token], ends: Collection[str]) -> Token | None:
+    """The parenthesis that ends a column's name such as size (cm), None where it is no such name."""
+    words = list(takewhile(lambda token: token.kind is Kind.WORD, tokens[2:]))
+    close = 2 + len(words)
+    is_column = not {",", "QUASI", "REQUIRE"}.isdisjoint(ends)
+    if not is_column or not words or tokens[1].text != "(" or tokens[close].text != ")":
+        return None
+    return tokens[close] if _sign(tokens[close + 1]) in ends else None
+
+
 def _sign(token: Token) -> str:
     """The token as a keyword or as it stands; empty for the end."""
     return keyword_of(token) or token.text
@@ -469,6 +481,6 @@ def _is_word(token: Token) -> bool:
     return token.kind is Kind.WORD and keyword_of(token) not in _PARTS
 
 
-def _unquoted(name: Sequence[Token], hint: str, between: str = "") -> Unquoted:
-    text = shortened(between.join(token.text for token in name))
+def _unquoted(name: Sequence[Token], hint: str, between: str = "", of: str | None = None) -> Unquoted:
+    text = shortened(between.join(token.text for token in name) if of is None else of)
     return Unquoted(name[0].start, name[-1].end, f'{hint}: "{text}"')

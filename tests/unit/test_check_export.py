@@ -191,8 +191,9 @@ def test_the_files_of_two_exports_do_not_make_one(tmp_path: Path) -> None:
 def test_what_is_no_export(tmp_path: Path, name: str, said: str) -> None:
     for other in ("text.csv", "text.json", "x.xlsx", "x.sqlite", "x.arrow"):
         (tmp_path / other).write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=said) as caught:
         checked(tmp_path / name)
+    assert ("EXPORT, released.export(folder) and" in str(caught.value.hint)) == (name == "text.csv")
 
 
 @pytest.mark.long

@@ -269,6 +269,27 @@ def test_a_file_without_quotes(con: Connection, tmp_path: Path, monkeypatch: pyt
     assert "the file is there" not in str(caught.value.hint)
 
 
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("CREATE ANONYMIZED TABLE q FROM pay (born) WITH k=10", "write REQUIRE k_anonymity(10)"),
+        ("CREATE ANONYMIZED TABLE q FROM pay (born) WITH (k => 10)", "write REQUIRE k_anonymity(10)"),
+        ("CREATE ANONYMIZED TABLE q FROM pay (born) l = 3", "write REQUIRE l_diversity(3)"),
+        ("CREATE ANONYMIZED TABLE q AS POLICY good WITH k=4", "ALTER POLICY ... REQUIRE k_anonymity(4)"),
+        ("CREATE ANONYMIZED TABLE q FROM pay (born (year), b)", 'in it needs quotes: "born (year)"'),
+        ("CREATE ANONYMIZED TABLE q FROM pay (b) SENSITIVE born (year)", 'in it needs quotes: "born (year)"'),
+        ("CREATE POLICY q ON pay (born (in year) SENSITIVE)", 'in it needs quotes: "born (in year)"'),
+        ("CHECK pay (born (year))", 'in it needs quotes: "born (year)"'),
+        ("CHECK pay (birth year)", 'needs quotes: "birth year"'),
+        ("CREATE ANONYMIZED TABLE q (born) FROM pay", "a correct form is"),
+    ],
+)
+def test_words_of_other_tools_and_names_without_quotes(con: Connection, statement: str, hint: str) -> None:
+    with pytest.raises(SqlanonError) as caught:
+        con.execute(statement)
+    assert hint in str(caught.value.hint)
+
+
 def test_a_source_that_is_gone_is_named_with_its_policy(con: Connection) -> None:
     con.execute("DROP TABLE pay")
     with pytest.raises(UserError, match="policy good: there is no table or view pay"):

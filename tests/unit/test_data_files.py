@@ -262,6 +262,9 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("people.csv", *_LISTS, "-o", "o", "--format", "docx"), 2, "no format", "csv"),
         (("people.csv", *_LISTS, "-o", "o", "--method", "nothing"), 2, "no method", ""),
         (("poeple.csv", *_LISTS, "-o", "o"), 2, "there is no file poeple.csv", "did you mean people.csv?"),
+        (("deep.csv", *_LISTS, "-o", "o"), 2, "there is no file deep.csv", "did you mean below/deep.csv?"),
+        (("people.sql", *_LISTS, "-o", "o"), 2, "there is no file people.sql", "a path begins in the folder"),
+        (("people.csv", "--known", "age;zip", "-o", "o"), 2, "no column age;zip", "commas: --known age,zip"),
         (("x*.csv", *_LISTS, "-o", "o"), 2, "no file fits x*.csv", ""),
         (("empty.csv", *_LISTS, "-o", "o"), 2, "empty.csv is empty", "header"),
         (("header.csv", *_LISTS, "-o", "o"), 2, "header.csv has no rows", "row"),
@@ -287,6 +290,8 @@ def test_requests_that_cannot_be_met(
     folder: Path, arguments: tuple[str, ...], code: int, message: str, hint: str
 ) -> None:
     Path("empty.csv").touch()
+    Path("below").mkdir()
+    Path("below/deep.csv").touch()
     Path("header.csv").write_text("age,zip\n")
     notes = "".join(
         f"{age % 5},{age * 17},{'on and on ' * 7}{age % 5},lives with Eva {age * 3 // 4}\n" for age in range(60)
@@ -310,6 +315,16 @@ def test_requests_that_cannot_be_met(
     assert hint in done.stderr
     assert "Traceback" not in done.stderr
     assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+    assert not Path("o").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "meant"), [("--quasi", "--known"), ("--qi", "--known"), ("--sensitive", "--secret")]
+)
+def test_options_of_other_tools_are_answered_with_those_that_are_meant(folder: Path, option: str, meant: str) -> None:
+    done = anonymize("people.csv", option, "age", "-o", "o")
+    assert done.exit_code == 2
+    assert f"(Possible options: {meant})" in " ".join(done.stderr.split())
     assert not Path("o").exists()
 
 

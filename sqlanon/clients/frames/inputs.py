@@ -28,12 +28,13 @@ from sqlanon.clients.frames.data_files import (
 from sqlanon.clients.frames.release import FrameRelease, register
 from sqlanon.clients.frames.results import pandas_result, polars_result
 from sqlanon.clients.frames.stata import read_stata, with_dates
-from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute
 from sqlanon.domain.release import ReleaseAttribute
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.python_variables import data_frame_kind
+from sqlanon.engines.translated import file_like
 from sqlanon.errors import EngineError, UserError
 from sqlanon.release.existing.restored_columns import Restoring
 
@@ -300,9 +301,8 @@ def _require_file(path: str) -> None:
         return
     if os.path.isdir(path):
         raise UserError(f"{path} is a folder", hint=f"name a file, or files by a pattern: {Path(path, '*.parquet')}")
-    folder = Path(path).parent
-    names = [entry.name for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else []
-    hint = nearest(Path(path).name, names) or f"the path is looked up from {Path.cwd()}"
+    near = file_like(Path(path))
+    hint = f"did you mean {near}?" if near else f"the path is looked up from {Path.cwd()}"
     raise UserError(f"there is no file {path}", hint=hint)
 
 

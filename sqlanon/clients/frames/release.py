@@ -24,7 +24,7 @@ from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.run import run_statement
 
 RELEASE = QualifiedName(("anonymized",))
-_GONE = "the data that were given are gone"
+_GONE = "the data that were given are gone: keep them in a variable until the summary is read"
 _Frame = TypeVar("_Frame")
 
 # The releases of the data frames that there are, by their ids. An Arrow table has no room for more than its columns.

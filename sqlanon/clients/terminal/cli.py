@@ -17,7 +17,7 @@ from sqlanon.clients.terminal.data_commands import export, import_table
 from sqlanon.clients.terminal.databases import connected, either, existing, migrated
 from sqlanon.clients.terminal.exit_codes import answering, open_streams, require_arguments
 from sqlanon.clients.terminal.files.commands import anonymize, profile
-from sqlanon.clients.terminal.help_texts import Commands, examples
+from sqlanon.clients.terminal.help_texts import Commands, OfColumns, examples
 from sqlanon.clients.terminal.job_commands import job
 from sqlanon.clients.terminal.options import (
     AsJson,
@@ -75,10 +75,11 @@ def _options(
 
 app.command(epilog=examples("sqlanon profile patients.csv", "sqlanon profile patients.csv -o patients.sql"))(profile)
 app.command(
+    cls=OfColumns,
     epilog=examples(
         "sqlanon anonymize patients.csv --known age,sex,zip --secret diagnosis -o out/",
         "sqlanon anonymize clinic.duckdb:patients --known age,sex --secret diagnosis --dry-run",
-    )
+    ),
 )(anonymize)
 
 

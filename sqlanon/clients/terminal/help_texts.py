@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 # The endings of files that hold data.
 _DATA = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx", ".csv.gz", ".csv.zst")
@@ -25,6 +25,12 @@ _MEANT = {
     "execute": "run",
     "repl": "shell",
     "console": "shell",
+}
+
+# Words that other tools use for options of anonymize.
+_OPTIONS = {
+    **dict.fromkeys("--quasi --qi --qid --qis --quasi-identifiers --quasi_identifiers --keys".split(), "--known"),
+    **dict.fromkeys("--sensitive --sa --sensitive-attributes --confidential".split(), "--secret"),
 }
 
 # More letters than the first sentence of any command's help has.
@@ -88,6 +94,19 @@ class Commands(TyperGroup):
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(_WHOLE)) for name, command in commands])
+
+
+class OfColumns(TyperCommand):
+    """A command with options for columns, whose names in other tools are answered with its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the options; the error for one that there is not names the option that was meant."""
+        try:
+            return super().parse_args(ctx, args)
+        except _USAGE_ERROR as error:
+            if meant := _OPTIONS.get(getattr(error, "option_name", "")):
+                error.possibilities = [meant]
+            raise
 
 
 # The error of a call that cannot be read, whether click is a distribution of its own or a part of typer's.

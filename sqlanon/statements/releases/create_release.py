@@ -12,7 +12,7 @@ from sqlanon.syntax import values
 from sqlanon.syntax.definitions import anonymized_text, release_text
 from sqlanon.syntax.head import if_not_exists, in_series, levels_from, policy_name, release_name
 from sqlanon.syntax.lexer import Kind, either, keyword_of, shortened
-from sqlanon.syntax.policy import sets
+from sqlanon.syntax.policy import refuse_number, sets
 from sqlanon.syntax.reader import QUERY_WORDS
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
             return CreateShortRelease.after_name(reader, kind, or_replace, unless_there, name)
         _expect_policy(reader, kind, name)
         policy = policy_name(reader)
+        refuse_number(reader, "a policy says what is required: ALTER POLICY ... REQUIRE")
         if chooses_method(reader):
             return cls(kind, name, policy, MethodCall(), or_replace, unless_there, choose_method=True)
         method = method_of(reader, kind, further=("LEVELS FROM RELEASE", "IN SERIES"))

@@ -16,7 +16,7 @@ from sqlanon.syntax.attributes import quasi_identifiers, sensitive_columns
 from sqlanon.syntax.definitions import short_text
 from sqlanon.syntax.head import source
 from sqlanon.syntax.lexer import keyword_of
-from sqlanon.syntax.policy import against, requirements
+from sqlanon.syntax.policy import against, refuse_number, requirements
 from sqlanon.syntax.texts import create_text
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ short_column = name quasi_clauses ;
         attributes = [*quasi_identifiers(reader), *_others(reader)]
         _require_apart(reader, attributes)
         public = against(reader) if reader.sees("AGAINST") else None
+        refuse_number(reader)
         required = requirements(reader, "METHOD", "CHOOSE METHOD") if reader.sees("REQUIRE") else ()
         choose = chooses_method(reader)
         method = MethodCall() if choose else method_of(reader, kind, further=())

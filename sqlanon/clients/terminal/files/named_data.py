@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -22,6 +22,7 @@ from sqlanon.clients.frames.data_files import (
     tables_of,
 )
 from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.engines.translated import file_like
 from sqlanon.errors import UserError
 from sqlanon.syntax.texts import name_text
 
@@ -118,10 +119,8 @@ def _no_file(text: str) -> UserError:
     path = Path(text)
     if GLOB.search(text):
         return UserError(f"no file fits {text}", hint=f"ls {path.parent}/ lists the files that there are")
-    with suppress(OSError):
-        names = [other.name for other in path.parent.iterdir() if other.is_file()]
-        if near := nearest(path.name, names):
-            return UserError(f"there is no file {text}", hint=near)
+    if near := file_like(path):
+        return UserError(f"there is no file {text}", hint=f"did you mean {near}?")
     hint = "a path begins in the folder in which sqlanon runs"
     if text.isidentifier():
         hint += f"; if {text} is a column, columns are listed with commas and no blanks: --known age,sex"

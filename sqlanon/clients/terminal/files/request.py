@@ -126,6 +126,10 @@ def _known(option: str, called: str, names: Sequence[str], wanted: Iterable[str]
                 f"{option}: the quotes of {name} are typographic ones, and taken for a part of the name",
                 hint=f"write {option} {shell_name(plain)}",
             )
+        parts = [part.strip() for part in name.split(";")]
+        if len(parts) > 1:
+            hint = f"names are separated by commas: {option} {','.join(map(shell_name, filter(None, parts)))}"
+            raise UserError(f"{option}: {called} has no column {name}", hint=hint)
         hint = nearest(name, list(names)) or f"it has {', '.join(names[:12])}{' and more' if len(names) > 12 else ''}"
         raise UserError(f"{option}: {called} has no column {name}", hint=hint)
     return tuple(dict.fromkeys(columns))
