@@ -122,9 +122,9 @@ def test_where_it_fails_nothing_is_left_behind(con: Connection, statement: str, 
     assert (listed(con, "POLICIES"), listed(con, "HIERARCHIES"), listed(con, "RELEASES")) == ([], [], [])
 
 
-# Columns of 60 rows: sentences, long texts of five kinds, numbers that are all different; sentences of four kinds.
+# Columns of 60 rows: sentences, long texts of ten kinds, numbers that are all different; sentences of four kinds.
 _WRITTEN = (
-    "SELECT i % 5 AS age, 'lives with Eva ' || i * 3 // 4 AS told, repeat('on and on ', 7) || i % 5 AS note, "
+    "SELECT i % 5 AS age, 'lives with Eva ' || i * 3 // 4 AS told, repeat('on and on ', 7) || i % 10 AS note, "
     "i * 17 AS pay, 'did not say ' || i % 4 AS answer, 'p' || i AS code FROM range(60) AS t(i)"
 )
 
@@ -162,6 +162,44 @@ def test_every_short_form_refuses_free_text_and_secrets_that_tell_people_apart(
     assert done.exit_code == 2
     assert message in done.stderr
     assert f"--allow {column}" in done.stderr
+
+
+_FILLED = "SELECT i % 5 AS age, CASE WHEN i % 5 < 3 THEN {filler} ELSE 'told Ann of visit ' || i END AS note"
+
+
+@pytest.mark.parametrize("filler", ["'-'", "''", "'none'", "'did not say'", "NULL"])
+def test_what_fills_a_field_without_text_does_not_hide_free_text(filler: str) -> None:
+    con = template(f"CREATE TABLE filled AS {_FILLED.format(filler=filler)} FROM range(100) AS t(i)")
+    with pytest.raises(PolicyError, match="note is secret, and secrets are published as they are"):
+        con.execute("CREATE ANONYMIZED TABLE r FROM filled (age) SENSITIVE note")
+    roles = {str(row[1]): row for row in con.execute("PROFILE filled").fetchall() if row[1] == "note"}
+    assert "IDENTIFIER" in roles["note"]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("'p' || i % 60 || '@x.org'", "its values say an e-mail address"),
+        ("'https://x.org/u/' || i % 60", "its values say a web address"),
+        ("'doctor' || i % 3 || '@x.org'", "its values say an e-mail address"),
+    ],
+)
+@pytest.mark.parametrize("columns", ["(age) SENSITIVE contact", "(age, contact)"])
+def test_identifiers_by_the_form_of_their_values_are_refused(value: str, message: str, columns: str) -> None:
+    con = template(f"CREATE TABLE people AS SELECT i % 5 AS age, {value} AS contact FROM range(100) AS t(i)")
+    with pytest.raises(PolicyError, match=message):
+        con.execute(f"CREATE ANONYMIZED TABLE r FROM people {columns}")
+
+
+def test_long_texts_in_many_rows_are_labels() -> None:
+    answer = (
+        "'I strongly ' || ['agree', 'disagree'][i % 2 + 1] || ' that the service was delivered on time and in full'"
+    )
+    con = template(f"CREATE TABLE survey AS SELECT i // 10 AS age, {answer} AS answer FROM range(100) AS t(i)")
+    con.execute("CREATE ANONYMIZED TABLE r FROM survey (age) SENSITIVE answer")
+    assert len(con.duckdb.execute("FROM r").fetchall()) == 100
+    roles = {row[1]: row for row in con.execute("PROFILE survey").fetchall()}
+    assert "IDENTIFIER" not in roles["answer"]
 
 
 def test_what_short_forms_do_not_refuse() -> None:

@@ -36,7 +36,8 @@ class Recognized:
     """A `category` of identifiers, or a sensitive subject, that a column's name or values tell, and why.
 
     `direct` says that it identifies a person by itself, `sensitive` that people keep it to themselves; a place or a
-    date is neither. `within` says that the identifier is a part of a longer text.
+    date is neither. `within` says that the identifier is a part of a longer text, `by_values` that the form of the
+    values tells it.
     """
 
     why: str
@@ -44,6 +45,7 @@ class Recognized:
     sensitive: bool = False
     category: str | None = None
     within: bool = False
+    by_values: bool = False
 
 
 # Of two that fit, the first counts, so a more particular one stands before others.
@@ -158,9 +160,8 @@ def _recognized(column: SampledColumn, comment: str) -> Recognized | None:
     if form and form.direct:
         return form
     if is_text(column.type) and any("@" in text and _HAS_E_MAIL.search(text) for text in column.texts):
-        return Recognized(
-            "some of its values have an e-mail address in them", direct=True, category="e-mail address", within=True
-        )
+        why = "some of its values have an e-mail address in them"
+        return Recognized(why, direct=True, category="e-mail address", within=True, by_values=True)
     commented = by_name(comment[:_LONGEST_COMMENT], "comment") if comment else None
     for told_role in (named, commented):
         if told_role and (told_role.direct or told_role.sensitive):
@@ -206,7 +207,7 @@ def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
     if check := checked(texts, numbers):
         category, by_what = _BY_NAME[check[0]], check[1]
         why = f"{_of(category, 'values').why}, {by_what}"
-        return Recognized(why, direct=category.identifies, category=category.name)
+        return Recognized(why, direct=category.identifies, category=category.name, by_values=True)
     return None
 
 
@@ -242,7 +243,7 @@ def _of(category: Category, told_by: str) -> Recognized:
     """The category in words, with what tells it: the column's name, a comment on it or its values."""
     article = "an" if category.name[0] in "aeioI" else "a"
     why = f"its {told_by} {'say' if told_by == 'values' else 'says'} {article} {category.name}"
-    return Recognized(why, direct=category.identifies, category=category.name)
+    return Recognized(why, direct=category.identifies, category=category.name, by_values=told_by == "values")
 
 
 # What a panel has a row for, of each of its respondents.

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.assess.profiling.categories import recognized
 from sqlanon.assess.profiling.checked_values import MissingCodes, StoredAsText, missing_codes, stored_as_text
-from sqlanon.assess.profiling.roles import free_text, tells_people_apart
+from sqlanon.assess.profiling.roles import RareTexts, free_text, rare_texts, tells_people_apart
 from sqlanon.assess.profiling.sample import sampled
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
@@ -33,9 +34,10 @@ _PUBLISHED = {
 class Looked:
     """The findings of a short form in the columns that it is to publish.
 
-    `refused` are columns that it refuses, each with a sentence that says why: free text in any role, and a secret whose
-    values tell people apart. `as_text` are known columns of text that has numbers or dates: their ranges are
-    alphabetical. `codes` are known and secret columns with codes for missing values, but for those in `as_text`.
+    `refused` are columns that it refuses, each with a sentence that says why: identifiers by the form of their values
+    and free text, in any role, and a secret whose values tell people apart. `as_text` are known columns of text that
+    has numbers or dates: their ranges are alphabetical. `codes` are known and secret columns with codes for missing
+    values, but for those in `as_text`.
     """
 
     refused: tuple[tuple[str, str], ...] = ()
@@ -56,19 +58,17 @@ def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], r
         (name, kind) for name, kind in published if kind == "VARCHAR" or role_of[fold(name)] is Role.SENSITIVE
     ]
     counts: list[exp.Expr] = [f.count()]
-    for name, kind in checked_columns:
-        length = f.call("avg", f.length(column(name))) if kind == "VARCHAR" else exp.null()
-        counts += [f.count_distinct(column(name)), f.count(column(name)), length]
+    for name, _ in checked_columns:
+        counts += [f.count_distinct(column(name)), f.count(column(name))]
     [[rows, *figures]] = engine.rows(exp.select(*counts).from_(relation(table)))
     sample = sampled(engine, table, published, int(rows))
-    wordy = {each.name for each in sample.columns if each.is_wordy}
+    texts_of = rare_texts(engine, table, sample)
+    identified = {name: told.why for name, told in recognized(sample).items() if told.direct and told.by_values}
     refused = []
-    for (name, _), values, present, length in zip(
-        checked_columns, figures[::3], figures[1::3], figures[2::3], strict=True
-    ):
-        role = role_of[fold(name)]
-        reason = tells_people_apart if role is Role.SENSITIVE else free_text
-        if why := reason(values, present, length, is_wordy=name in wordy):
+    for (name, _), values, present in zip(checked_columns, figures[::2], figures[1::2], strict=True):
+        role, rare = role_of[fold(name)], texts_of.get(name, RareTexts())
+        why = tells_people_apart(values, present, rare) if role is Role.SENSITIVE else free_text(rare)
+        if why := identified.get(name, why):
             refused.append((name, f"{name} {_PUBLISHED[role]}: {why}"))
     known = [each for each in sample.columns if role_of[fold(each.name)] is Role.QUASI_IDENTIFIER]
     as_text = {each.name: stored for each in known if (stored := stored_as_text(each))}

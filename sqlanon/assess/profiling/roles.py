@@ -10,15 +10,15 @@ from sqlglot import exp
 from sqlanon.assess.profiling.categories import TIME_WORDS, Recognized, is_household
 from sqlanon.assess.profiling.combinations import Combinations
 from sqlanon.assess.profiling.relations import Relation
-from sqlanon.assess.profiling.sample import is_nested, sizes
+from sqlanon.assess.profiling.sample import Sample, is_nested, sizes
 from sqlanon.assess.profiling.words import words_of
 from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text
-from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.expressions import infix, is_not_null
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
@@ -33,27 +33,53 @@ MAKE_IT_SENSITIVE = "publish something coarser, or make it SENSITIVE all the sam
 
 
 @dataclass(frozen=True)
-class Values:
-    """The values of a column: its type, how they repeat, how many rows have NULL, and the mean length of their text.
+class RareTexts:
+    """The texts of a column that are in few rows each: `distinct` ones in `present` rows, of `length` in the mean.
 
-    `counts` says that its numbers are whole and as dense as numbers that are given out one after the other, `is_wordy`
-    that most of its texts have three words or more.
+    `is_wordy` says that most of the column's texts have three words or more. Labels, which are in many rows, and what
+    fills a field that has no text, such as "-", are not among them.
+    """
+
+    distinct: int = 0
+    present: int = 0
+    length: float = 0.0
+    is_wordy: bool = False
+
+    @property
+    def may_name_anybody(self) -> bool:
+        """Whether they are free text: long, or many different sentences."""
+        return self.length > sizes().free_text or (self.is_wordy and are_many(self.distinct, self.present))
+
+
+def rare_texts(engine: Engine, table: QualifiedName, sample: Sample) -> dict[str, RareTexts]:
+    """Returns the rare texts of each column of a sample that may be free text, counted in all rows of the table."""
+    found = {}
+    for each in sample.columns:
+        if each.may_be_free_text:
+            text = alias(column(each.name), "text")
+            counted = exp.select(text, alias(f.count(), "n")).from_(relation(table))
+            counted = counted.where(is_not_null(column(each.name))).group_by(column(each.name))
+            counted = counted.having(infix(f.count(), "<", literal(sizes().label_rows)))
+            figures = exp.select(f.count(), f.sum(column("n")), f.call("avg", f.length(column("text"))))
+            [(distinct, present, length)] = engine.rows(figures.from_(counted.subquery("rare")))
+            found[each.name] = RareTexts(int(distinct), int(present or 0), float(length or 0), each.is_wordy)
+    return found
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of a column: its type, how they repeat, and how many rows have NULL.
+
+    `counts` says that its numbers are whole and as dense as numbers that are given out one after the other. `rare` has
+    its rare texts, if it may be free text.
     """
 
     name: str
     type: str
     counted: Combinations
     nulls: int
-    length: float
     counts: bool = False
-    is_wordy: bool = False
-
-    @property
-    def is_free_text(self) -> bool:
-        """Whether it is text that is long, or many different sentences, in which anybody may be named."""
-        if self.type != "VARCHAR":
-            return False
-        return free_text(self.distinct, self.present, self.length, is_wordy=self.is_wordy) is not None
+    rare: RareTexts = RareTexts()
 
     @property
     def present(self) -> int:
@@ -110,36 +136,30 @@ def are_many(distinct: int, present: int) -> bool:
     return present >= sizes().evidence and distinct > sizes().telling * present
 
 
-def tells_people_apart(distinct: int, present: int, length: float | None, *, is_wordy: bool = False) -> str | None:
+def tells_people_apart(distinct: int, present: int, rare: RareTexts) -> str | None:
     """Why sensitive values, which are published as they are, would tell people apart; None where they do not.
 
-    There are `distinct` different ones in `present` rows; `length` is the mean length of text, None for other types;
-    `is_wordy` says that most texts have three words or more.
+    There are `distinct` different ones in `present` rows; `rare` are the rare texts.
     """
     if present >= sizes().evidence and distinct > sizes().key * present:
         return f"{per_cent(distinct / present)} of its values are different, so whoever knows one finds the row"
-    return free_text(distinct, present, length, is_wordy=is_wordy)
+    return free_text(rare)
 
 
-def free_text(distinct: int, present: int, length: float | None, *, is_wordy: bool = False) -> str | None:
-    """Why values may name anybody, of the same figures as in `tells_people_apart`; None where they are no free text."""
-    if (length is not None and length > sizes().free_text) or (is_wordy and are_many(distinct, present)):
-        return _FREE_TEXT
-    return None
+def free_text(rare: RareTexts) -> str | None:
+    """Why texts may name anybody; None where they are no free text."""
+    return _FREE_TEXT if rare.may_name_anybody else None
 
 
 def values_of(
     engine: Engine, table: QualifiedName, columns: Sequence[tuple[str, str]], counted: Sequence[Combinations]
 ) -> list[Values]:
     """Collects what is known of each column of (name, type), in their order."""
-    parts = []
-    for i, (name, _) in enumerate(columns):
-        parts.append(alias(f.count(column(name)), f"present_{i}"))
-        parts.append(alias(f.call("avg", f.length(as_text(column(name)))), f"length_{i}"))
-    (figures,) = engine.rows(exp.select(*parts).from_(relation(table)))
+    present = [alias(f.count(column(name)), f"present_{i}") for i, (name, _) in enumerate(columns)]
+    (figures,) = engine.rows(exp.select(*present).from_(relation(table)))
     return [
-        Values(name, kind, combinations, combinations.rows - int(figures[2 * i]), float(figures[2 * i + 1] or 0))
-        for i, ((name, kind), combinations) in enumerate(zip(columns, counted, strict=True))
+        Values(name, kind, combinations, combinations.rows - int(number))
+        for (name, kind), combinations, number in zip(columns, counted, figures, strict=True)
     ]
 
 
@@ -193,7 +213,7 @@ def publishable(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Valu
 
 
 def _publishable(values: Values, role: ProposedRole) -> ProposedRole:
-    seen = tells_people_apart(values.distinct, values.present, values.length if values.type == "VARCHAR" else None)
+    seen = tells_people_apart(values.distinct, values.present, values.rare)
     if role.role is not Role.SENSITIVE or seen is None:
         return role
     said = role.why.replace(_telling(values), "")
@@ -243,7 +263,7 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
     if values.counted.values == 1 and values.counted.rows > 1:
         return Role.INSENSITIVE, "it says the same in all rows"
     # Also where it is called a diagnosis: sensitive values are published as they are.
-    if values.is_free_text:
+    if values.rare.may_name_anybody:
         return Role.IDENTIFIER, _FREE_TEXT
     if recognized and recognized.sensitive:
         return Role.SENSITIVE, f"{recognized.why}{_telling(values)}"

@@ -32,7 +32,7 @@ class Sizes:
     names a given name in a share of `names` of them. Text with more than `free_text` characters in the mean is free
     text. A set of columns is a key if it tells a share of `key` of the rows from all others. A column is like the
     number of a respondent of whom there are several rows if it has at least `respondents` values, each in equally many
-    rows.
+    rows. A text in at least `label_rows` rows is a label, and tells of nobody in particular.
 
     A column is a sum or a product of others if at least `evidence` rows could have shown that it is not. It is a
     function of another one if independent columns would look so with a probability of at most `chance`, and if its
@@ -57,6 +57,7 @@ class Sizes:
     checked_values: int = 8
     names: float = 0.6
     free_text: int = 60
+    label_rows: int = 10
     key: float = 0.9
     respondents: int = 20
     repeated_codes: int = 2
@@ -125,6 +126,13 @@ class SampledColumn:
         """Whether most of its different texts are sentences rather than names of things: three words or more."""
         sentences = sum(len(_WORD.findall(text)) >= _WORDS_OF_SENTENCE for text in self.texts)
         return self.type == "VARCHAR" and 2 * sentences > len(self.texts)
+
+    @property
+    def may_be_free_text(self) -> bool:
+        """Whether most of its different texts are sentences, or long."""
+        lengths = [len(text) for text in self.texts]
+        is_long = self.type == "VARCHAR" and sum(lengths) > sizes().free_text * len(lengths)
+        return self.is_wordy or is_long
 
     def counts(self, rows: int) -> bool:
         """Whether its numbers are whole and dense, as numbers that a table of `rows` rows gives out are.

@@ -17,9 +17,11 @@ from sqlanon.assess.profiling.combinations import Combinations, Search, count_al
 from sqlanon.assess.profiling.relations import relations
 from sqlanon.assess.profiling.roles import (
     ProposedRole,
+    RareTexts,
     Values,
     proposed_role,
     publishable,
+    rare_texts,
     related_roles,
     unrecognized,
     values_of,
@@ -110,9 +112,9 @@ def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list
     notes_of = {column.name: "".join(f"; {note}" for note in notes(column)) for column in sample.columns}
     roles = []
     dense = {column.name for column in sample.columns if column.counts(alone[0].rows)}
-    wordy = {column.name for column in sample.columns if column.is_wordy}
+    rare = rare_texts(engine, part.rows, sample)
     for values in values_of(engine, part.rows, part.columns, alone):
-        values = replace(values, counts=values.name in dense, is_wordy=values.name in wordy)
+        values = replace(values, counts=values.name in dense, rare=rare.get(values.name, RareTexts()))
         role = proposed_role(values, recognitions.get(values.name))
         roles.append((values, replace(role, why=f"{role.why}{notes_of.get(values.name, '')}")))
     if not engine.reads_in_place:
