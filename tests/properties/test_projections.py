@@ -97,6 +97,8 @@ def test_the_least_of_every_loss(loss: str) -> None:
 @given(case=projected("distinct_l_diversity"))
 @FEW
 def test_explain_says_what_readers_of_all_columns_get(case: Projected) -> None:
+    # A set of all columns is no set of some: whether EXPLAIN has a row for it depends on the other requirements.
+    assume(all(on is None or len({*on}) < len(case.names) for on in (case.on, *(on for _, on in case.also))))
     best = exhaustive(case)
     assume(best is not None)
     assert best is not None

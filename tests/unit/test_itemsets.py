@@ -420,12 +420,15 @@ def test_lists_in_a_csv_file_are_cast_in_a_query(con: sqlanon.Connection, tmp_pa
     assert con.execute(f"CHECK {query} {required}").fetchall()[0][3:] == (2.0, 2.0, True)
 
 
-def test_measure_gives_each_reason_once(con: sqlanon.Connection) -> None:
+def test_measure_names_what_it_lacks_once_and_gives_the_reason_of_each(con: sqlanon.Connection) -> None:
     published(con)
     events: list[StatementEvent] = []
     con.script("MEASURE r", events.append)
-    said = "granularity_loss is not measured: items: it is published as labels of the items in lists"
-    assert said in events[1].remarks
+    [remark] = [remark for remark in events[1].remarks if "granularity_loss" in remark]
+    named = 'MEASURE "r" WITH FIGURES (granularity_loss)'
+    assert remark.endswith(f"{named} says why")
+    with pytest.raises(PolicyError, match="items: it is published as labels of the items in lists"):
+        con.execute(named)
 
 
 @pytest.mark.long
