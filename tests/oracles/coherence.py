@@ -18,8 +18,8 @@ Known = tuple[Hashable, frozenset[Item]]
 
 
 def counted(rows: Sequence[Row], p: int) -> dict[Known, tuple[int, int]]:
-    """How many lists of a class have each set of at most p items that occurs, and how many of them hold one same
-    sensitive item at most. The empty set is one of these sets.
+    """Counts the lists of a class with each set of at most p items that occurs, and of these the lists with one same
+    sensitive item, for the item that most have. The empty set is one of these sets.
     """
     known = [(of, frozenset(items or ()), frozenset(secrets or ())) for of, items, secrets in rows]
     sets = {

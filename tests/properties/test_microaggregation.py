@@ -165,7 +165,7 @@ def source(columns: list[list[Any]], strata: list[int], kind: str) -> Connection
 def test_a_release_shows_the_groups_of_each_stratum(
     columns: list[list[int | None]], strata: list[int], k: int, standardize: bool
 ) -> None:
-    """Whole numbers as they are give the definition's own means; all releases keep sums, NULLs and k."""
+    """Unscaled whole numbers give the definition's own means; all releases keep sums, NULLs and k."""
     count, width = len(columns[0]), len(columns)
     parts: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for number in range(count):

@@ -122,7 +122,7 @@ factors = st.sampled_from([1.0, 1.0001, 1.5, 1.99, 2.0, 2.01, 3.7, 12.0, 250.0, 
 @settings(max_examples=draws(60, long=600), deadline=None)
 @given(sizes, factors, sizes, factors)
 def test_individual_risk_is_the_hypergeometric_function(f: int, factor: float, g: int, other: float) -> None:
-    """It is between 1 / W and 1 / f, and classes that are merged have no greater risk than the safer one of them."""
+    """The risk is between 1 / W and 1 / f, and merged classes have no greater risk than the safer one of them."""
     risk, more = individual_risk(f, f * factor), individual_risk(g, g * other)
     if f < 60:
         assert risk == pytest.approx(oracle.individual_risk(f, f * factor), rel=1e-8)

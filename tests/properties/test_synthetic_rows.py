@@ -121,14 +121,17 @@ def test_a_respondent_changes_counts_and_scores_by_what_the_noise_is_made_for(ro
         assert abs(one - other) <= most
 
 
-@pytest.mark.drawn
-@settings(max_examples=8, deadline=None)
-@given(
+PRICES = given(
     columns=st.integers(1, 12),
     rows=st.integers(1, 4),
     epsilon=st.floats(0.01, 20),
     delta=st.sampled_from([0.0, 1e-9, 1e-6]),
 )
+
+
+@pytest.mark.drawn
+@settings(max_examples=8, deadline=None)
+@PRICES
 def test_the_steps_cost_what_is_paid_at_most(columns, rows, epsilon, delta):
     made = plan(columns, rows, epsilon, delta)
     if delta:
@@ -145,12 +148,7 @@ def test_the_steps_cost_what_is_paid_at_most(columns, rows, epsilon, delta):
 
 @pytest.mark.drawn
 @settings(max_examples=8, deadline=None)
-@given(
-    columns=st.integers(1, 12),
-    rows=st.integers(1, 4),
-    epsilon=st.floats(0.01, 20),
-    delta=st.sampled_from([0.0, 1e-9, 1e-6]),
-)
+@PRICES
 def test_the_steps_have_the_rho_that_opendp_converts(columns, rows, epsilon, delta):
     """The sum of each step's rho by OpenDP; and the epsilon of this sum, which is the one that is promised."""
     made = plan(columns, rows, epsilon, delta)

@@ -265,7 +265,7 @@ def test_paths_that_are_wrong(tmp_path: Path) -> None:
 
 
 def test_options_of_csv_files(tmp_path: Path) -> None:
-    """What pandas reads with its options of the same meaning is in the release, and its script makes it again."""
+    """The rows that pandas reads with the same options are in the release, and its script makes it again."""
     file = tmp_path / "people [1].txt"
     cities, weights = ["Z\u00fcrich", "Bern"], ["61,5", "70,25", "?", "NA"]
     lines = "".join(f"{20 + i % 40};{cities[i % 2]};{weights[i * i % 11 % 4]}\n" for i in range(120))

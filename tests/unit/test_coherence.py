@@ -147,7 +147,7 @@ def test_every_class_of_too_few_rows_is_counted(con: sqlanon.Connection) -> None
 
 
 def test_sets_are_judged_in_the_classes_of_the_other_quasi_identifiers(con: sqlanon.Connection) -> None:
-    """Of three women two have HIV: a reader who knows no item learns it."""
+    """Two of three women have HIV: a reader who knows no item learns it."""
     columns = "sex QUASI IDENTIFIER, items QUASI IDENTIFIER, diagnoses SENSITIVE"
     message, _ = refused(con, policy(con, columns, "coherence(h => 0.5, k => 1, p => 1)"))
     assert message.startswith("of the 3 lists of a class, 2 hold one same item of diagnoses")

@@ -294,7 +294,7 @@ def test_requests_that_cannot_be_met(
     Path("below/deep.csv").touch()
     Path("header.csv").write_text("age,zip\n")
     notes = "".join(
-        f"{age % 5},{age * 17},{'on and on ' * 7}{age % 5},lives with Eva {age * 3 // 4}\n" for age in range(60)
+        f"{age % 5},{age * 17},{'on and on ' * 7}{age % 10},lives with Eva {age * 3 // 4}\n" for age in range(60)
     )
     Path("notes.csv").write_text(f"age,pay,note,told\n{notes}")
     Path("latin.csv").write_bytes("age,diagnosis\n3,Fi\u00e8vre\n".encode("latin-1"))

@@ -60,7 +60,7 @@ def labels(turn: int) -> list[tuple[str, int, str]]:
 
 
 def price(turn: int) -> str:
-    """What the release of a turn costs: no two turns cost the same."""
+    """Returns the price of the release of a turn: no two turns cost the same."""
     return f"{0.001 + turn / 1_000_000:.6f}"
 
 

@@ -230,7 +230,7 @@ def test_a_release_of_no_rows_has_no_risk(con: Connection) -> None:
 
 
 def test_the_benchmark_knows_the_truth() -> None:
-    """Of people in pairs nobody is unique, and half of the unique matches are right; of all people every one is."""
+    """Nobody is unique among people in pairs, and half of the unique matches are right; of all people every one is."""
     with sqlanon.connect(config={"threads": "1"}) as connection:
         connection.execute("CREATE TABLE pairs AS SELECT i // 2 AS a, 'x' AS b FROM range(200) AS r(i)")
         sample = benchmark(connection, "pairs", ("a", "b"), "0.5", 1)

@@ -63,12 +63,12 @@ def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], r
     [[rows, *figures]] = engine.rows(exp.select(*counts).from_(relation(table)))
     sample = sampled(engine, table, published, int(rows))
     texts_of = rare_texts(engine, table, sample)
-    identified = {name: told.why for name, told in recognized(sample).items() if told.direct and told.by_values}
+    identifiers = {name: each.why for name, each in recognized(sample).items() if each.direct and each.by_values}
     refused = []
     for (name, _), values, present in zip(checked_columns, figures[::2], figures[1::2], strict=True):
         role, rare = role_of[fold(name)], texts_of.get(name, RareTexts())
         why = tells_people_apart(values, present, rare) if role is Role.SENSITIVE else free_text(rare)
-        if why := identified.get(name, why):
+        if why := identifiers.get(name, why):
             refused.append((name, f"{name} {_PUBLISHED[role]}: {why}"))
     known = [each for each in sample.columns if role_of[fold(each.name)] is Role.QUASI_IDENTIFIER]
     as_text = {each.name: stored for each in known if (stored := stored_as_text(each))}

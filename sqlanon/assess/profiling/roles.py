@@ -53,7 +53,7 @@ class RareTexts:
 
 def rare_texts(engine: Engine, table: QualifiedName, sample: Sample) -> dict[str, RareTexts]:
     """Returns the rare texts of each column of a sample that may be free text, counted in all rows of the table."""
-    found = {}
+    by_column = {}
     for each in sample.columns:
         if each.may_be_free_text:
             text = alias(column(each.name), "text")
@@ -62,8 +62,8 @@ def rare_texts(engine: Engine, table: QualifiedName, sample: Sample) -> dict[str
             counted = counted.having(infix(f.count(), "<", literal(sizes().label_rows)))
             figures = exp.select(f.count(), f.sum(column("n")), f.call("avg", f.length(column("text"))))
             [(distinct, present, length)] = engine.rows(figures.from_(counted.subquery("rare")))
-            found[each.name] = RareTexts(int(distinct), int(present or 0), float(length or 0), each.is_wordy)
-    return found
+            by_column[each.name] = RareTexts(int(distinct), int(present or 0), float(length or 0), each.is_wordy)
+    return by_column
 
 
 @dataclass(frozen=True)
