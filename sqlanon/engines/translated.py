@@ -82,8 +82,9 @@ _NO_FILES = re.compile(r'No files found that match the pattern "([^"\n]+)"')
 _MOST_FILES = 1_000
 # Of a CSV file, of JSON, of read_text; and of a CSV file whose encoding is named.
 _NOT_UTF8 = re.compile("file is not utf-8 encoded|invalid UTF-8 encoding|valid UTF-8", re.IGNORECASE)
-# Of a CSV file. The column is named behind the row at fault, which may have any text.
+# Of a CSV file. What is wrong stands behind the row at fault, which may have any text: the last such line is DuckDB's.
 _CSV_LINE = re.compile(r"(?:Conversion|Invalid Input) Error: CSV Error on Line: (\d+)\n")
+_CSV_COLUMNS = re.compile(r"\nExpected Number of Columns: (?P<expected>\d+) Found: (?P<found>\d+)\n")
 _CSV_TYPE = re.compile(
     r"\nColumn (?P<name>[^\n]*) is being converted as type (?P<type>[A-Z][A-Z0-9(), ]*)\n"
     r"This type was auto-detected from the CSV file\.\n"
@@ -122,7 +123,7 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
         )
     if _NOT_ENCODED.match(text):
         return EngineError("a file is not in the encoding that is named", hint="name another encoding", query=query)
-    if problem := _other_type(text, query) or _users_to_change(text, query):
+    if problem := _other_rows(text, query) or _users_to_change(text, query):
         return problem
     if elsewhere := elsewhere_in(text):
         return UserError(
@@ -205,15 +206,20 @@ def file_like(path: Path) -> Path | None:
     return below or (path.parent / near[0] if near else None)
 
 
-def _other_type(text: str, query: str | None) -> UserError | None:
-    """The error of a CSV file whose first rows have another type than a later one."""
-    line, types = _CSV_LINE.match(text), list(_CSV_TYPE.finditer(text))
-    if line is None or not types:
+def _other_rows(text: str, query: str | None) -> UserError | None:
+    """The error of a CSV file in which a row has another type, or another number of columns, than the first rows."""
+    if (line := _CSV_LINE.match(text)) is None:
         return None
-    name = types[-1]["name"]
+    if not (wrong := sorted((*_CSV_TYPE.finditer(text), *_CSV_COLUMNS.finditer(text)), key=re.Match.start)):
+        return None
+    last = wrong[-1].groupdict()
+    if "type" in last:
+        problem = f"no {last['type']} in the column {last['name']}, as the first rows have"
+    else:
+        problem = f"another number of columns than the first rows: {last['found']} in place of {last['expected']}"
     return UserError(
-        f"line {line[1]} of a CSV file has no {types[-1]['type']} in the column {name}, as the first rows have",
-        hint="have the types told by all rows: read_csv('file.csv', sample_size = -1), or in Python "
+        f"line {line[1]} of a CSV file has {problem}",
+        hint="have all rows looked at: read_csv('file.csv', sample_size = -1), or in Python "
         "sqlanon.connect().read_csv(path, sample_size=-1).df(); nullstr = '?' reads a sign for a missing value",
         query=query,
     )
