@@ -1,4 +1,4 @@
-"""The axis that the values of a type lie on, so that what lies between two of them can be measured."""
+"""Axes: the values of a type as points in an order, so that the values between two points can be counted."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ _DIGITS = "lpad(CAST(abs(value) AS VARCHAR), CAST(greatest(unit, length(CAST(abs
 
 @dataclass(frozen=True)
 class Axis:
-    """The order of a type's values on an axis.
+    """An ordered axis on which each value of a type is a point.
 
-    `kind` is 'integer' (a whole number for each value), 'real' or 'text'. `scale` is the number
-    of decimals of a DECIMAL, whose unit is its last digit. `low` and `high` are the ends of a span
-    that has no ends. `numeric` tells whether the values can be added up.
+    `kind` is the type of the points: 'integer', 'real' or 'text'. A value of a DECIMAL is counted in units of its
+    last digit; `scale` is its number of decimals. `low` and `high` are the first and the last point, where an open
+    range begins and ends. `numeric` is true for types whose values can be added up.
     """
 
     kind: str
@@ -101,22 +101,22 @@ class Axis:
 
     @property
     def zoned(self) -> bool:
-        """Whether the values are moments with a time zone, as which a text without one depends on the session."""
+        """Whether the values are timestamps with time zone; a text without a zone then depends on the session."""
         return self.unit_of == "instant"
 
     @property
     def beyond(self) -> tuple[float | int | str, ...]:
-        """The points of the axis that have no distance from others: infinity on both sides, and NaN."""
+        """The points at no finite distance from others: both infinities, and NaN."""
         if self.kind == "real":
             return ("-inf", "inf", "nan")
         return (self.low, self.high) if self.unit_of in _OF_TIME else ()
 
     def of(self, value: exp.Expr) -> exp.Expr:
-        """A value of the type on the axis."""
+        """Returns the point of a value."""
         return _with(_OF["decimal" if self.scale else self.unit_of], value)
 
     def back(self, position: exp.Expr) -> exp.Expr:
-        """The value at a point of the axis."""
+        """Returns the value at a point, in the type of the column."""
         if self.scale:
             return self._cast(self._decimal_text(position))
         if self.unit_of in _BACK:
@@ -124,12 +124,12 @@ class Axis:
         return self._cast(position)
 
     def down(self, text: exp.Expr) -> exp.Expr:
-        """The last point at or before the value that a text is written for; NULL if it is none of the type."""
+        """Returns the last point at or before the value that a text spells; NULL for a text that spells none."""
         # A number with too many digits is NULL.
         return f.try_(_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
-        """The first point at or behind the value that a text is written for."""
+        """Returns the first point at or behind the value that a text spells."""
         if self.unit_of not in ("number", "day"):
             return self.down(text)
         if self.unit_of == "day":
@@ -143,7 +143,7 @@ class Axis:
         return paren(self.down(text)) + if_(exactly, 0, 1)
 
     def end(self, number: int | float | str) -> exp.Expr:
-        """An end as a value of the axis."""
+        """Returns `low` or `high` as a literal in the type of the points."""
         kind = {"integer": "HUGEINT", "real": "DOUBLE", "text": "VARCHAR"}[self.kind]
         value = exp.Literal.string(str(number)) if isinstance(number, int | float) else literal(number)
         return cast(value, kind)
@@ -163,7 +163,7 @@ class Axis:
 
 
 def axis_of(column_type: str) -> Axis | None:
-    """The axis of a type's values; None for a type whose values are not measured."""
+    """Returns the axis of a column type; None for a type without an axis, such as a list."""
     kind = column_type.upper().replace(" ", "")
     signed = kind.removeprefix("U")
     if signed in _BITS and kind != "UHUGEINT":
@@ -191,7 +191,7 @@ def axis_of(column_type: str) -> Axis | None:
 
 
 def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
-    """A fixed expression with a value instead of `value`, and a number instead of `unit`."""
+    """Parses a template and replaces its columns `value` and `unit` by an expression and a number."""
 
     def filled(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == "value":
@@ -213,7 +213,11 @@ def span(
     open_high: exp.Expr | None = None,
     mask: exp.Expr | None = None,
 ) -> exp.Select:
-    """A SELECT of label and the columns of a span, which begins and ends at a point of the axis and a side of it."""
+    """Returns a SELECT of a label and the columns of its span: two points, each with a side (0 before it, 1 behind).
+
+    `known` says that all values of the span are equally likely, `open_low` and `open_high` that the label names no end
+    there; the texts of a span fit `mask`.
+    """
     no_mask = as_text(exp.null())
     parts = (
         *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),
@@ -233,10 +237,10 @@ _DIGITS_NUMBERS = 38
 
 @dataclass(frozen=True)
 class Number:
-    """Numbers of a type.
+    """Adds and compares the numbers of a type without rounding, where the type is exact.
 
-    Those of an exact type are whole numbers of parts, of which `unit` make 1: cents of a DECIMAL with two decimals.
-    Others are DOUBLE, and have no unit: they are their own parts.
+    A number of an exact type is a whole number of parts: a DECIMAL with two decimals counts cents, 100 of which make 1
+    (`unit`). A number of another type is a DOUBLE and its own part; `unit` is None.
     """
 
     type: str
@@ -248,11 +252,11 @@ class Number:
 
     @property
     def wide(self) -> bool:
-        """Whether the numbers are so long that a few of them, added up, may not fit 128 bits."""
+        """Whether the type has numbers of 2**64 or more parts, whose sums may not fit 128 bits."""
         return self.axis is not None and int(self.axis.high) >= 2**64
 
     def times(self, value: exp.Expr, n: exp.Expr) -> exp.Expr:
-        """The sum of n rows with the same value, of numbers that are not `wide`."""
+        """Returns the sum of n rows with the same value; the type must not be `wide`."""
         if self.axis is None or self.axis.scale == 0:
             kind = "DOUBLE" if self.axis is None else "HUGEINT"
             value, n = cast(value, kind), n
@@ -261,25 +265,25 @@ class Number:
         return value * n
 
     def real(self, value: exp.Expr) -> exp.Expr:
-        """A value as DOUBLE."""
+        """Casts a value to DOUBLE."""
         return cast(paren(value.copy()), "DOUBLE")
 
     def parts(self, value: exp.Expr) -> exp.Expr:
-        """A value as a number of parts."""
+        """Returns the number of parts of a value."""
         return self.real(value) if self.axis is None else huge(self.axis.of(value))
 
     def real_of_parts(self, parts: exp.Expr) -> exp.Expr:
-        """A number of parts as DOUBLE."""
+        """Returns the value of a number of parts, as DOUBLE."""
         real = cast(parts.copy(), "DOUBLE")
         return (real / literal(self.unit)) if self.unit not in (None, 1) else real
 
     def nothing(self) -> exp.Expr:
-        """NULL as a number of parts."""
+        """Returns NULL in the type of a number of parts."""
         kind = "DOUBLE" if self.axis is None else "HUGEINT"
         return cast(exp.null(), kind)
 
     def bound(self, parts: exp.Expr, function: str) -> exp.Expr:
-        """A number of parts in the type that an aggregate has; NULL where it has no room for it."""
+        """Casts a number of parts to the type of an aggregate's result; NULL for a number beyond that type."""
         axis = self.axis
         if axis is not None and function == "sum":
             axis = axis_of(f"DECIMAL({_DIGITS_NUMBERS},{axis.scale})" if axis.scale else "HUGEINT")
@@ -293,7 +297,7 @@ COUNTED = Number("BIGINT", axis_of("BIGINT"))
 
 
 def number(column_type: str) -> Number | None:
-    """Numbers of a type; None for one whose values are none."""
+    """Returns the arithmetic of a numeric type; None for any other type."""
     if not _NUMBER.fullmatch(column_type):
         return None
     return Number(column_type, None if column_type in ("DOUBLE", "FLOAT") else axis_of(column_type))

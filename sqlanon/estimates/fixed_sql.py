@@ -17,13 +17,13 @@ Tables = Mapping[str, str | exp.Query]
 
 
 def fixed(name: str, tables: Tables | None = None) -> exp.Query:
-    """The query of a file under sql/estimates, reading `tables` where the file has their names."""
+    """Returns the query of a file under sql/estimates; `tables` replaces the relations that the file names."""
     query = query_file("estimates", name)
     return reading(query, tables) if tables else query
 
 
 def withheld_rows(number: int | None) -> exp.Select:
-    """One row with the number of rows that a release leaves out, NULL if nobody knows it: `withheld` of these files."""
+    """Returns the relation `withheld` of these files: one row, the number of suppressed rows, NULL if unknown."""
     return exp.select(alias(big(literal(number)), "rows"))
 
 
@@ -32,7 +32,7 @@ def withheld_rows(number: int | None) -> exp.Select:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of estimates. A query with more than `max_combinations` combinations of rows with values is refused.
+    """Limits of estimates. A query with more than `max_combinations` combinations of rows and values is refused.
 
     `code_bits` are the bits of a BIGINT and of a HUGEINT that the code of a bucket may use.
 

@@ -67,7 +67,7 @@ class MaskedColumn:
 
 
 def bits(size: int, scratch: Scratch) -> str:
-    """The table of the bits (bit and value) that a word of masks has for this number of queries."""
+    """Creates a table of the bits of one word of masks, for `size` queries: bit (from 0) and value (1 << bit)."""
     numbers = f.unnest(f.call("range", literal(min(size, WORD))))
     rows = exp.select(alias(numbers, "bit")).subquery("number")
     bit = integer(column("bit"))
@@ -75,10 +75,10 @@ def bits(size: int, scratch: Scratch) -> str:
 
 
 def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> str:
-    """The table of word, possible, certain and the columns `carried`, of every class and word with possible queries.
+    """Creates a table with a row for each class and each word of 64 queries, one of which the class may satisfy.
 
-    Where all columns are exact there is no column certain, since it would equal possible. `size` is the number of
-    queries, which are numbered from 0.
+    Its columns are word, possible, certain and the columns `carried`. There is no column certain if all columns are
+    exact: it would equal possible. `size` is the number of queries, which are numbered from 0.
     """
     sides = _sides(columns)
     words = range(-(-size // WORD))
@@ -106,7 +106,7 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
-    """query and the columns `carried`, for every bit that an expression over the table of `masked` has set."""
+    """Returns query and the columns `carried`: a row for each bit that `which` has set in a row of `masked`'s table."""
     first = column("word", "masked") * literal(WORD)
     query = integer(paren(infix(first, "+", column("bit", "bit"))))
     is_set = infix(paren(which), "&", column("value", "bit"))
@@ -121,7 +121,7 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
 
 
 def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.Select:
-    """column_index, number and words of masks: possible_0, ... and, unless all columns are exact, certain_0, ..."""
+    """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all are exact."""
     numbers = [
         exp.select(alias(literal(col.index), "column_index"), column("number"))
         .distinct(copy=False)
@@ -155,7 +155,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.
 
 
 def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
-    """column_index, number, word, possible and certain: the words with queries that a label satisfies."""
+    """Returns column_index, number, word, possible, certain: one row a word of which a label satisfies a query."""
     shares: list[exp.Query] = []
     for col in columns:
         certain = exp.true() if col.exact else column("certain", "share")
@@ -211,13 +211,13 @@ NumberedConditions = tuple[int, Mapping[str, Condition]]
 
 
 def code_name(index: int) -> str:
-    """The column with the code of a row at this index."""
+    """Returns the name of the column with the code at an index."""
     return f"code_{index}"
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """The codes of rows, and for each column the table of value and code of its labels."""
+    """The layout of rows' codes, and for each column a table with the code of each of its values."""
 
     codes: Codes
     tables: Sequence[str]
@@ -225,9 +225,9 @@ class Encoded:
     def rows(
         self, rows: exp.Expr, values: Sequence[exp.Expr], also: Sequence[exp.Alias] = (), bucket: exp.Expr | None = None
     ) -> exp.Select:
-        """The columns `also` of all rows, and their codes from these values of the columns, each named by `code_name`.
+        """Returns the columns `also` of all rows, and the codes of their `values`, named by `code_name`.
 
-        With a `bucket` there is the column `block`, too, and the first code has the number of the bucket in its block.
+        With a `bucket` the result has a column `block`, and the first code begins with the bucket's number in it.
         """
         if bucket is not None:
             block, local = in_block(bucket)
@@ -252,16 +252,16 @@ class Encoded:
 
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    """The block of a bucket, and the number of the bucket in it."""
+    """Splits the number of a bucket into its block and its number in the block."""
     block = infix(big(bucket), ">>", literal(LOCAL_BITS))
     local = infix(big(bucket.copy()), "&", literal((1 << LOCAL_BITS) - 1))
     return block, paren(local)
 
 
 class NumberedLabels:
-    """The labels of columns, numbered, and their masks for batches of queries.
+    """Numbers the labels of columns, and makes their masks for batches of queries.
 
-    `columns` has for each column its relation, and the column there.
+    `columns` maps the name of a column to a relation and the expression of the column there.
     """
 
     def __init__(self, context: BatchContext, columns: Mapping[str, tuple[exp.Expr, exp.Expr]]) -> None:
@@ -271,13 +271,13 @@ class NumberedLabels:
         self._labels: dict[str, str] = {}
 
     def labels_of(self, name: str) -> str:
-        """The table of number and value of a column's labels."""
+        """Returns the name of a table with the labels of a column: number and value."""
         if name not in self._labels:
             self._labels[name] = _labels(*self.columns[name], self.scratch)
         return self._labels[name]
 
     def masks(self, names: Iterable[str], batch: Sequence[NumberedConditions]) -> dict[str, Masks]:
-        """Returns for each column the masks of its labels, whose bits are the queries of a batch in their order."""
+        """Returns the masks of each column's labels; bit i of a mask is query i of the batch."""
         from sqlanon.estimates.batch.label_masks import masks_of
 
         with_slots = {
@@ -295,7 +295,7 @@ class NumberedLabels:
         return masks
 
     def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
-        """The codes of rows for columns with these masks."""
+        """Lays out the codes of rows for columns with these masks."""
         tables = [self.labels_of(name) for name in names]
         return _encoded(tables, [masks_of_columns[name] for name in names], queries, self.scratch)
 
@@ -321,13 +321,14 @@ class ReleaseLabels(NumberedLabels):
         bucketed: BucketedColumns | None = None,
         bucket: exp.Expr | None = None,
     ) -> exp.Select:
-        """The rows of the release, or with `bucketed` the values of its buckets, with their codes for some columns."""
+        """Returns the codes of the release's rows, or with `bucketed` of its buckets' values, in the columns `names`.
+        """
         rows = self.release.rows.subquery(ROW) if bucketed is None else bucketed.values.subquery(BUCKETED)
         return by.rows(rows, [self.columns[name][1].copy() for name in names], also, bucket)
 
 
 def _labels(rows: exp.Expr, value: exp.Expr, scratch: Scratch) -> str:
-    """The table of number, from 0, and value of every value that occurs, in their order, NULL at the end."""
+    """Creates a table of the distinct values: number, from 0 in the order of the values, NULL last, and value."""
     different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
     order = order_by(ascending(column(VALUE)))
     number = window(f.row_number(), order=order) - 1
@@ -338,7 +339,7 @@ def _labels(rows: exp.Expr, value: exp.Expr, scratch: Scratch) -> str:
 
 
 def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, scratch: Scratch) -> Encoded:
-    """The codes of rows for columns with these tables of labels and these masks."""
+    """Lays out the codes of rows, and creates the table of value and code of each column."""
     from sqlanon.estimates.batch.label_masks import encoded
 
     codes = encoded(masks_of_columns, queries)
@@ -356,7 +357,7 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
 
 
 def listed_codes(codes: int) -> exp.Expr:
-    """The codes of a group of rows in one list: the first code of every row, then the second code of every row, ..."""
+    """Aggregates the codes of a group of rows into one list: the first code of every row, then the second ones, ..."""
     parts = [f.call("list", column(code_name(index))) for index in range(codes)]
     return reduce(lambda left, right: f.call("list_concat", left, right), parts)
 
@@ -364,7 +365,7 @@ def listed_codes(codes: int) -> exp.Expr:
 def _intervals(
     engine: Engine, table: str, kind: str, conditions: Mapping[int, Condition], compared: exp.Select | None
 ) -> exp.Query:
-    """query, low and high: a row for each run of numbers of labels that satisfy the condition of a query."""
+    """Returns query, low and high: the runs of consecutive label numbers that satisfy the condition of a query."""
     between = {
         query: condition for query, condition in conditions.items() if isinstance(condition, Slot) and condition.between
     }
@@ -382,7 +383,7 @@ def _intervals(
 
 
 def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
-    """query, low and high: the numbers of the first and the last label between the two constants of each query."""
+    """Returns query, low and high: the numbers of the first and the last label between two constants of a query."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = [alias(try_cast(column(end), kind), end) for end in ("low", "high")]
     has = is_not_null(column("high"))
@@ -401,7 +402,7 @@ def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
 
 
 def _runs(satisfied: exp.Select) -> exp.Select:
-    """query, low and high: the first and the last number of each run of numbers without a gap."""
+    """Returns query, low and high: the first and the last number of each run of consecutive numbers."""
     order = order_by(ascending(column("number")))
     position = window(f.row_number(), partition_by=[column("query")], order=order)
     run = column("number") - position

@@ -61,12 +61,12 @@ class DistinctRows:
 
 
 def number_of(index: int) -> str:
-    """The column with the number of a label of the column at this index."""
+    """Returns the name of the column with the label number of column `index`."""
     return f"number_{index}"
 
 
 def bucket_of(index: int) -> str:
-    """The column with the bucket of a row, for a bucketed column at this index."""
+    """Returns the name of the column with the bucket that bucketed column `index` has in a row."""
     return f"bucket_{index}"
 
 
@@ -81,10 +81,10 @@ def classes(
     dictionaries: bool = False,
     number: str | None = None,
 ) -> DistinctRows:
-    """The distinct rows of a relation by their labels, and by the columns `also`, which the result has, too.
+    """Groups the rows of a relation by their labels and by the columns `also`, and counts each group.
 
-    Unless rows are `counted`, each is a row of the result. `dictionaries` says that the relation is a table, which
-    stores texts that repeat in dictionaries. The column `number`, if there is one, says how many rows each stands for.
+    If not `counted`, each row is a row of the result. `dictionaries` is true for a stored table, in which repeated
+    texts are dictionaries. `number` names a column with the number of rows that a row already represents.
     """
     labelled_rows = exp.select(
         *(alias(column_label.label, _label(index)) for index, column_label in enumerate(columns)), *also
@@ -122,8 +122,7 @@ def _label(index: int) -> str:
 
 
 def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scratch) -> dict[int, str]:
-    """Returns, by the index of a column of texts, the table of label and digest, if no two of its texts have one
-    digest.
+    """Creates a table of label and digest for each column of texts, unless two of its texts share a digest.
 
     DuckDB computes the digest of a text in a dictionary once, and groups by numbers in a third of the time. Texts are
     equal if their bytes are, so equal texts have equal digests.
@@ -145,7 +144,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scr
 
 
 def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str | None, scratch: Scratch) -> exp.Expr:
-    """The distinct rows, with n, as a table in which digests stand for the labels of columns that have them."""
+    """Creates a table of the distinct rows and their counts n, with digests in place of texts where there are any."""
     labels = [
         alias(digest([part.this]), part.alias) if index in digests else part
         for index, part in enumerate(labelled_rows.expressions)
@@ -163,7 +162,7 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str 
 
 
 def _labels(column_label: ColumnLabel, rows: exp.Select) -> exp.Select:
-    """number and label of every label that occurs in the column `label` of these rows, and text where there is one."""
+    """Returns number and label of each distinct label of a column, and its text if the rows have digests."""
     if column_label.bucketed is not None:
         return _buckets(rows, column_label.bucketed)
     query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("distinct"))
@@ -171,7 +170,7 @@ def _labels(column_label: ColumnLabel, rows: exp.Select) -> exp.Select:
 
 
 def _number(order: exp.Expr | None = None) -> exp.Expr:
-    """The number of a row; with an order, rows that are equal in it have the same number."""
+    """Numbers rows from 0; with an order, rows that are equal in it share a number."""
     if order is None:
         return integer(window(f.row_number()))
     ordered = order_by(ascending(order))
@@ -179,7 +178,7 @@ def _number(order: exp.Expr | None = None) -> exp.Expr:
 
 
 def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
-    """number, bucket and label of buckets: those with the same values, equally often, have the same number."""
+    """Returns number, bucket and label; buckets that hold the same values equally often share a number."""
     names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
     values_list = f.call("list_sort", f.list_(values))
@@ -192,13 +191,13 @@ def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
 
 
 def listed(names: Mapping[str, str]) -> exp.Select:
-    """A SELECT with columns of these names and types; its parameters are a list of values for each column."""
+    """Returns a SELECT of columns with these names and types; its parameters are one list of values a column."""
     lists = (cast(exp.Placeholder(), f"{kind}[]") for kind in names.values())
     return exp.select(*(alias(f.unnest(values), name) for values, name in zip(lists, names, strict=True)))
 
 
 def numbered(results: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
-    """A SELECT of query, query_id, result and function, a row for each of the results, and its parameters."""
+    """Returns a SELECT of query, query_id, result and function, a row for each result, and its parameters."""
     kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
     return listed(kinds), [list(part) for part in zip(*results, strict=True)]
 
@@ -216,7 +215,8 @@ class Constants:
     indexes: Mapping[str, int]
 
     def of(self, name: str, queries: str) -> exp.Select | None:
-        """query, low and high of one column, for the queries in a table of `among`; None if it is never compared."""
+        """Returns query, low and high: a column's constants for the queries of a table of `among`; None if it has none.
+        """
         if name not in self.indexes:
             return None
         of_column = column("column_index", "constant").eq(literal(self.indexes[name]))
@@ -243,7 +243,7 @@ def constants(queries: Sequence[WorkloadQuery], scratch: Scratch) -> Constants:
 
 
 def among(numbers: Mapping[int, int], scratch: Scratch) -> str:
-    """The table of query, its number in a batch, and query_id, its number in the workload."""
+    """Creates a table of query, the number in a batch, and query_id, the number in the workload."""
     return scratch.table("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
 
 
@@ -255,7 +255,7 @@ def satisfying(
     compared: exp.Select | None,
     also: Sequence[str] = (),
 ) -> exp.Query:
-    """query, number, weight and the columns `also` of the leaves that satisfy the condition of a query.
+    """Returns query, number, weight and the columns `also` of the leaves that satisfy a query's condition.
 
     `leaf` is a relation of that name with number, value and weight. `kind` is the type of the column's values, and
     `compared` has the constants of those conditions that are slots: query, low and high.
@@ -277,7 +277,7 @@ def satisfying(
 
 
 def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, carried: Sequence[str]) -> exp.Select:
-    """query and the columns `carried` of the leaves that equal a constant of a query, or lie between its two."""
+    """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
     rows = exp.select(column("query"), *(alias(try_cast(column(e), kind), e) for e in ends))
@@ -295,7 +295,7 @@ def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, 
 def _of_trees(
     engine: Engine, leaf: exp.Expr, trees: Mapping[exp.Expr, Sequence[int]], carried: Sequence[str]
 ) -> exp.Query:
-    """query and the columns `carried` of the leaves that satisfy a condition, which several queries may share."""
+    """Returns query and the columns `carried` of the leaves that satisfy a condition; queries may share a condition."""
     count = exp.select(f.count()).from_(leaf.copy())
     if int(engine.rows(count)[0][0]) > sizes().max_leaves_in_one_scan:
         satisfied = union_all([_where(leaf.copy(), index, tree, carried) for index, tree in enumerate(trees)])
@@ -312,7 +312,7 @@ def _of_trees(
 
 
 def _where(leaf: exp.Expr, index: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:
-    """tree, the index of the condition, and the columns `carried` of the leaves that satisfy it."""
+    """Returns tree (the index of the condition) and the columns `carried` of the leaves that satisfy the condition."""
     rows = exp.select(alias(integer(literal(index)), "tree"), *map(column, carried)).from_(leaf)
     return rows.where(condition.copy(), copy=False)
 

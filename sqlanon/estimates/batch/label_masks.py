@@ -42,7 +42,7 @@ class Masks:
 
 @dataclass(frozen=True)
 class CodePosition:
-    """The part of a row's codes for a column: its mask i adds i times the stride to the code at the index."""
+    """The position of a column in the codes of a row: mask i of the column adds i * stride to the code at `index`."""
 
     index: int
     stride: int
@@ -50,7 +50,7 @@ class CodePosition:
 
 @dataclass(frozen=True)
 class _Digit:
-    """Bits of the code at an index, from a shift on, and the words of the mask for each number in these bits."""
+    """A digit of a code: the bits of the code at an index from `shift` on, and the words of the mask of each number."""
 
     words: Plane
     index: int
@@ -60,7 +60,7 @@ class _Digit:
 
 @dataclass(frozen=True)
 class Codes:
-    """The numbers by which rows name the masks of their labels: `count` codes each, made of digits."""
+    """The layout of rows' codes: each row has `count` codes, whose digits are the numbers of its labels' masks."""
 
     columns: Sequence[CodePosition]
     count: int
@@ -85,9 +85,11 @@ class Codes:
 
 
 def masks_of(queries: int, asking: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
-    """The masks of the labels of a column for queries, of which those in `asking` have a condition on the column.
+    """Computes the masks of a column's labels for a batch of queries; `asking` are those with a condition on the
+    column.
 
-    An interval is a query with the first and the last number of labels that satisfy it; those of a query do not touch.
+    An interval is (query, first label, last label): the labels between them satisfy the query. Intervals of one query
+    do not touch.
     """
     words = -(-queries // WORD)
     query, first, last = np.asarray(intervals, dtype=np.int64).reshape(-1, 3).T
@@ -103,9 +105,9 @@ def masks_of(queries: int, asking: Sequence[int], intervals: Sequence[tuple[int,
 def encoded(
     columns: Sequence[Masks], queries: int, *, together: int = _MASKS_OF_A_DIGIT, bits: int = CODE_BITS
 ) -> Codes:
-    """The codes of rows for columns with these masks.
+    """Lays out the codes of rows for columns with these masks.
 
-    A code has `bits`, and columns share a digit if that has at most `together` masks.
+    A code has `bits` bits. Columns share a digit if their masks combine to at most `together` masks.
     """
     positions: dict[int, CodePosition] = {}
     digits: list[_Digit] = []
@@ -127,7 +129,7 @@ def encoded(
 
 
 def _digits(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """The columns of each digit, from the number of masks of each column."""
+    """Groups columns into digits, by the number of masks of each column; a digit has at most `most` masks."""
     digits: list[tuple[int, list[int]]] = []
     for number in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
         for index, (size, members) in enumerate(digits):
@@ -140,7 +142,7 @@ def _digits(sizes: Sequence[int], most: int) -> list[list[int]]:
 
 
 def _packed(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
-    """The bits as words, padded with 0."""
+    """Packs bits into words of 64, padded with 0."""
     full = np.zeros(words * WORD, dtype=bool)
     full[: len(bits)] = bits
     return np.packbits(full, bitorder="little").view(np.uint64)
@@ -153,7 +155,7 @@ _ROWS_NOT_FOLDED = 8
 
 
 def counted(masks: Sequence[Plane]) -> list[Plane]:
-    """The planes of a count: for each bit, how many of the masks have it set."""
+    """Counts for each bit the masks that have it set; returns the planes of the counts."""
     levels: list[list[Plane]] = [list(masks)]
     planes: list[Plane] = []
     for level in levels:
@@ -168,7 +170,7 @@ def counted(masks: Sequence[Plane]) -> list[Plane]:
 
 
 def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
-    """The sum of two or three bits, and the carry."""
+    """Adds two or three planes; returns the sum's plane and the carry's plane."""
     either, carry = a ^ b, a & b
     if c is None:
         return either, carry
@@ -188,14 +190,14 @@ def sort_bits(masks: Plane) -> None:
 
 
 def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane]]:
-    """Planes and their positions that add up to the product of two numbers."""
+    """Yields pairs (position, plane) that add up to the product of two numbers of planes."""
     for i, left in enumerate(a):
         for j, right in enumerate(b):
             yield i + j, left & right
 
 
 def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
-    """Planes and their positions that add up to the square of a number: a bit is its own square."""
+    """Returns pairs (position, plane) that add up to the square of a number of planes; a bit is its own square."""
     planes = [(2 * i, bit) for i, bit in enumerate(a)]
     planes += [(i + j + 1, bit & a[j]) for i, bit in enumerate(a) for j in range(i)]
     return planes

@@ -1,4 +1,4 @@
-"""Counts on a release of exact and bucketed columns, many at once.
+"""Answers many counts at once on a release of exact and bucketed columns.
 
 Rows and values are read as codes that name the bitmasks of their labels, which have a bit for each query. Functions
 under udfs/ AND these masks and add up over buckets what estimates and bounds are made of, so that there is never a row
@@ -34,7 +34,7 @@ _BLOCKS = 64
 
 
 def most_queries(engine: Engine, tables: Sequence[str]) -> int:
-    """The number of queries, in whole words, whose masks of the labels in these tables are not too large."""
+    """Returns the largest number of queries, in whole words of 64, whose masks of these labels fit the limits."""
     count = 1
     for table in tables:
         ((labels,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
@@ -43,7 +43,7 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
 
 
 def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, scratch: Scratch) -> str:
-    """The table of query and rows: how many of the rows with these codes satisfy each query."""
+    """Creates a table of query and rows: the number of rows, by their codes, that satisfy each query."""
     names = [column(code_name(index)) for index in range(by.codes.count)]
     block = alias(digest(names) % literal(_BLOCKS), "block")
     encoded_rows = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
@@ -59,7 +59,7 @@ def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, scratch: Scrat
 
 
 class BucketCounts:
-    """Counts rows of one release, as ESTIMATE counts them. Raises DataError where its tables do not belong together."""
+    """Estimates counts on one release, as ESTIMATE does. Raises DataError if its tables do not match each other."""
 
     def __init__(
         self,
@@ -109,13 +109,14 @@ class BucketCounts:
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """A column that repeats a value as often as its bucket has it; no column where no bucket has a value twice."""
+        """Returns the column with the number of copies of a value in its bucket; none if no bucket has a value twice.
+        """
         other = column("weight").neq(1)
         ((several,),) = self._engine.rows(exp.select(f.count()).from_(bucketed.values.subquery(BUCKETED)).where(other))
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, table: str, queries: int) -> str:
-        """The table of query, n, hits, squares, low and high: sums over the buckets of n rows."""
+        """Creates a table of query, n, hits, squares, low and high: sums over the buckets with n rows."""
         numbers = f.call("range", literal(queries))
         long = exp.select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
         for name in ("hits", "squares", "low", "high"):
@@ -134,7 +135,7 @@ class BucketCounts:
 
 
 def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
-    """block: the rows and the values of the buckets in a block, as `bucket_sums` reads them."""
+    """Returns one row a block of buckets: lists of their rows and values, the arguments of the UDF `bucket_sums`."""
     block = class_label({"rows": column("rows", "block_rows"), "value": column("value", "block_values")})
     query = exp.select(alias(block, "block")).from_(rows.subquery("block_rows"))
     on = identical(column("block", "block_rows"), column("block", "block_values"))
@@ -142,14 +143,14 @@ def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
 
 
 def part(name: str) -> exp.Expr:
-    """A field of the structs of `sums_over_blocks`."""
+    """Reads a field of the structs that `sums_over_blocks` returns."""
     return f.call("struct_extract", column("sums"), literal(name))
 
 
 def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch: Scratch, message: str) -> str:
-    """The table of the structs (sums) that a function under udfs/ returns for blocks.
+    """Creates a table of the structs that a function under udfs/ returns for blocks, in the column sums.
 
-    Raises DataError with the message where one of them says that something is `wrong` in the blocks.
+    Raises DataError with the message if a struct has a count of `wrong` rows.
     """
     sums = exp.select(alias(f.call(function, column("block")), "sums")).from_(blocks.subquery("blocks"))
     table = scratch.table("sums", exp.select(alias(f.unnest(column("sums")), "sums")).from_(sums.subquery("sums")))
@@ -160,14 +161,16 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch:
 
 
 def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = ()) -> exp.Select:
-    """block, the list of the codes of its rows under `name`, and a list for each of the other columns."""
+    """Returns one row a block: its number, the list of its rows' codes under `name`, and a list of each other column.
+    """
     query = exp.select(column("block"), alias(listed_codes(codes), name))
     query.select(*(alias(f.call("list", column(other)), other) for other in others), copy=False)
     return query.from_(rows.subquery("encoded", copy=False), copy=False).group_by(column("block"), copy=False)
 
 
 def _certain(counts: str) -> exp.Select:
-    """query, n and sums where every row is a bucket of one row and satisfies for certain."""
+    """Returns query, n and sums for releases whose buckets have one row each, so that every row satisfies for certain.
+    """
     names = {name: column("rows") for name in ("hits", "squares", "low", "high")}
     query = exp.select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
     return query.from_(relation(counts))

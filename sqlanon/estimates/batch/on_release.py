@@ -1,4 +1,4 @@
-"""Aggregates on a release, many at once, with the figures that each of them would have by itself.
+"""Estimates many aggregates on a release at once, with the figures that ESTIMATE has for each alone.
 
 The released rows are counted by their labels in the columns that have conditions. For each column there is a
 table of the share of each label's leaves that satisfy each query. Bitmasks of the labels say which classes of rows may
@@ -64,14 +64,14 @@ _MOMENTS = tuple(f"{moment}_{ONE}" for moment in MOMENTS)
 
 @dataclass(frozen=True)
 class _ReleaseColumn(MaskedColumn):
-    """A column of the release and the queries that have a condition on it."""
+    """A column of the release, and the numbers of the queries with a condition on it."""
 
     # For the argument, the moments of the leaves that satisfy: query, number, mean, square, least and greatest.
     moments: exp.Select | None
 
 
 def kinds_of(engine: Engine, release: ReleaseModel) -> dict[str, str]:
-    """The types of the values of each column that a query may read, by the folded name of the column."""
+    """Returns the value type of each column that a query may read, by its folded name."""
     kinds = {name: generalized.bound.type for name, generalized in release.generalized.items()}
     if release.exact:
         types = dict(engine.columns(release.rows.copy()))
@@ -161,7 +161,7 @@ class ReleaseAggregates:
         )
 
     def _counts(self, batch: Sequence[ConjunctiveAggregate], bucketed: str | None) -> exp.Query:
-        """The figures of counts with conditions on the same bucketed column, or on none."""
+        """Returns the figures of counts whose conditions are on one bucketed column, or on none."""
         index = None if bucketed is None else self._names.index(bucketed)
         extra = [] if index is None else [bucket_of(index), number_of(index)]
         columns = self._masked_columns(batch, None)
@@ -184,7 +184,7 @@ class ReleaseAggregates:
         return self._figures(fixed("counts"), query, batch)
 
     def _sums(self, batch: Sequence[ConjunctiveAggregate], argument: str) -> exp.Query:
-        """The figures of sums, averages, minima and maxima of one column."""
+        """Returns the figures of the sums, averages, minima and maxima of one column."""
         index = self._names.index(argument)
         columns = self._masked_columns(batch, index)
         candidates = self._matched(batch, columns, [number_of(index)])
@@ -208,7 +208,9 @@ class ReleaseAggregates:
         return kind
 
     def _masked_columns(self, batch: Sequence[ConjunctiveAggregate], argument: int | None) -> list[_ReleaseColumn]:
-        """The columns that the queries, numbered from 0, have conditions on; `argument` is the index of one of them."""
+        """Returns the columns with conditions of the queries, numbered from 0; `argument` is the index of the
+        aggregated one.
+        """
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
             self._scratch,
@@ -238,7 +240,7 @@ class ReleaseAggregates:
     def _matched(
         self, batch: Sequence[ConjunctiveAggregate], columns: Sequence[MaskedColumn], extra: Sequence[str]
     ) -> exp.Query:
-        """query, n, p, certain and the columns `extra` of the classes that may satisfy a query."""
+        """Returns query, n, p, certain and the columns `extra`: the classes that may satisfy each query."""
         recoded = [col for col in columns if not col.exact]
         carried = list(dict.fromkeys(["n", *(number_of(col.index) for col in recoded), *extra]))
         masks = masked(self._classes.table, carried, columns, len(batch), self._scratch)
@@ -254,7 +256,8 @@ class ReleaseAggregates:
         )
 
     def _with_counts(self, index: int) -> exp.Select:
-        """label, shown and n of every label of a column: how many rows show it, or 1 where no label is `*`."""
+        """Returns label, shown and n for each label of a column: n is the number of its rows, or 1 if no label is `*`.
+        """
         generalized, label_table = (
             self._release.generalized[self._names[index]],
             relation(self._classes.labels[index], as_="labels"),
@@ -272,7 +275,7 @@ class ReleaseAggregates:
         )
 
     def _leaves(self, index: int, batch: Sequence[ConjunctiveAggregate], counted: bool) -> exp.Expr:
-        """number, value and weight of the leaves below every label of a column, as a relation `leaf`.
+        """Returns the relation `leaf`: number, value and weight of the leaves below each label of a column.
 
         If the values of a generalized column are `counted`, it has their moments, too.
         """
@@ -308,7 +311,7 @@ class ReleaseAggregates:
 
 
 def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Expr]:
-    """The distinct constants that queries compare the values of a generalized column with."""
+    """Returns the distinct constants with which queries compare a generalized column."""
     trees = dict.fromkeys(tree for aggregate in batch for tree in aggregate.condition.constants.get(name, ()))
     slots = (
         condition for aggregate in batch if isinstance(condition := aggregate.condition.conditions.get(name), Slot)
@@ -318,21 +321,21 @@ def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Exp
 
 
 def label_moments(labels: str, kind: Number) -> exp.Select:
-    """number and the moments of every label of an exact column, which is a value."""
+    """Returns number and moments of each label of an exact column, where each label is a value."""
     moments = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
     query = exp.select(column("number"), *(alias(moment, name) for name, moment in moments))
     return query.from_(relation(labels)).where(is_not_null(column("label")))
 
 
 def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Select:
-    """query, number and the moments of the leaves below each label that satisfy the query."""
+    """Returns query, number and moments: those of the leaves below each label that satisfy the query."""
     keys = [column("query"), column("number")]
     moments = (alias(moment.this, name) for moment, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
     return exp.select(*keys, *moments).from_(satisfying.subquery("leaf")).group_by(*(key.copy() for key in keys))
 
 
 def sums(kind: Number) -> exp.Query:
-    """The query of sums.sql over `matched`, `asked` and `withheld`, for numbers of one kind."""
+    """Returns the query of sums.sql over `matched`, `asked` and `withheld`, typed for one kind of numbers."""
     nothing = [alias(integer(exp.null()), name) for name in ("key", "number", "low", "high")]
     unvaried = [alias(integer(exp.null()), name) for name in ("key", "number", *VARIANCES)]
     tables = {"bound": exp.select(*nothing), "variance": exp.select(*unvaried)}
@@ -346,7 +349,7 @@ def sums(kind: Number) -> exp.Query:
 
 
 def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
-    """The figures with their bounds as DOUBLE, cast from the type of the aggregate as DuckDB casts the aggregate."""
+    """Returns figures whose bounds are DOUBLE, cast through the result type that DuckDB gives the aggregate."""
     bounds: list[exp.Expr] = []
     for end in ("low", "high"):
         stored = {
@@ -362,7 +365,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Query:
-    """query, `columns`, n, p and certain of the classes that may satisfy a query.
+    """Returns query, `columns`, n, p and certain: the classes that may satisfy each query.
 
     p is the probability that a row satisfies it, NULL where nobody knows. `masks` is the table of `masked`; `recoded`
     are the columns with labels that may satisfy and need not. Classes that satisfy for certain and agree in `columns`
@@ -375,7 +378,7 @@ def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequ
 
 
 def _certain(masks: str, bit: str, columns: Sequence[str], which: exp.Expr) -> exp.Select:
-    """The classes that satisfy a query for certain, those that agree in `columns` as one row."""
+    """Returns the classes that satisfy a query for certain; classes with equal `columns` are one row."""
     keys = [column(name) for name in ("query", *columns)]
     query = exp.select(*keys, alias(big(f.sum(column("n"))), "n"))
     query.select(alias(unit_weight(), "p"), alias(exp.true(), "certain"), copy=False)
@@ -384,7 +387,7 @@ def _certain(masks: str, bit: str, columns: Sequence[str], which: exp.Expr) -> e
 
 
 def _open(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Select:
-    """The classes that may satisfy a query and need not, with the product of their labels' shares as p."""
+    """Returns the classes that may or may not satisfy a query; p is the product of their labels' shares."""
     which = f.call("xor", *(column(side, "masked") for side in ("possible", "certain")))
     numbers = [number_of(col.index) for col in recoded]
     rows = each(masks, bit, list(dict.fromkeys(["n", *numbers, *columns])), which)

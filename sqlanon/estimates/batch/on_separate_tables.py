@@ -1,4 +1,4 @@
-"""Counts on a release whose columns are published in separate tables, many conjunctions at once.
+"""Answers many counts at once on a release that publishes its columns in separate tables.
 
 Where no links say which rows of the tables belong together, all rows are one bucket, and it is enough to count the
 rows of each table that satisfy. The same holds for conditions on one table. Other counts are sums over the links: a
@@ -70,7 +70,7 @@ Figures = tuple[int, float | None, float | None, int, int | None]
 
 @dataclass(frozen=True)
 class ConditionsByTable:
-    """A query that counts the rows which satisfy a condition on each of one or more tables of the release."""
+    """A count of the rows that satisfy one condition on each of some tables of the release."""
 
     # By the index of a table among `ReleaseModel.bucketed`, the condition that reads its columns.
     conditions: Mapping[int, exp.Expr]
@@ -86,7 +86,7 @@ class ConditionsByTable:
 def figures_by_tables(
     engine: Engine, release: ReleaseModel, queries: Mapping[int, AggregateQuery], scratch: Scratch
 ) -> Iterator[Figures]:
-    """The number, estimate, spread and bounds of each query that can be answered together with others.
+    """Yields number, estimate, spread and bounds of each query that can be answered in a batch.
 
     Raises DataError where the release's tables do not belong together.
     """
@@ -114,7 +114,7 @@ def figures_by_tables(
 
 
 def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> ConditionsByTable | None:
-    """The conditions of a query; None if it has to be answered by itself, or is refused."""
+    """Returns the conditions of a query by table; None for a query that is answered alone, or refused."""
     counts = [item.function == "count" and item.argument is None for item in query.aggregates]
     if not is_plain(query) or counts != [True] or query.where is None:
         return None
@@ -135,20 +135,20 @@ def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> Condit
 
 
 def _table_of(condition: exp.Expr, binding: Binding) -> int | None:
-    """The index of the only table that a condition reads; None where it reads none or several."""
+    """Returns the index of the single table that a condition reads; None if it reads no table or several."""
     names = [fold(item.name) for item in condition.find_all(exp.Column)]
     indexes = {binding.positions[name][0] if name in binding.positions else None for name in names}
     return indexes.pop() if len(indexes) == 1 else None
 
 
 def _plain(tree: exp.Expr) -> exp.Expr:
-    """A bound condition as one that reads nothing but the rows of its table."""
+    """Returns a bound condition without qualifiers, as BOOLEAN, NULL for a row for which it fails."""
     plain = tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node, copy=False)
     return tried(cast(paren(plain), "BOOLEAN"))
 
 
 def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
-    """bucket_i for each of the tables, and n: how many rows of the release are in these groups together."""
+    """Returns bucket_i for each table, and n: the number of released rows in each combination of groups."""
     rows = exp.select(*(alias(bucket_of_row(release.bucketed[index]), group_column(index)) for index in indexes))
     names = [column(group_column(index)) for index in indexes]
     counted = exp.select(*names, alias(f.count(), "n"))
@@ -159,7 +159,8 @@ def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
 def _satisfying_by_table_groups(
     release: ReleaseModel, index: int, batch: Mapping[int, Mapping[int, exp.Expr]]
 ) -> exp.Select:
-    """query, bucket, satisfying and total: how many of the rows of each group satisfy each query, where any do."""
+    """Returns query, bucket, satisfying and total: for each group with satisfying rows, their number and that of all.
+    """
     values = release.bucketed[index].values
     parts: list[exp.Query] = []
     for number, conditions in batch.items():
@@ -188,7 +189,7 @@ def figures_of(
     base: int | None,
     scratch: Scratch,
 ) -> Sequence[Figures]:
-    """The figures of queries that have conditions on the same tables of the release.
+    """Returns the figures of queries whose conditions are on the same tables of the release.
 
     `linked` is the table of the release's rows by their groups. For the index of each table, `satisfying` is the table
     of how many rows of each group satisfy each query (query, bucket, satisfying and total).
@@ -208,7 +209,7 @@ def figures_of(
 
 
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:
-    """Combinations of groups with rows that may satisfy: query, n, known, p, certain, and counts of each group.
+    """Returns query, n, known, p, certain and each group's counts: the combinations of groups that may satisfy a query.
 
     Of the n rows `known` satisfy the condition that can be decided exactly, or n if there is none; each of these
     satisfies all conditions with the probability p.
@@ -245,7 +246,7 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
 
 
 def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
-    """query, place, component, satisfying, total, possible, open and always of each group of a table.
+    """Returns query, place, component, satisfying, total, possible, open and always: a row for each group of a table.
 
     `satisfying` of the `total` rows of the group satisfy the condition on this table. Of the release's rows in the
     group `possible` may satisfy the query, `open` may and need not, and `always` satisfy the conditions on all other
@@ -269,12 +270,12 @@ def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[i
 
 
 def group_column(index: int) -> str:
-    """The column with a row's group in the table at this index."""
+    """Returns the name of the column with a row's group in table `index`."""
     return f"bucket_{index}"
 
 
 def _satisfying_name(index: int) -> str:
-    """The alias of the table that says how many rows of each group satisfy the condition at this index."""
+    """Returns the alias of the table with the satisfying rows of each group of table `index`."""
     return f"satisfying_of_{index}"
 
 
@@ -286,7 +287,7 @@ _Kind = tuple[tuple[int, ...], int | None]
 
 
 class SeparateTableCounts:
-    """Answers counts on one release as ESTIMATE does. Raises DataError where its tables do not belong together."""
+    """Estimates counts on one release, as ESTIMATE does. Raises DataError if its tables do not match each other."""
 
     def __init__(self, context: BatchContext, release: ReleaseModel) -> None:
         self._engine, self._release, self._scratch = context.engine, release, context.scratch
@@ -295,14 +296,14 @@ class SeparateTableCounts:
         self._is_linked = False
 
     def answers(self, part: ConjunctiveAggregate) -> bool:
-        """Whether a count can be answered together with others."""
+        """Whether a count can be answered in a batch."""
         most = _MOST_LINKED if self._release.linked else len(self._release.bucketed)
         return part.at_once(self._release) and len(self._table_indexes(part)) <= most
 
     def figures(
         self, counts: Sequence[tuple[ConjunctiveAggregate, AggregateQuery]]
     ) -> Iterator[tuple[ConjunctiveAggregate, Figures]]:
-        """Each of the counts with its figures, in batches of counts on the same tables."""
+        """Yields each count with its figures, in batches of counts on the same tables."""
         alike: dict[_Kind, list[ConjunctiveAggregate]] = {}
         for count, query in counts:
             alike.setdefault((self._table_indexes(count), self._base(query)), []).append(count)
@@ -363,7 +364,8 @@ class SeparateTableCounts:
 
 
 def _satisfying(counts: str, rows: int) -> exp.Select:
-    """query, bucket, satisfying and total of the one bucket that has all rows of a table, where any satisfy."""
+    """Returns query, bucket, satisfying and total for a table whose rows are all one bucket; no row where none satisfy.
+    """
     query = exp.select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
     query.select(alias(literal(rows), "total"), copy=False)
     return query.from_(relation(counts)).where(column("rows") > 0)
@@ -377,7 +379,7 @@ _OF_GROUPS = ("possible", "open", "satisfying", "failing", "apart")
 
 
 def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: int) -> Sequence[Figures]:
-    """The figures of queries, numbered from 0, that have conditions on both tables."""
+    """Returns the figures of queries, numbered from 0, whose conditions are on both tables."""
     first, second = sides
     tables = [_summed(labelled, first, second, queries, links=True)]
     tables.append(_summed(labelled, second, first, queries, links=False))
@@ -393,7 +395,7 @@ def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: in
 
 
 def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
-    """The table of place, total, query and sums over the groups of one table and, with `links`, over all links.
+    """Creates a table of place, total, query and sums: over the groups of one table, and with `links` over all links.
 
     Raises DataError where a group does not have as many rows as links, or a link leads to a group without rows.
     """
@@ -414,7 +416,7 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
 def _blocks(
     labelled: ReleaseLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
 ) -> exp.Select:
-    """block: the rows of the groups in a block and of their links, as `link_sums` reads them."""
+    """Returns one row a block: lists of its groups' rows and of their links, the arguments of the UDF `link_sums`."""
     release = labelled.release
     own_index, names, by = side
     other_index, other_names, other_by = other

@@ -1,4 +1,4 @@
-"""Aggregates with conjunctive conditions on the source, many at once, from a bitmask for each of its rows."""
+"""Answers many aggregates with conjunctive conditions on the source at once, by a bitmask for each row."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def countable(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
-    """Whether a query compares different columns with constants, and its aggregates can be added up.
+    """Whether a query compares distinct columns with constants, and its aggregates add up over batches of rows.
 
-    They can if they are of rows, or of numbers that are short enough for the sum of a few hundred to fit.
+    Counts of rows add up, and sums of numbers so short that the sum of some hundred of them fits 128 bits.
 
     `kinds` are the types of the source's columns, by their folded names.
     """
@@ -48,7 +48,7 @@ def _is_countable(aggregate: Aggregate, kinds: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class _ColumnAggregates:
-    """The aggregates of a query that are of the same column, or of the rows."""
+    """The aggregates of a query over one column, or over rows."""
 
     workload_query: WorkloadQuery
     argument: str | None
@@ -56,9 +56,9 @@ class _ColumnAggregates:
 
 
 class SourceAggregates:
-    """Answers queries on the rows of a source, which are counted first if equal rows are frequent (`repeated`).
+    """Answers queries on the rows of a source; if equal rows are frequent (`repeated`), it counts them first.
 
-    Those that are counted already have the `number` of their equals in a column.
+    Rows that are counted already have their number in the column `number`.
     """
 
     def __init__(
@@ -110,7 +110,9 @@ class SourceAggregates:
                 yield len(batch), self._batch(batch, argument)
 
     def _of_rows(self, parts: Sequence[_ColumnAggregates]) -> Iterator[tuple[int, exp.Query]]:
-        """The batches of `figures` that count rows, where rows do not repeat: from the masks of their values."""
+        """Yields the batches of `figures` that count rows of a source without many equal rows, by masks of their
+        values.
+        """
         labels = NumberedLabels(self._context, {name: (self._source, column(name)) for name in self._names})
         size = most_queries(self._engine, [labels.labels_of(name) for name in self._names])
         for first in range(0, len(parts), size):
@@ -157,7 +159,7 @@ class SourceAggregates:
         return self._answers(self._scratch.table("counted", counted), parts)
 
     def _answers(self, counted: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
-        """query_id, groups, result and value of the aggregates, from the counts and sums of each query."""
+        """Returns query_id, groups, result and value of the aggregates, from each query's counts and sums."""
         results = [
             (query, part.workload_query.number, aggregate.name, aggregate.function)
             for query, part in enumerate(parts)
@@ -166,7 +168,7 @@ class SourceAggregates:
         return fixed("actual", {"asked": self._scratch.table("asked", *numbered(results)), "counted": counted})
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
-        """rows, total, least and greatest over rows that each stand for n; NULL where no function needs them."""
+        """Returns rows, total, least and greatest over rows of weight n; NULL for a figure that no function needs."""
         n, nothing = column("n"), cast(exp.null(), "DOUBLE")
         value = literal(1) if argument is None else column(self._arguments[argument])
         known = is_not_null(value.copy())
@@ -208,7 +210,7 @@ _VARCHAR = exp.DataType.build("VARCHAR")
 
 
 def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
-    """The columns that plain queries read, each once, by their folded names."""
+    """Returns the folded names of the columns that plain queries read, each once."""
     names: dict[str, str] = {}
     # The queries of a template share one object.
     for query in {id(query): query for query in queries}.values():
@@ -220,7 +222,7 @@ def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
 
 
 def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
-    """Whether equal rows are frequent in these columns, so that it pays to count them first."""
+    """Whether rows with equal values in these columns are so frequent that counting them first saves time."""
     count = f.count()
     label = class_label({name: column(name) for name in columns})
     different = f.approx_count_distinct(label) if columns else literal(1)
@@ -229,7 +231,7 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
 
 
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
-    """One row: the figures of all aggregates of plain queries, in their order, over a table of rows.
+    """Returns a SELECT of one row: the figures of all aggregates of plain queries, in order, over a table of rows.
 
     A row stands for as many as its column `weight` says. Without one, each row stands for itself; sums and averages
     are always of such rows.
@@ -246,7 +248,7 @@ def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None)
 
 
 def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
-    """An aggregate over the rows that satisfy. A count adds up the `weight` of rows that each stand for several."""
+    """Returns an aggregate over the rows for which `holds` is true; a count adds up their `weight`, if there is one."""
     if function == "count" and weight is not None:
         known = holds
         if argument is not None:
@@ -262,12 +264,12 @@ def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
 
 
 def _unqualified(tree: exp.Expr) -> exp.Expr:
-    """A copy of an expression whose columns have no qualifiers, since there is one relation to read."""
+    """Returns a copy of an expression without the qualifiers of its columns."""
     return tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
 
 
 def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
-    """The rows of the query on the source, in its order of columns: groups as texts, aggregates as numbers or NULL."""
+    """Returns the query on the source itself, its columns in order: groups as texts, aggregates as numbers or NULL."""
     (tree,) = sqlglot.parse(text, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     clause = tree.args.get("from_") or tree.args["from"]

@@ -32,7 +32,7 @@ _REMAINING: Column = ("remaining", "DOUBLE")
 
 @dataclass(frozen=True)
 class NoisyAnswer:
-    """The columns and the rows of an answer, and sentences about it, none of which depends on anybody's rows."""
+    """Columns and rows of an answer, and remarks, none of which depends on a respondent's rows."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -41,7 +41,7 @@ class NoisyAnswer:
 
 @dataclass(frozen=True)
 class _Question:
-    """A query under a budget that can be answered, and how."""
+    """A query that a budget can answer, with its noise and its price."""
 
     budget: Budget
     priced: Priced
@@ -77,7 +77,7 @@ def noisy_answer(
 def explained_answer(
     engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]]
 ) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """The cost and the noise that an answer would have, and remarks; nothing is spent and no row is read.
+    """Computes the cost and the noise that an answer would have; spends nothing and reads no row.
 
     The row has the number of groups, the noise, its expected error, the error of 95 of 100 answers, the rows that are
     enough, epsilon, delta, the epsilon that remains, and the number of such answers that the budget has left. Raises
@@ -95,7 +95,7 @@ def explained_answer(
 
 
 def _of_accounting(priced: Priced, left: Left) -> tuple[str, ...]:
-    """Says how many answers with as much noise a new budget of this size pays for, by either accounting."""
+    """Returns a remark: the number of answers with this noise that a new budget pays for, by each accounting."""
     epsilon, delta = priced.options.epsilon, priced.options.delta
     if left.delta <= delta:
         return ()
@@ -132,7 +132,7 @@ def _question_of(
 
 
 def _require_enough(options: NoiseOptions, plan: Planned) -> None:
-    """Raises PolicyError where the noise is too great for the smallest group that is of interest."""
+    """Raises PolicyError if the noise is too large for the smallest group of interest."""
     smallest = options.smallest
     if smallest is None or plan.enough <= smallest:
         return

@@ -1,4 +1,4 @@
-"""The groups of an answer: public keys, whose number and order nobody's rows change."""
+"""Groups of an answer from public keys: no respondent's rows change their number or their order."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ GROUP = "g"
 
 
 def key(index: int) -> str:
-    """The name of a key of a group among the columns of the rows."""
+    """Returns the name of the column with key `index` of a group."""
     return f"k{index}"
 
 
 @dataclass(frozen=True)
 class Bins:
-    """The groups of an answer, numbered from 1 on: `keys` are those of each, as the answer shows them.
+    """The groups of an answer, numbered from 1; `keys` has each group's keys as the answer shows them.
 
-    `relation` makes a relation of a name, with the number of each group and its keys, none of which is there twice.
+    `relation` returns a relation of this name with each group's number and keys; no combination of keys is there twice.
     """
 
     relation: Callable[[str], exp.Expr]
@@ -53,7 +53,7 @@ def public_bins(
     policy: Policy,
     scratch: Scratch,
 ) -> Bins:
-    """The groups of public keys: those of a list, in its order, or the different rows of a table.
+    """Makes groups from public keys: the keys of a list, in its order, or the distinct rows of a table.
 
     Raises PolicyError for keys that do not fit the grouped columns, for a key that is listed twice, and for a table
     that reads the source.
@@ -75,7 +75,7 @@ def _require_few(count: int) -> None:
 
 
 def _listed(engine: Engine, keys: tuple[Scalar, ...], kind: str) -> Bins:
-    """The groups of the keys of a list. Those that are equal as values are one, of whatever texts they are."""
+    """Makes groups from a list of keys; keys that are equal as values are one group, however they are written."""
     part = ("argument", "keys")
     for value in keys:
         if isinstance(value, QualifiedName):
@@ -112,7 +112,7 @@ def _listed(engine: Engine, keys: tuple[Scalar, ...], kind: str) -> Bins:
 def _of_table(
     engine: Engine, query: NoisyQuery, types: Sequence[str], name: QualifiedName, policy: Policy
 ) -> exp.Select:
-    """The different rows of a table of keys, in the order of these."""
+    """Returns the distinct rows of a table of keys, sorted."""
     entry = find_relation(engine, name)
     if entry is None:
         raise PolicyError(
@@ -135,7 +135,7 @@ def _of_table(
 
 
 def shown_keys(engine: Engine, groups: str, types: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The keys of the groups of a table in their order, as an answer has them: numbers and booleans, or texts."""
+    """Returns the keys of a table's groups in order, as answers show them: numbers, booleans or texts."""
     if not types:
         return [()]
     texts = [as_text(column(key(index))) for index in range(len(types))]

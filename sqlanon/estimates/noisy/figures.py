@@ -1,4 +1,4 @@
-"""The noise of each kind of figure: its size, how far it goes, and how it is drawn. Only `draw` reads rows."""
+"""Noise of each kind of figure: its scale, its expected error, and how it is drawn. Only `draw` reads rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _TENTHS = 10
 
 @dataclass(frozen=True)
 class Priced:
-    """A query that can be answered, with everything that its price depends on; no row of the source was read."""
+    """A query that can be answered, with all that its price depends on, computed without reading a row of the source.
+    """
 
     query: NoisyQuery
     options: NoiseOptions
@@ -40,7 +41,7 @@ class Priced:
 
     @property
     def groups(self) -> int:
-        """The number of groups of the answer; 1 where they are still to be found."""
+        """The number of groups of the answer; 1 if the groups are those that occur."""
         return len(self.bins.keys) if self.bins else 1
 
     @property
@@ -50,26 +51,26 @@ class Priced:
 
     @property
     def sensitivity(self) -> int:
-        """The number of groups, or of rows, that one respondent is in at most."""
+        """The largest number of groups, or of rows, that one respondent can be in."""
         if self.query.figure.kind != "respondents" and not self.options.bounds_totals:
             return self.options.rows
         return min(self.options.rows, self.groups) if self.query.groups else 1
 
     @property
     def squared(self) -> int:
-        """The greatest sum of the squares of a respondent's numbers of rows in the groups."""
+        """The largest sum of squares of one respondent's row counts over the groups."""
         is_once = self.query.figure.kind == "respondents" or self.options.bounds_totals
         return self.sensitivity if is_once else self.sensitivity**2
 
     @property
     def greater_epsilon(self) -> Decimal:
-        """The epsilon of Laplace noise over the one of normal noise with the same variance; 1 for other mechanisms."""
+        """Epsilon of Laplace noise divided by that of normal noise of equal variance; 1 for other mechanisms."""
         if self.options.finds_keys or self.query.figure.kind == "quantile":
             return Decimal(1)
         return (Decimal(2 * self.sensitivity**2) / self.squared).sqrt()
 
     def noise(self, most: int = 1, *, half: bool = False) -> Laplace | Gaussian:
-        """Noise for numbers of rows, or for sums of values up to `most`, for the whole price or half of it."""
+        """Returns the noise for row counts, or for sums of values up to `most`, at the whole price or half of it."""
         shares = 2 if half else 1
         if self.accounting == BASIC:
             return laplace(self.sensitivity * most, not_above(self.options.epsilon) / shares)
@@ -82,9 +83,9 @@ Drawn = tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]
 
 @dataclass(frozen=True)
 class Planned:
-    """The plan of one figure with noise: its columns, `draw`, sentences about it, and the size of the noise.
+    """Plan of one figure with noise: its columns, the function `draw`, remarks, and the size of the noise.
 
-    `mechanism` names the noise. Errors are in units of the figure, those of a quantile in ranks; None where they depend
+    `mechanism` names the noise. Errors are in units of the figure, for a quantile in ranks; None where they depend
     on the rows. `enough` is the number of rows in a group from which on the noise is a tenth in 95 of 100 answers.
     """
 
@@ -98,12 +99,12 @@ class Planned:
 
 
 def planned(priced: Priced) -> Planned:
-    """The noise of a query. Raises PolicyError where it would be greater than any figure."""
+    """Plans the noise of a query. Raises PolicyError if it would be larger than any figure."""
     return _found_groups(priced) if priced.options.finds_keys else _FIGURES[priced.query.figure.kind](priced)
 
 
 def _of_bins(engine: Engine, priced: Priced, *, centered: bool = False) -> tuple[list[int], list[int]]:
-    """The number of rows of each bin, and the sum of their values."""
+    """Returns the number of rows of each bin, and the sum of their values."""
     rows = engine.rows(figures_of_bins(priced.rows.counting(engine), priced.units, centered=centered))
     of_bins = {int(number): (int(n), int(s)) for number, n, s in rows}
     figures = [of_bins.get(number, (0, 0)) for number in priced.numbers]
@@ -115,7 +116,7 @@ def _ends(name: str, kind: str) -> tuple[Column, ...]:
 
 
 def _counts(priced: Priced) -> Planned:
-    """Counts of rows, or of respondents."""
+    """Plans counts of rows or of respondents."""
     noise = priced.noise()
     width = noise.width
 
@@ -139,7 +140,7 @@ def _called(noise: Laplace | Gaussian, unit: int = 1) -> str:
 
 
 def _of_noise(width: int) -> str:
-    """Says how far the noise goes, and which counts are worth asking for: a fact of the statement alone."""
+    """Returns a remark on the size of the noise and the counts that are large enough for it; it reads no rows."""
     return (
         f"the noise is within {width} in 95 of 100 answers: "
         f"only a count above {_TENTHS * width} is within 10 % of the truth"
@@ -149,7 +150,7 @@ def _of_noise(width: int) -> str:
 
 
 def _sums(priced: Priced) -> Planned:
-    """Sums of values within low and high, or of respondents' totals within them."""
+    """Plans sums of values clamped to low and high, or of respondents' totals clamped to them."""
     units = priced.units
     assert units is not None
     most = max(abs(units.low), abs(units.high))
@@ -173,7 +174,7 @@ def _sums(priced: Priced) -> Planned:
 
 
 def _of_bound(priced: Priced) -> str:
-    """Says what was bounded before the noise of a sum was added."""
+    """Returns a remark on the values or totals that were clamped before the sum."""
     if priced.options.bounds_totals:
         groups = f" in each of at most {priced.options.rows} groups" if priced.query.groups else ""
         return f"the total of each respondent{groups} counts within low and high"
@@ -189,7 +190,7 @@ def _number(units: int, decimals: int) -> Any:
 
 
 def _averages(priced: Priced) -> Planned:
-    """Averages: the middle of low and high, and a sum around it by a count, each with half of epsilon."""
+    """Plans averages: the middle of low and high plus a centered sum divided by a count, each with half of epsilon."""
     units = priced.units
     assert units is not None
     of_sum, of_count = priced.noise(units.high - units.low, half=True), priced.noise(half=True)
@@ -219,7 +220,7 @@ def _averages(priced: Priced) -> Planned:
 
 
 def _average(units: Units, count: int, total: int, count_width: int, total_width: int) -> tuple[float | None, ...]:
-    """The average and its ends, from a count and a sum of doubled, centered values, both with noise."""
+    """Computes an average and its interval from a noisy count and a noisy sum of doubled, centered values."""
     if count <= count_width:
         return None, None, None
     ratios = [
@@ -234,7 +235,7 @@ def _average(units: Units, count: int, total: int, count_width: int, total_width
 
 
 def _quantiles(priced: Priced) -> Planned:
-    """Quantiles: one of the candidates for each group."""
+    """Plans quantiles: one of the candidates for each group."""
     units = priced.units
     assert units is not None
     candidates = [in_units(each, units.decimals, "candidates") for each in priced.options.candidates]
@@ -263,7 +264,7 @@ def _quantiles(priced: Priced) -> Planned:
 
 
 def _found_groups(priced: Priced) -> Planned:
-    """Counts of the groups that occur, of those whose count with noise is a threshold or more."""
+    """Plans counts of the groups that occur; groups whose noisy count is below a threshold are left out."""
     options = priced.options
     in_one_key = 1 if priced.query.figure.kind == "respondents" else options.rows
     noise = threshold(options.rows, in_one_key, not_above(options.epsilon), not_above(options.delta))

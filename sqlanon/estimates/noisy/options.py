@@ -1,4 +1,4 @@
-"""The arguments of an answer under a budget: what it may cost, and what bounds the part of one respondent."""
+"""Arguments of an answer under a budget: its price, and the bounds of one respondent's contribution."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OF_NUMBERS = ("low", "high", "decimals", "candidates")
 
 @dataclass(frozen=True)
 class NoiseOptions:
-    """The price of an answer, and the most that one respondent adds to it: `rows` rows, each from `low` to `high`.
+    """Price of an answer, and the largest contribution of one respondent: `rows` rows with values from `low` to `high`.
 
     `keys` are the public values of the grouped column, or the table of them, or `FOUND`: those that occur, of which
     each is told with a probability of `delta` because of one respondent. `decimals` are those that noise is added to.
@@ -61,7 +61,7 @@ class NoiseOptions:
 
     @property
     def finds_keys(self) -> bool:
-        """Whether the groups are those that occur."""
+        """Whether the groups are those that occur in the rows."""
         return isinstance(self.keys, QualifiedName) and self.keys.parts == (FOUND,)
 
 
@@ -202,7 +202,7 @@ def _whole(by_name: dict[str, Value], name: str, least: int, most: int) -> int:
 
 
 def _keys(value: Value | None) -> tuple[Scalar, ...] | QualifiedName | None:
-    """Public keys, or the table of them; a text or a name of one part that is `found` is FOUND."""
+    """Reads public keys, or the name of their table; the word `found` is FOUND."""
     if isinstance(value, str) and fold(value) == FOUND:
         return QualifiedName((FOUND,))
     if isinstance(value, QualifiedName):
@@ -227,7 +227,8 @@ def _candidates(value: Value) -> tuple[Decimal, ...]:
 
 
 def in_units(value: Decimal, decimals: int, name: str) -> int:
-    """The value in units of the last of so many decimals. Raises PolicyError where it has more, or is too large."""
+    """Converts a value to units of its last of `decimals` decimals. Raises PolicyError for more decimals, or too large.
+    """
     scaled = value.scaleb(decimals)
     if scaled != scaled.to_integral_value():
         raise PolicyError(

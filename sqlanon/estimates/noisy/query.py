@@ -1,4 +1,4 @@
-"""Queries that can be answered with noise: one aggregate over the rows of one table, and nothing that is not known."""
+"""Parses queries that can be answered with noise: one aggregate over one table, of expressions known to be safe."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _QUANTILES = (exp.Quantile, exp.PercentileDisc)
 class Figure:
     """The aggregate of a query.
 
-    `kind` is 'rows' (count), 'respondents' (count(DISTINCT entity)), 'sum', 'average' or 'quantile'. `argument` is the
+    `kind` is 'rows' (count), 'respondents' (count(DISTINCT entity)), 'sum', 'average' or 'quantile'; `argument` is the
     expression whose values are meant; None for count(*) and respondents. `share` is the one of a quantile.
     """
 
@@ -74,7 +74,7 @@ class NoisyQuery:
 
 
 def parsed(text: str, columns: Sequence[Column], entity: str | None) -> NoisyQuery:
-    """The parts of a query on a table of these columns, whose rows are those of the respondents in `entity`.
+    """Parses a query on a table with these columns, whose respondents are in the column `entity`.
 
     Raises StatementError for a text that is no query, and PolicyError, which names it, for anything that is not known
     to be bounded by a respondent's rows.
@@ -112,14 +112,14 @@ def _spelled(part: str) -> str:
 
 
 class _Columns:
-    """The columns of the source, by the names that a query may have for them."""
+    """Finds columns of the source by the names that a query may use."""
 
     def __init__(self, alias: str, columns: Sequence[Column]) -> None:
         self._alias = alias
         self._columns = {fold(name): name for name, _ in columns}
 
     def bound(self, tree: exp.Expr) -> exp.Expr:
-        """The expression with each column as one of `SOURCE`. Raises PolicyError for anything that is not known."""
+        """Binds the columns of an expression to `SOURCE`. Raises PolicyError for a node not known to be safe."""
         require_known(tree)
         bound = tree.copy()
         for node in [bound] if isinstance(bound, exp.Column) else list(bound.find_all(exp.Column)):
@@ -130,7 +130,7 @@ class _Columns:
         return bound
 
     def spelled(self, node: exp.Column) -> str:
-        """The name of a column as the source spells it. Raises PolicyError if there is none, for rowid too."""
+        """Returns a column's name as the source spells it. Raises PolicyError for an unknown column, rowid included."""
         table = node.table
         if (table and fold(table) != fold(self._alias)) or node.args.get("db") or fold(node.name) not in self._columns:
             near = nearest(node.name, list(self._columns.values()))
@@ -177,7 +177,7 @@ def _count(node: exp.Count, alias: str, names: _Columns, entity: str | None) -> 
 
 
 def _share(node: exp.Expr) -> Decimal:
-    """The share of values below a quantile."""
+    """Reads the share of values below a quantile."""
     if isinstance(node, exp.Median):
         return Decimal("0.5")
     share = node.args.get("quantile" if isinstance(node, exp.Quantile) else "expression")
@@ -199,7 +199,7 @@ def _groups(select: exp.Select) -> tuple[exp.Expr, ...]:
 
 
 def _group(group: exp.Expr, select: exp.Select, names: _Columns) -> tuple[str, exp.Expr]:
-    """The name and the expression of a group, called as in the result."""
+    """Returns the name in the result and the expression of a group."""
     aliases = [item.alias for item in select.expressions if item.alias and item.unalias() == group]
     called = group.name if isinstance(group, exp.Column) else excerpt(group)
     if _is_aggregate(group):

@@ -1,4 +1,4 @@
-"""The rows that count: at most so many of a respondent, each with its group and its value as a whole number.
+"""Rows that count: a bounded number for each respondent, each with its group and its value as a whole number.
 
 Each step computes a row from rows of the same respondent alone. So whatever one respondent adds to a figure is bounded
 by the rows that are left of theirs.
@@ -37,7 +37,7 @@ _READ = "v"
 
 @dataclass(frozen=True)
 class Units:
-    """The values of a figure as whole numbers: in units of the last of `decimals`, from `low` to `high` of these."""
+    """Converts a figure's values to whole numbers: units of the last of `decimals` decimals, from `low` to `high`."""
 
     type: str
     decimals: int
@@ -45,14 +45,14 @@ class Units:
     high: int
 
     def read(self, tree: exp.Expr) -> exp.Expr:
-        """The value of an expression as a number that `within` takes; NULL where it has none."""
+        """Casts an expression to the number type that `within` takes; NULL for a value that is no number."""
         if self.type in _FLOATS:
             # To DuckDB NaN is greater than all numbers.
             return if_(f.call("isfinite", tree.copy()), tree)
         return try_cast(tree, self._kind)
 
     def within(self, value: exp.Expr) -> exp.Expr:
-        """A value that is not NULL in units, never outside of low and high."""
+        """Converts a value that is not NULL to units, clamped to low and high."""
         ends = [literal(Decimal(end).scaleb(-self.decimals)) for end in (self.low, self.high)]
         inside = _within(value, *(cast(end, self._kind) for end in ends))
         if not self._is_whole:
@@ -66,19 +66,19 @@ class Units:
 
     @property
     def _kind(self) -> str:
-        """The type in which values are compared with both ends: the numbers of any column fit into it."""
+        """The type in which values are compared with low and high; numbers of any column type fit into it."""
         if self._is_whole:
             return "BIGINT" if self.type in _SMALL_INTEGERS else "HUGEINT"
         return "DOUBLE" if self.type in _FLOATS else f"DECIMAL(38, {self.decimals})"
 
 
 def _within(value: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    """The value, or the end that is nearer; `low` for NULL, which least and greatest of DuckDB leave out."""
+    """Clamps a value to low and high; NULL becomes `low`, because DuckDB's least and greatest ignore NULL."""
     return f.least(f.greatest(value, low, ignore_nulls=True), high, ignore_nulls=True)
 
 
 def types_of(engine: Engine, rows: ProtectedRows, parts: Sequence[exp.Expr]) -> list[str]:
-    """The types of expressions over the columns of the table; no row is read."""
+    """Returns the types of expressions over the table's columns; reads no row."""
     columns = dict(rows.columns)
     types = [columns[part.name] if isinstance(part, exp.Column) else None for part in parts]
     others = [alias(tried(part), key(i)) for i, part in enumerate(parts) if types[i] is None]
@@ -87,7 +87,7 @@ def types_of(engine: Engine, rows: ProtectedRows, parts: Sequence[exp.Expr]) -> 
 
 
 def units_of(kind: str, argument: exp.Expr, options: NoiseOptions) -> Units:
-    """The units of a figure's values, whose argument is of this type.
+    """Returns the units for a figure whose argument has this type.
 
     Raises PolicyError for a type that is no number, and for ends with more decimals than the values have.
     """
@@ -127,7 +127,7 @@ def units_of(kind: str, argument: exp.Expr, options: NoiseOptions) -> Units:
 def counting_rows(
     query: NoisyQuery, rows: ProtectedRows, units: Units | None, options: NoiseOptions, salt: str, bins: Bins | None
 ) -> Contributions:
-    """The rows of the source that count, each with its group `g`, or its keys where they are to be found, and value.
+    """Returns the rows that count, each with its value and its group `g`, or its keys if groups are those that occur.
 
     `bins` are the public keys, None where there are no groups or the groups are to be found.
     """
@@ -148,7 +148,7 @@ def counting_rows(
 
 
 def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Select:
-    """A row for each row of the source that the condition leaves, with its respondent, its keys and its value.
+    """Returns respondent, keys and value of each row of the source that satisfies the query's condition.
 
     An expression that fails for a row is NULL, because an error would tell that there is such a row.
     """
@@ -178,7 +178,7 @@ def _subquery(rows: exp.Select) -> exp.Subquery:
 
 
 def _grouped(read: exp.Select, query: NoisyQuery, bins: Bins | None) -> exp.Select:
-    """The rows with the number of their group; those of no public key are left out."""
+    """Returns the rows with the number of their group; rows without a public key are left out."""
     if not query.groups:
         return read.select(alias(literal(0), GROUP), copy=False)
     if bins is None:
@@ -189,7 +189,7 @@ def _grouped(read: exp.Select, query: NoisyQuery, bins: Bins | None) -> exp.Sele
 
 
 def _totals(rows: exp.Select, units: Units) -> exp.Select:
-    """The total of each respondent in each group, never outside of low and high."""
+    """Returns each respondent's total in each group, clamped to low and high."""
     total = _within(f.sum(huge(column(VALUE))), literal(units.low), literal(units.high))
     names = [column(name) for name in (ENTITY, GROUP)]
     totals = exp.select(*names, alias(cast(total, "BIGINT"), VALUE)).from_(_subquery(rows))
@@ -209,5 +209,5 @@ def figures_of_bins(rows: exp.Select, units: Units | None, *, centered: bool) ->
 
 
 def values_of_bins(rows: exp.Select) -> exp.Select:
-    """The group and the value of each row."""
+    """Returns the group and the value of each row."""
     return exp.select(column(GROUP), column(VALUE)).from_(_subquery(rows))
