@@ -1,4 +1,4 @@
-"""JSON and text that lose nothing: values, policies and hierarchies, and the sources that were read."""
+"""Writes values, policies, hierarchies and sources as JSON or text without loss, and reads them."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ _SCALARS = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 class JsonObject(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An object with exactly these members; one with a default value is left out where it has that value."""
+    """Base of JSON objects with exactly these members; a member that has its default value is not written."""
 
 
 class BadJson(ValueError):
-    """The text is not JSON, or not JSON of the expected shape. Says what is wrong, not where it stands."""
+    """The text is not JSON, or not JSON of the expected shape. The message does not name the row."""
 
 
 def loads(text: str) -> Any:
-    """Parses JSON; raises BadJson for anything ambiguous, such as a key that stands twice."""
+    """Parses JSON; raises BadJson for ambiguous JSON, such as an object with a repeated key."""
     try:
         return json.loads(
             text, parse_float=Decimal, parse_constant=_no_such_number, object_pairs_hook=_without_duplicates
@@ -84,12 +84,12 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def dumps(value: Any) -> str:
-    """JSON without spaces, keys in the order they have."""
+    """Writes JSON without spaces, keys in their own order."""
     return _write(value, sort=False)
 
 
 def canonical(value: Any) -> str:
-    """JSON without spaces, keys sorted: equal values have equal text."""
+    """Writes JSON without spaces, keys sorted, so that equal values have equal texts."""
     return _write(value, sort=True)
 
 
@@ -105,7 +105,7 @@ def _write(value: Any, sort: bool) -> str:
 
 
 def _write_decimal(value: Decimal) -> str:
-    """Always with a fraction, which tells it from an int, and without zeros that mean nothing."""
+    """Writes a Decimal with a fraction, which distinguishes it from an int, and without trailing zeros."""
     if not value.is_finite() or abs(value.adjusted()) > _MOST_DIGITS:
         raise BadJson(f"{value} is not a number that can be stored")
     if not value:
@@ -146,7 +146,7 @@ def name_from_json(json_value: object) -> QualifiedName:
 
 
 def arguments_to_json(arguments: Arguments) -> dict[str, Any]:
-    """Named arguments as one object. Raises BadJson if one is given twice."""
+    """Returns named arguments as one object. Raises BadJson for a repeated name."""
     return _without_duplicates([(name, value_to_json(value)) for name, value in arguments])
 
 
@@ -157,14 +157,14 @@ def arguments_from_json(json_value: object) -> Arguments:
 
 
 def positional_from_json(json_value: object) -> tuple[Value, ...]:
-    """Positional arguments: a list such as [5, 10, 20]."""
+    """Reads positional arguments: a list such as [5, 10, 20]."""
     return tuple(_scalar_from_json(value) for value in typed(json_value, list[Any], "the arguments"))
 
 
 def typed(json_value: object, kind: type[T], what: str) -> T:
-    """A parsed JSON value as a type of msgspec's.
+    """Converts a parsed JSON value to a msgspec type.
 
-    Raises BadJson, with the place, unless it is written as a value of that type is: with all members and no other.
+    Raises BadJson, with the path of the member, for a missing or unknown member, or a value of another type.
     """
     try:
         value = msgspec.convert(json_value, kind, builtin_types=(Decimal,))
@@ -176,7 +176,7 @@ def typed(json_value: object, kind: type[T], what: str) -> T:
 
 
 def _is_written(value: object, json_value: object) -> bool:
-    """Whether a value, whose types were compared, has the members and the items of a parsed one."""
+    """Whether a converted value would be written as the JSON value that was parsed."""
     if isinstance(value, dict) and isinstance(json_value, dict):
         return value.keys() == json_value.keys() and all(_is_written(value[key], json_value[key]) for key in value)
     if isinstance(value, list | tuple) and isinstance(json_value, list):
@@ -185,7 +185,7 @@ def _is_written(value: object, json_value: object) -> bool:
 
 
 def json_of(value: JsonObject) -> dict[str, Any]:
-    """The JSON value of an object."""
+    """Returns the JSON value of an object."""
     members: dict[str, Any] = msgspec.to_builtins(value, builtin_types=(Decimal,))
     return members
 
@@ -198,7 +198,7 @@ _Arguments = dict[str, Any]
 
 
 class DefinitionObject(JsonObject, frozen=True):
-    """The definition of a hierarchy."""
+    """JSON of the definition of a hierarchy."""
 
     name: Text
     kind: Text
@@ -208,20 +208,20 @@ class DefinitionObject(JsonObject, frozen=True):
 
     @classmethod
     def of(cls, definition: HierarchyDefinition) -> DefinitionObject:
-        """The object for a definition. Raises BadJson for numbers that cannot be stored."""
+        """Returns the JSON object of a definition. Raises BadJson for numbers that cannot be stored."""
         arguments = [value_to_json(value) for value in definition.arguments]
         options = arguments_to_json(definition.options)
         return cls(definition.name, definition.kind, arguments, options, definition.query)
 
     @property
     def as_domain(self) -> HierarchyDefinition:
-        """The definition. Raises BadJson for arguments that are none."""
+        """Returns the definition. Raises BadJson for invalid arguments."""
         arguments, options = positional_from_json(self.arguments), arguments_from_json(self.options)
         return HierarchyDefinition(self.name, self.kind, arguments, options, self.query)
 
 
 class _Source(JsonObject, frozen=True):
-    """A name or a query, and the entries of the catalog that it means, if they are known."""
+    """JSON of a source: a name or a query, and the catalog entries that it refers to, if they are known."""
 
     name: Parts | None = None
     query: Text | None = None
@@ -254,11 +254,11 @@ class MaskObject(JsonObject, frozen=True):
 
     @classmethod
     def of(cls, mask: Mask | Shift) -> MaskObject:
-        """The object for a mask or a shift."""
+        """Returns the JSON object of a mask or a shift."""
         return cls(_SHIFT if isinstance(mask, Shift) else mask.name, arguments_to_json(mask.arguments))
 
     def as_domain(self, key_variable: str | None) -> Mask | Shift:
-        """The mask or the shift under a key. Raises BadJson for arguments that are none."""
+        """Returns the mask or the shift with its key. Raises BadJson for invalid arguments."""
         if self.name == _SHIFT:
             match arguments_from_json(self.arguments):
                 case (("days", int(days)),):
@@ -316,7 +316,7 @@ class PivotObject(JsonObject, frozen=True):
 
     @classmethod
     def of(cls, pivot: Pivot) -> PivotObject:
-        """The object for a pivot."""
+        """Returns the JSON object of a pivot."""
         return cls(pivot.item, pivot.rating)
 
     @property
@@ -333,7 +333,7 @@ class JoinedObject(JsonObject, frozen=True):
 
     @classmethod
     def of(cls, joined: JoinedRelease) -> JoinedObject:
-        """The object for a joined release."""
+        """Returns the JSON object of a joined release."""
         return cls(joined.release.parts, joined.columns)
 
     @property
@@ -358,7 +358,7 @@ class PolicyObject(JsonObject, frozen=True):
 
     @classmethod
     def of(cls, policy: Policy) -> PolicyObject:
-        """The object for a policy."""
+        """Returns the JSON object of a policy."""
         return cls(
             name=policy.name,
             source=_Source.of(policy.source),
@@ -377,7 +377,7 @@ class PolicyObject(JsonObject, frozen=True):
 
     @property
     def as_domain(self) -> Policy:
-        """The policy. Raises BadJson for arguments that are none."""
+        """Returns the policy. Raises BadJson for invalid arguments."""
         return Policy(
             name=self.name,
             source=self.source.as_domain,
@@ -428,7 +428,7 @@ _NAME = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}")
 
 
 def write_source(name: QualifiedName) -> str:
-    """The parts of the name as a JSON list, which needs no quoting rules."""
+    """Writes the parts of a name as a JSON list."""
     return dumps(list(name.parts))
 
 
@@ -447,22 +447,22 @@ def read_source(text: str) -> QualifiedName:
 
 
 def write_bound(bound: tuple[QualifiedName, ...]) -> str | None:
-    """A JSON list of the parts of each catalog entry that a source means; NULL if they are not known."""
+    """Writes the catalog entries that a source refers to as a JSON list of names' parts; NULL if they are not known."""
     return dumps([list(entry.parts) for entry in bound]) if bound else None
 
 
 def read_bound(text: str | None) -> tuple[QualifiedName, ...]:
-    """Reads what `write_bound` writes. Raises BadJson if it is something else."""
+    """Reads the text of `write_bound`. Raises BadJson for another text."""
     entries = () if text is None else typed(loads(text), tuple[Parts, ...], "the entries that a source is bound to")
     return tuple(map(QualifiedName, entries))
 
 
 def write_sources(sources: tuple[SourceRead, ...]) -> str:
-    """A JSON list: a relation as the list of its parts, the digest of a query as a text."""
+    """Writes sources as a JSON list: a relation as the list of its name's parts, a query as the text of its digest."""
     return dumps([list(item.parts) if isinstance(item, QualifiedName) else item for item in sources])
 
 
 def read_sources(text: str) -> tuple[SourceRead, ...]:
-    """Reads what `write_sources` writes. Raises BadJson if it is something else."""
+    """Reads the text of `write_sources`. Raises BadJson for another text."""
     items = typed(loads(text), tuple[Text | Parts, ...], "the sources")
     return tuple(item if isinstance(item, str) else QualifiedName(item) for item in items)

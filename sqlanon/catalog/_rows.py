@@ -1,4 +1,4 @@
-"""Rows of the catalog's tables, found by name as DuckDB finds its own objects."""
+"""Reads and writes rows of the catalog's tables; names are compared as DuckDB compares identifiers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INSERTED_TOGETHER = 50
 
 
 def _named(key: str) -> exp.Expr:
-    """The condition that the column `key` is a name that folds to the parameter, or the same identifier."""
+    """Returns the condition that the column `key` equals the parameter as an identifier."""
     if key in _IDENTIFIERS:
         return column(key).eq(exp.Placeholder())
     return _folded(key).eq(exp.Placeholder())
@@ -49,7 +49,7 @@ def _parameters(names: Mapping[str, str]) -> list[str]:
 
 
 def columns_of(row: type[DataclassInstance]) -> tuple[str, ...]:
-    """The columns of a row's type."""
+    """Returns the names of the fields of a row type."""
     return tuple(field.name for field in fields(row))
 
 
@@ -60,9 +60,9 @@ def read(
     names: Mapping[str, str] | None = None,
     order: Sequence[str] = (),
 ) -> list[Row]:
-    """The rows of `anon.table` whose columns are these names.
+    """Reads the rows of `anon.table` whose columns have these names as values.
 
-    NULLs come last in the order, and rows that are equal in it as they were inserted.
+    Rows are sorted by `order`, NULLs last, and then by insertion.
     """
     keys = (*order, "rowid")
     query = _reading(table, (*keys, *columns_of(row)), tuple(names or ()))
@@ -71,21 +71,21 @@ def read(
 
 
 def in_order(rows: Iterable[tuple[Any, ...]], count: int) -> list[tuple[Any, ...]]:
-    """The rows in the order of their first columns, so many, with NULLs last.
+    """Sorts rows by their first `count` columns, NULLs last.
 
-    For the few rows that describe one object, an ORDER BY takes DuckDB up to half a millisecond, most of it to plan it.
+    For a few rows this is faster than ORDER BY, which takes DuckDB up to half a millisecond to plan.
     """
     return sorted(rows, key=lambda row: [(value is None, value) for value in row[:count]])
 
 
 def read_names(engine: Engine, table: str, key: str, names: Mapping[str, str] | None = None) -> list[str]:
-    """The column `key` of the rows of `anon.table` whose columns are these names, as they were inserted."""
+    """Reads the column `key` of the rows of `anon.table` that match `names`, in the order of insertion."""
     query = _reading(table, ("rowid", key), tuple(names or ()))
     return [str(name) for _, name in in_order(engine.rows(query, _parameters(names or {})), 1)]
 
 
 def read_all(engine: Engine, table: str, row: type[Row], key: str, names: Collection[str]) -> dict[str, list[Row]]:
-    """The rows of `anon.table` whose column `key` is one of these names, by the folded name."""
+    """Reads the rows of `anon.table` whose column `key` is one of these names, grouped by the folded name."""
     rows: dict[str, list[Row]] = {fold(name): [] for name in names}
     if rows:
         read_rows = engine.rows(_reading_all(table, columns_of(row), key, len(rows)), list(rows))
@@ -103,9 +103,9 @@ def _reading_all(table: str, columns: tuple[str, ...], key: str, count: int) -> 
 
 
 class Parts:
-    """The rows of a query over several tables, each of a part that the third column names.
+    """The rows of a query over several tables; the third column names the part that a row belongs to.
 
-    They are in the order of the first two columns; `columns` are the others.
+    Rows are sorted by the first two columns; `columns` are the others.
     """
 
     def __init__(self, engine: Engine, query: RepeatedQuery, columns: Sequence[str], parameter: str) -> None:
@@ -115,7 +115,7 @@ class Parts:
             self._rows[part].append(values)
 
     def of(self, part: str, row: type[Row]) -> list[Row]:
-        """The rows of a part."""
+        """Returns the rows of a part."""
         indexes = [self._columns.index(name) for name in columns_of(row)]
         return [row(*(values[index] for index in indexes)) for values in self._rows[part]]
 
@@ -143,7 +143,7 @@ def _inserting(table: str, columns: tuple[str, ...], rows: int) -> RepeatedQuery
 
 
 def insert_new(engine: Engine, table: str, row: Mapping[str, object], names: Sequence[str]) -> bool:
-    """Inserts a row into `anon.table`; False, and nothing is inserted, where a row has its `names` already."""
+    """Inserts a row into `anon.table`; returns False, and inserts nothing, if a row with these `names` exists."""
     query = _inserting_new(table, tuple(row), tuple(names))
     taken = _parameters({name: str(row[name]) for name in names})
     return bool(engine.rows(query, [*row.values(), *taken])[0][0])
@@ -159,7 +159,7 @@ def _inserting_new(table: str, columns: tuple[str, ...], names: tuple[str, ...])
 
 
 def update(engine: Engine, table: str, values: Mapping[str, object], names: Mapping[str, str]) -> None:
-    """Sets columns of the rows of `anon.table` whose columns are these names."""
+    """Sets columns of the rows of `anon.table` that match `names`."""
     engine.run(_updating(table, tuple(values), tuple(names)), [*values.values(), *_parameters(names)])
 
 
@@ -170,7 +170,7 @@ def _updating(table: str, columns: tuple[str, ...], names: tuple[str, ...]) -> R
 
 
 def delete(engine: Engine, table: str, names: Mapping[str, str]) -> None:
-    """Deletes the rows of `anon.table` whose columns are these names."""
+    """Deletes the rows of `anon.table` that match `names`."""
     engine.run(_deleting(table, tuple(names)), _parameters(names))
 
 

@@ -1,4 +1,4 @@
-"""A release as estimates read it: what it says of each column of its source."""
+"""Model of a release for estimates: how it publishes each column of its source."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 
 
 def bucketed_value(index: int) -> str:
-    """The column with the values of a bucket, of the bucketed column at this index."""
+    """Returns the name of the column with the bucket values of bucketed column `index`."""
     return f"bucketed_{index}"
 
 
 @dataclass(frozen=True)
 class BucketedColumns:
-    """Columns of which a row shows its bucket, and the bucket has the values of its rows in no order.
+    """Columns that are published by bucket: a row shows its bucket, and a bucket lists its values in no order.
 
     Columns that are published in a table of their own are bucketed, too: by the group that links a row of this table
     to rows of others.
@@ -71,7 +71,7 @@ class Generalized:
 
 @dataclass(frozen=True)
 class ReleaseModel:
-    """A release as an estimate reads it; nothing else of the release is needed."""
+    """The parts of a release that estimates read."""
 
     name: str
     # The rows of the release; for separate tables, the rows that say which of their buckets belong together.
@@ -98,18 +98,18 @@ class ReleaseModel:
 
     @property
     def bucket(self) -> str | None:
-        """The column of `rows` with the bucket of all bucketed columns; None where there is no common one."""
+        """The column of `rows` with the bucket of all bucketed columns; None if sets have buckets of their own."""
         buckets = {columns.bucket for columns in self.bucketed}
         return buckets.pop() if len(buckets) == 1 else None
 
     @property
     def linked(self) -> bool:
-        """Whether sets of bucketed columns have different buckets, so that rows link a bucket of each."""
+        """Whether sets of bucketed columns have buckets of their own; a row then links one bucket of each set."""
         return len({columns.bucket for columns in self.bucketed}) > 1
 
     @property
     def bucketed_positions(self) -> dict[str, tuple[int, int]]:
-        """Returns for each bucketed column the index of its set in `bucketed`, and its own index in the set."""
+        """Returns for each bucketed column the index of its set in `bucketed`, and its index within the set."""
         return self.positions_for(())
 
     def positions_for(self, named: Collection[str]) -> dict[str, tuple[int, int]]:
@@ -122,7 +122,7 @@ class ReleaseModel:
         return {name: (i, j) for i in reversed(order) for j, name in enumerate(self.bucketed[i].columns)}
 
     def in_several(self, named: Collection[str]) -> bool:
-        """Whether one of these columns is in several sets."""
+        """Whether any of these columns is in several sets."""
         return any(sum(name in bucketed.columns for bucketed in self.bucketed) > 1 for name in named)
 
 
@@ -139,7 +139,7 @@ _BLOCK = 1024
 
 
 class CountedRelease:
-    """A release whose queries name these columns of the source, by their folded names, and no others.
+    """A release for queries on some columns of the source only, named by their folded names.
 
     On an engine that has the rows itself, the release is read as it is.
     """
@@ -149,7 +149,7 @@ class CountedRelease:
         self._counted: ReleaseModel | None = None
 
     def of(self, model: ReleaseModel) -> ReleaseModel:
-        """The release with its rows, and the values of its buckets, counted in tables that are made once.
+        """Returns the release reduced to these columns; its tables are created once.
 
         Raises UserError where they would have more rows than may go from one engine to the other.
         """
@@ -166,7 +166,7 @@ class CountedRelease:
 
 @dataclass(frozen=True)
 class CountedSource:
-    """The rows of a source in the columns that some queries name.
+    """The rows of a source, reduced to the columns that some queries name.
 
     `rows` are the rows one by one, in the table or view of this name. Where equal ones were counted together, `groups`
     has each once, with how often it occurs in the column `number`.
@@ -178,7 +178,7 @@ class CountedSource:
 
 
 def counted(model: ReleaseModel, columns: Collection[str], scratch: Scratch) -> ReleaseModel:
-    """The release as queries read it that name these columns: equal rows counted together, in temporary tables."""
+    """Reduces a release to some columns: counts equal rows, in temporary tables."""
     # Tables that are apart are held against each other whatever is asked.
     whole = model.separate_tables or model.counterfeits is not None
     bucketed: list[BucketedColumns] = []
@@ -200,9 +200,9 @@ def counted(model: ReleaseModel, columns: Collection[str], scratch: Scratch) -> 
 
 
 def counted_source(source: exp.Table, columns: Sequence[str], number: str, scratch: Scratch) -> CountedSource:
-    """The rows of a source in these columns, as a table of those that differ and a view that repeats each.
+    """Reduces a source to some columns: a table of the distinct rows, and a view that repeats each.
 
-    Raises UserError where they are more than may go from one engine to the other.
+    Raises UserError for more distinct rows than may be copied from one engine to the other.
     """
     try:
         groups = counted_table(source, columns, number, scratch)
@@ -212,7 +212,7 @@ def counted_source(source: exp.Table, columns: Sequence[str], number: str, scrat
 
 
 def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: Scratch) -> str:
-    """The temporary table of the distinct rows in these columns, and `number`: how often each occurs."""
+    """Creates a temporary table of the distinct rows in some columns, with their counts in the column `number`."""
     count = alias(f.count(), number)
     if columns:
         names = [column(name) for name in columns]
@@ -225,7 +225,7 @@ def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: 
 
 
 def number_column(names: Collection[str]) -> str:
-    """A name for a number of rows that is none of these."""
+    """Returns a name for a column of row counts that is not among `names`."""
     return free_name(_NUMBER, names)
 
 
@@ -237,7 +237,7 @@ def _too_many(rows: str) -> UserError:
 
 
 def _repeated(groups: str, columns: Sequence[str], number: str) -> exp.Select:
-    """The rows of a table of `counted_table`, each as often as it occurs, in blocks: DuckDB lists what it unnests."""
+    """Repeats the rows of a `counted_table` by their counts, in blocks: DuckDB lists in memory what it unnests."""
     block = number_column([*columns, number])
     blocks = infix(paren(column(number) + (_BLOCK - 1)), "//", literal(_BLOCK))
     numbered = exp.select(*map(column, columns), column(number), alias(_numbers(blocks), block)).from_(relation(groups))
@@ -250,7 +250,7 @@ def _numbers(count: exp.Expr) -> exp.Expr:
 
 
 def _counted_values(bucketed: BucketedColumns, scratch: Scratch) -> exp.Select:
-    """The values of buckets with their weights, equal values of a bucket as one."""
+    """Returns the values of buckets with their weights; equal values of a bucket are one row."""
     names = ["bucket", *map(bucketed_value, range(len(bucketed.columns)))]
     weight = alias(f.sum(column("weight")), "weight")
     query = exp.select(*map(column, names), weight).from_(bucketed.values.copy().subquery("value"))

@@ -53,7 +53,7 @@ _NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)\b")
 
 @dataclass(frozen=True)
 class Queried:
-    """An attribute that queries may have predicates on.
+    """An attribute on which queries may have predicates.
 
     `column` is its name as SQL, and `table` has its values, the rows of `values_of`, of which there are `known`. A
     predicate names `named` of them: a range if there are `ranges`, or else a list.
@@ -68,7 +68,7 @@ class Queried:
 
 
 def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select:
-    """rank and text: a column's values except NULL, numbered from 0 in their order, and written as SQL literals.
+    """Returns rank and text: a column's values except NULL, numbered from 0 in order, as SQL literals.
 
     `bare` literals have no quotes. Values of the type `kind` whose text is read as another value are left out.
     """
@@ -88,7 +88,7 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
 
 
 def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
-    """The attributes that queries may ask about: quasi-identifiers, or what else is published if there are none.
+    """Returns the attributes for predicates: the quasi-identifiers, or the other published ones if there are none.
 
     Raises PolicyError where a query would ask about more attributes than have values.
     """
@@ -148,7 +148,7 @@ def _with_values(
 
 
 def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: WorkloadOptions) -> exp.Select:
-    """workload, query_id and sql of each query; `head` is the text before the predicates."""
+    """Returns workload, query_id and sql of each query; `head` is the text before the predicates."""
     numbers = f.call("range", 1, literal(options.queries + 1))
     query_id = alias(f.unnest(numbers), "query_id")
     indexes = [i for i, attribute in enumerate(queried) if not attribute.sensitive]
@@ -167,7 +167,7 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
 
 
 def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
-    """query_id and attribute: `count` of the indexes of attributes for each query, drawn without repetition."""
+    """Returns query_id and attribute: for each query, `count` of the `indexes`, drawn without replacement."""
     rows = exp.Array(expressions=[literal(index) for index in indexes])
     each = exp.select(column("query_id"), alias(f.unnest(rows), "attribute")).from_(relation("query"))
     order = order_by(_draw(seed, "attribute", column("query_id"), column("attribute")))
@@ -182,7 +182,7 @@ def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
 
 
 def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
-    """query_id, attribute and predicate of the queries that have a predicate on the attribute at this index."""
+    """Returns query_id, attribute and predicate of the queries with a predicate on attribute `index`."""
     on_attribute = column("attribute", "choice").eq(literal(index))
     if attribute.ranges:
         return _ranges(index, attribute, seed).where(on_attribute, copy=False)
@@ -207,7 +207,7 @@ def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
 
 
 def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
-    """query_id, attribute and a predicate that is a range, whose first value is drawn where enough values follow it."""
+    """Returns query_id, attribute and a range predicate, whose first value is drawn."""
     draw = _draw(seed, f"value {index}", column("query_id", "choice"), literal(0))
     first = big(infix(draw, "%", literal(attribute.known - attribute.named + 1)))
     last = infix(first.copy(), "+", literal(attribute.named - 1))
@@ -224,7 +224,7 @@ def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
 
 
 def _draw(seed: int, what: str, query_id: exp.Expr, number: exp.Expr) -> exp.Expr:
-    """64 bits that depend on these and on nothing else, whatever the machine or the version of DuckDB."""
+    """Returns 64 random bits that depend on the arguments alone, on any machine and version of DuckDB."""
     parts = [
         _text(f"{seed} {what}"),
         as_text(query_id),
@@ -263,7 +263,7 @@ ROOM = ("query_id", "result", "counts", "room")
 
 
 def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Select:
-    """The rows of anon.query_error, in the order of its columns, from the tables of these names."""
+    """Returns rows of anon.query_error, in the order of its columns, computed from the named tables."""
     rows = fixed("error", tables)
     names = (
         "query_id",
@@ -283,7 +283,7 @@ def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Sel
 
 
 def stored_errors(release_id: str, workload: str) -> exp.Select:
-    """The rows of anon.query_error of a workload on a release."""
+    """Returns the rows of anon.query_error of a workload on a release."""
     return (
         exp.select(exp.Star())
         .from_(relation(("anon", "query_error")))
@@ -296,6 +296,6 @@ def stored_errors(release_id: str, workload: str) -> exp.Select:
 
 
 def summary(errors: exp.Select, queries: int) -> exp.Query:
-    """figure and value: the summary of rows of `errors`, which are of this number of queries."""
+    """Returns figure and value: the summary of the `errors` of a number of queries."""
     workload_row = exp.select(alias(literal(queries), "queries"))
     return fixed("summary", {"query_error": errors, "workload": workload_row})

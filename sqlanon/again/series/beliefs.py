@@ -1,4 +1,4 @@
-"""Computes how sure a reader is of a respondent's value who knows the respondent's classes in several releases:
+"""Computes how sure a reader is of a value, who knows the respondent's classes in several releases:
 `sql/composition/`.
 """
 
@@ -31,12 +31,12 @@ _Choice = tuple[tuple[int, ...], int, _Left]
 
 
 class TooManyWorlds(Exception):
-    """More steps would be needed than may be taken."""
+    """Counting the worlds needs more steps than the limit allows."""
 
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A set of respondents, by their indexes, and how many rows it has of each code, by the codes' indexes."""
+    """A set of respondents, by index, and its number of rows with each code, by the code's index."""
 
     members: Sequence[int]
     rows: Mapping[int, int]
@@ -45,7 +45,7 @@ class KnownSet:
 def shares_of_worlds(
     people: Sequence[int], sets: Sequence[KnownSet], codes: int, steps: int
 ) -> tuple[list[list[Fraction]] | None, int]:
-    """Returns for each entry of `people` the share of worlds in which a person has each code, and the steps taken.
+    """Computes for each entry of `people` the share of worlds in which a person has each code; returns the steps, too.
 
     An entry stands for several people in the same sets. A world gives each person one of the `codes`, so that in each
     set as many have a code as rows do. A set with more rows than people has further members, who are nobody. All
@@ -77,7 +77,7 @@ def shares_of_worlds(
 
 @dataclass(frozen=True)
 class _Groups:
-    """People in the same sets: of each group their number and the indexes of their sets, and what all sets have."""
+    """People grouped by their sets: for each group its size and the indexes of its sets; and the rows of each set."""
 
     number: Sequence[int]
     sets: Sequence[Sequence[int]]
@@ -85,7 +85,7 @@ class _Groups:
 
 
 def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Groups | None:
-    """The entries of `people`, then the members of each set who are nobody; None where a set has too few rows."""
+    """Groups the entries of `people`, then each set's unknown members; None if a set has fewer rows than people."""
     number = [*people]
     inside: list[list[int]] = [[] for _ in people]
     left: list[tuple[tuple[int, ...], int]] = []
@@ -105,7 +105,7 @@ def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Gro
 
 @dataclass(frozen=True)
 class _Layer:
-    """The choices of a group by what the groups before it have left, and in how many ways each rest comes about."""
+    """The choices of a group, by the rows that former groups have left, and the number of ways to each rest."""
 
     group: int
     choices: Mapping[_Left, Sequence[_Choice]]
@@ -113,7 +113,7 @@ class _Layer:
 
 
 def _layers(groups: _Groups, steps: int) -> tuple[list[_Layer], int]:
-    """The layer before all choices, then one for each group, and the steps taken."""
+    """Returns the layer before all choices, then one layer for each group; and the number of steps."""
     # Those of whom there are many come last, when the sets leave them the fewest choices.
     order = sorted(range(len(groups.number)), key=lambda group: (groups.number[group], group))
     layers = [_Layer(-1, {}, {groups.left: 1})]
@@ -133,7 +133,7 @@ def _layers(groups: _Groups, steps: int) -> tuple[list[_Layer], int]:
 
 
 def _choices(state: _Left, people: int, inside: Sequence[int], most: int) -> Iterator[_Choice]:
-    """Yields the ways in which people who are in the same sets can take rows that these have left."""
+    """Yields the ways in which people in the same sets can take the rows that are left in these sets."""
     codes = range(len(state[inside[0]][0]))
     high = [min(people, *(state[index][0][code] for index in inside)) for code in codes]
     # The others of a set can take one row each.
@@ -153,7 +153,7 @@ def _choices(state: _Left, people: int, inside: Sequence[int], most: int) -> Ite
 
 
 def _vectors(low: Sequence[int], high: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
-    """Yields the vectors between two others whose numbers add up to a total."""
+    """Yields the integer vectors between `low` and `high` whose entries add up to `total`."""
     if not low:
         if total == 0:
             yield ()
@@ -183,7 +183,7 @@ _TIMES_AS_MANY = 2
 
 @dataclass(frozen=True)
 class KnownSets:
-    """The sets of values that the classes of a series' releases tell of their respondents.
+    """The sets of values that the releases of a series publish for sets of respondents.
 
     `classes` has the tables set_member and set_value of the sets that are classes, `sets` those of the differences
     whose rows are all known, too. `surer` is a query of respondent and confidence: how sure somebody is who compares
@@ -198,7 +198,7 @@ class KnownSets:
 
 
 def known_sets(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> KnownSets:
-    """Compares the classes, and the differences whose rows are all known, until there is no new difference.
+    """Computes the differences of classes, and of differences whose rows are all known, until none is new.
 
     `tables` has member(release, class, respondent, people), one entry for all respondents who are alike, and
     class_value(release, class, code, shown, n).
@@ -233,21 +233,21 @@ def count(engine: Engine, table: str) -> int:
 
 
 def _people(engine: Engine, sets: str) -> int:
-    """Returns the number of respondents of all sets together, each set counted."""
+    """Returns the sum of the numbers of respondents over all sets."""
     total = f.coalesce(f.sum(column("people")), 0)
     return int(engine.rows(exp.select(total).from_(relation(sets)))[0][0])
 
 
 def step(name: str, tables: Mapping[str, str]) -> exp.Query:
-    """Returns the query of a file under `sql/composition/`, which reads these tables."""
+    """Returns the query of a file under `sql/composition/`, over these tables."""
     return reading(query_file("composition", name), tables)
 
 
 @dataclass(frozen=True)
 class Beliefs:
-    """`believed` is a table of respondent, number of values left, and confidence in the likeliest.
+    """The beliefs of a reader: `believed` is a table of respondent, number of possible values, and highest confidence.
 
-    `contradicted` is a table of the respondents among whom a row must have changed from one release to another.
+    `contradicted` is a table of respondents of whom at least one had another value in another release.
     """
 
     believed: str
@@ -255,17 +255,17 @@ class Beliefs:
 
 
 def alike(member: str, scratch: Scratch) -> str:
-    """The table of member(release, class, label, respondent), one respondent for all who are in the same classes.
+    """Creates the table member(release, class, label, respondent, people), respondents in the same classes as one.
 
-    How many they are is in its column `people`. Nothing tells them apart, so that what is known of one is known of all.
+    `people` is their number. No release distinguishes them, so that a belief about one holds for all.
     """
     return scratch.table("alike", step("alike", {"member": member}))
 
 
 def by_intersection(tables: Mapping[str, str], scratch: Scratch) -> str:
-    """Makes the table `believed` of who looks for the rows that all classes of a respondent have.
+    """Creates the table `believed` of a reader who intersects the values of a respondent's classes.
 
-    Each is as likely as the product of how many of them the classes have.
+    A value's likelihood is the product of its counts in the classes.
 
     `tables` has the table of `alike` as member, and class_value(release, class, n, code, shown), where `shown` is the
     value in which a row of this code is looked at.
@@ -274,9 +274,9 @@ def by_intersection(tables: Mapping[str, str], scratch: Scratch) -> str:
 
 
 def by_counting(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> Beliefs:
-    """The beliefs of who counts: by the differences of classes, by who else can have a row, and by worlds.
+    """Computes the beliefs of a reader who counts: differences of classes, the other possible owners of a row, worlds.
 
-    What is concluded is so in all worlds; not all that is so is concluded.
+    Each conclusion holds in all worlds; some facts that hold in all worlds are not concluded.
     """
     known = known_sets(engine, tables, scratch)
     sets = {"member": "class_of_set", "class_value": "value_of_set"}
@@ -309,7 +309,7 @@ _STEPS, _STEPS_TOGETHER = 20_000, 300_000
 
 
 def world_beliefs(engine: Engine, classes: Mapping[str, str], scratch: Scratch) -> str:
-    """Makes a table of respondent and confidence: the share of worlds with the respondent's likeliest value.
+    """Creates a table of respondent and confidence: the share of worlds with the respondent's likeliest value.
 
     The confidence is NULL in a group without a world. The smallest groups come first; a group that has too many worlds
     to be counted is left out. `classes` has the tables set_member and set_value.
@@ -335,7 +335,7 @@ def world_beliefs(engine: Engine, classes: Mapping[str, str], scratch: Scratch) 
 
 
 def _components(engine: Engine, classes: Mapping[str, str], scratch: Scratch) -> str:
-    """Makes a table of set_no and component: sets that are connected by respondents have one component."""
+    """Creates a table of set_no and component: sets that share respondents, directly or in steps, share a component."""
     component, former = scratch.table("component", step("own_component", classes)), None
     number = _total(engine, component)
     while number != former:
@@ -351,7 +351,7 @@ def _total(engine: Engine, component: str) -> int:
 def _beliefs(
     members: Sequence[tuple[Any, ...]], values: Sequence[tuple[Any, ...]], steps: int
 ) -> tuple[dict[int, float | None], int]:
-    """Returns how sure somebody is of each respondent of a group, and the steps that it took.
+    """Returns the confidence in each respondent of a group, by respondent, and the number of steps.
 
     `members` are set, respondent and people, `values` set, code, shown and n.
     """
@@ -373,7 +373,7 @@ def _beliefs(
 
 
 def _highest(shares: Sequence[Fraction], shown_values: Sequence[int]) -> float:
-    """Returns the share of the likeliest value; codes that show one value are one value."""
+    """Returns the share of the likeliest value; the shares of codes that show the same value are added."""
     of_value: dict[int, Fraction] = defaultdict(Fraction)
     for share, value in zip(shares, shown_values, strict=True):
         of_value[value] += share

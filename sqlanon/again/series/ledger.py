@@ -1,4 +1,4 @@
-"""A release enters its series: its admission, and the rows of the ledger that say who is in which class."""
+"""Admits a release to a series, and writes the ledger's rows: the class of each respondent."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
 
 
 def _record_values(respondents: Respondents, position: int, values: str, attribute: str) -> None:
-    """Appends the set of values of each class, and what is in those sets that no release before had."""
+    """Appends the set of values of each class, and the contents of the sets that are new in the series."""
     engine, series = respondents.engine, respondents.series
     parameters = series.series_id, attribute
     tables = {"value_of_class": values}
@@ -99,7 +99,7 @@ def _write(
     query: exp.Query,
     parameters: Sequence[object] = (),
 ) -> None:
-    """Appends the rows of a query, which has all columns but the first two, to a table of the ledger."""
+    """Appends a query's rows to a table of the ledger; the query lacks the first two columns, series and position."""
     of_release = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
     rows = exp.select(*of_release, *map(column, columns[2:])).from_(query.subquery("of_release", copy=False))
     engine.run(insert(into(relation(("anon", table)), columns), rows), parameters)
@@ -120,7 +120,7 @@ def class_rows(
     respondent: tuple[str, str] | None = None,
     of_row: Sequence[tuple[str, str]] = (),
 ) -> exp.Select:
-    """class_no of each row, respondent, and value_0, value_1 ... of the sensitive attributes, as texts.
+    """Returns class_no, respondent and value_0, value_1, ... of each row: the sensitive attributes as texts.
 
     The columns `keys` tell the classes apart; the others come with their types. With a respondent there is the column
     itself, too, as entity; with the columns `of_row` one more value, the text of all of these.
@@ -143,7 +143,7 @@ def class_rows(
 
 
 def _new_names(number: int, taken: Set[str]) -> list[str]:
-    """So many names of columns, none of which is taken."""
+    """Returns `number` column names that are not `taken`."""
     stem = "class_key"
     while any(name.startswith(stem) for name in taken):
         stem += "_"
@@ -151,7 +151,7 @@ def _new_names(number: int, taken: Set[str]) -> list[str]:
 
 
 def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
-    """class_no, attribute, value and n: how many rows of each class have each value. None without attributes."""
+    """Returns class_no, attribute, value and n: the rows of each class with each value. None without attributes."""
     if not attributes:
         return None
     return union_all(
@@ -170,13 +170,13 @@ def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
 
 
 def bucket_rows(rows: exp.Table | exp.Subquery, bucket: str, respondent: tuple[str, str] | None = None) -> exp.Select:
-    """class_no of each row of a table with buckets, and with a respondent the columns that `class_rows` has of it."""
+    """Returns class_no of each row of a table with buckets, and with a respondent the columns entity and respondent."""
     query = exp.select(alias(column(bucket), "class_no"), *_respondent_columns(respondent))
     return query.from_(rows.copy(), copy=False)
 
 
 def _respondent_columns(respondent: tuple[str, str] | None) -> list[exp.Expr]:
-    """entity and respondent, of a column and its type; none without one."""
+    """Returns the columns entity and respondent of a column and its type; none without a column."""
     if respondent is None:
         return []
     name, _ = respondent
@@ -209,7 +209,7 @@ def bucket_values(
 
 
 def _respondents(engine: Engine, series: Series, rows: str) -> int:
-    """Counts the respondents of the rows. Raises PolicyError unless each row has a respondent of its own."""
+    """Counts the respondents. Raises PolicyError unless each row has a respondent of its own."""
     respondent = column("respondent")
     nobody = filtered(f.count(), is_null(respondent.copy()))
     # Texts that differ may be equal in the column, by its collation.
@@ -252,7 +252,7 @@ def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
 
 
 def models_by_latest(respondents: Respondents, entrants: str, of_row: str | None) -> set[str]:
-    """The models that a series requires and that the release which enters keeps, if those before keep them.
+    """Returns the required models that the entering release keeps for certain, given that the former releases do.
 
     `entrants` is a table of its respondents: class_no, token and former_class, of sql/ledger/entrant.sql. Where rows
     show several columns, `of_row` is the attribute of whole rows, of which the models are asked as well. What is not
@@ -285,7 +285,7 @@ def _former_keys(respondents: Respondents, entrants: str, attribute: str) -> exp
 
 
 def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
-    """The series that a release by this policy is to be made in, `kind` being table or view.
+    """Loads the series that a release of this policy will enter; `kind` is table or view.
 
     Raises UserError if there is no such series, and for a missing key; PolicyError for a live view, and for a policy or
     a key that is not the series' own; CatalogError where its ledger has other rows than were written.

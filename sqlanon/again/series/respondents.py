@@ -1,4 +1,4 @@
-"""Respondents, values and columns of a source, as a series knows them in each of its releases."""
+"""Identifies respondents, values and columns of a source in each release of a series."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _ROUNDED = ("FLOAT", "DOUBLE")
 
 
 def has_known_text(kind: str, *, rounded: bool = True) -> bool:
-    """Whether equal values of a type have one text; `rounded` says whether numbers that are rounded will do."""
+    """Whether equal values of a type have one text; `rounded` accepts types whose texts are rounded."""
     return bool(_EXACT.fullmatch(kind)) or (rounded and kind in _ROUNDED)
 
 
 def known_text(name: str, kind: str) -> exp.Expr:
-    """The text of a column of a type for which `has_known_text`; NULL for NULL."""
+    """Returns the text of a column whose type `has_known_text`; NULL for NULL."""
     text = as_text(in_utc(name, kind))
     if kind not in _ROUNDED:
         return text
@@ -54,7 +54,7 @@ def known_text(name: str, kind: str) -> exp.Expr:
 
 
 def known_value(text: exp.Expr, kind: str) -> exp.Expr:
-    """The value of a type for which `has_known_text` that has this text."""
+    """Returns the value of a text of `known_text`."""
     if kind == "TIMESTAMP WITH TIME ZONE":
         return f.call("timezone", "UTC", cast(text, "TIMESTAMP"))
     return cast(text, kind)
@@ -73,16 +73,16 @@ def told_apart(name: str, kind: str) -> exp.Expr:
 
 
 def key_of(name: str, variable: str, of: str = "series") -> bytes:
-    """The key in an environment variable, bound to the series of this name, or to the `of` of the policy of this name.
+    """Reads a key from an environment variable and derives from it the key of the series, or of the object `of`.
 
-    So the ledger has other tokens than a release whose pseudonyms have the same key. Raises UserError for a variable
+    So the ledger's tokens differ from pseudonyms that have the same key. Raises UserError for a variable
     that is not set, or too short.
     """
     return hmac.digest(release_key(variable, f"the {of}"), f"{of}:{fold(name)}".encode(), "sha256")
 
 
 def key_check(key: bytes) -> str:
-    """A check value that differs from key to key and reveals nothing of the key."""
+    """Returns a digest by which keys are compared; it does not reveal the key."""
     return hashlib.sha256(b"check:" + key).hexdigest()
 
 
@@ -91,7 +91,7 @@ def key_check(key: bytes) -> str:
 
 @dataclass(frozen=True)
 class Respondents:
-    """The respondents of a policy's source. All that the ledger says of them is read once, when it is needed."""
+    """The respondents of a policy's source. What the ledger has of them is read once, at first use."""
 
     engine: Engine
     series: Series
@@ -101,7 +101,7 @@ class Respondents:
 
     @property
     def entity(self) -> BoundAttribute:
-        """The column of the respondents."""
+        """The attribute with the respondents."""
         if self.bound.entity is None:
             raise InternalError(f"{self.series} is asked for the respondents of a policy that has none")
         return self.bound.entity
@@ -113,7 +113,7 @@ class Respondents:
 
     @cached_property
     def former(self) -> str:
-        """A table of respondent, token and former_class: the keyed digest, and the class in the last release."""
+        """Table of respondent, token and former_class: the keyed digest, and the class in the last release."""
         entity, series = self.entity, self.series
         name, kind = entity.column, entity.published_type
         people = exp.select(alias(told_apart(name, kind), "respondent")).distinct()
@@ -129,11 +129,11 @@ class Respondents:
 
     @cached_property
     def returners(self) -> str:
-        """A table of token, respondent, position and class_no: the latest class of those not in the last release."""
+        """Table of token, respondent, position, class_no: the latest class of respondents not in the last release."""
         return self._table("returner", {"former": self.former}, *self._last)
 
     def class_keys(self, attribute: str) -> str:
-        """A table of the signatures, for one sensitive attribute, of all classes in which respondents were latest.
+        """Creates a table of the signatures in one sensitive attribute: of each class that is some respondent's latest.
 
         It has position, class_no and key, size and n, as sql/ledger/class_key.sql says.
         """
@@ -155,7 +155,7 @@ class Respondents:
 
 
 def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
-    """The sensitive attributes, each with its type.
+    """Returns the sensitive attributes with their types.
 
     Raises PolicyError for a type whose equal values have several texts, so that nothing would be known again.
     """
@@ -170,7 +170,7 @@ def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
 
 
 def in_order(series: Series, bound: BoundPolicy) -> list[BoundAttribute]:
-    """The sensitive attributes of a policy in the order of the series, which has the same."""
+    """Returns the sensitive attributes of a policy in the order of its series."""
     by_name = {fold(b.column): b for b in bound.sensitive}
     return [by_name[fold(name)] for name, _ in series.attributes]
 
@@ -207,7 +207,7 @@ def _refused(series: Series, why: str) -> PolicyError:
 
 
 def latest_signatures(respondents: Respondents) -> Signatures:
-    """The signature of each respondent of a source, by the latest release of the series with the respondent.
+    """Returns each respondent's signature in the latest release of the series that contains the respondent.
 
     Raises PolicyError for a policy with another number of sensitive attributes than one.
     """
@@ -302,7 +302,7 @@ def require_known_rows(series: Series, bound: BoundPolicy) -> None:
 
 
 def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tuple[str, str] | None:
-    """Returns why the rows of a release cannot be compared in a series that requires something, and what to do.
+    """Returns the reason why a release's rows cannot be compared within a series, and what to do; None if they can.
 
     These are rows with tokens that are the same in each release, rows with values of a type whose equal values may have
     several texts, and rows of more than two columns beside the quasi-identifiers where values may change: which of
@@ -352,7 +352,7 @@ def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tu
 
 
 def is_keyed(attribute: Attribute) -> bool:
-    """Returns whether a column is published as tokens that other releases have, too."""
+    """Whether a column is published as tokens of a key, which other releases share."""
     return attribute.pseudonym is not None and attribute.pseudonym.lasts
 
 

@@ -84,7 +84,7 @@ def _hint(series: Series, reached: Reached) -> str:
 
 @dataclass(frozen=True)
 class Reached:
-    """The value that a promise reaches, and the number of classes or respondents that violate it."""
+    """The value that the releases reach in a requirement, and the number of classes or respondents that violate it."""
 
     measurement: Measurement
     counts: tuple[tuple[str, int], ...]
@@ -130,7 +130,7 @@ def reached_together(
 
 
 def _least(promise: Statistic) -> dict[str, Value]:
-    """The arguments with which a promise is measured that is not required: its figure depends on none."""
+    """Returns arguments for measuring a statistic that is not required; its figure does not depend on them."""
     first = promise.parameters[0]
     assert first.low is not None
     return {first.name: int(first.low) if first.type == "BIGINT" else first.low}
@@ -154,7 +154,7 @@ def _reached(engine: Engine, bound: BoundStatistic, families: Sequence[Mapping[s
 
 
 def _members(series: Series) -> exp.Select:
-    """release, class, label and respondent, of all releases of a series; classes have no label but their number."""
+    """Returns release, class, label and respondent of all releases of a series; a class's label is its number."""
     columns = [
         alias(column("position"), "release"),
         alias(column("class_no"), "class"),
@@ -165,7 +165,7 @@ def _members(series: Series) -> exp.Select:
 
 
 def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
-    """release, class, n, code and shown: how many rows of each class are alike, and the value of the attribute in them.
+    """Returns release, class, n, code and shown: the counts of equal rows of each class, and their value.
 
     Rows are alike that have the same value of the attribute; with `of_row` those that agree in all columns that it has.
     """
@@ -182,7 +182,7 @@ def _of(series: Series) -> exp.Expr:
 
 
 def _composed(engine: Engine, families: Sequence[Mapping[str, str]], scratch: Scratch) -> str:
-    """The table of how sure adversaries are of each respondent, by each of the families of tables that they look at."""
+    """Creates a table of the highest confidence in each respondent, over the `families` of tables of a reader."""
     each: list[exp.Query] = []
     for tables in families:
         counting = by_counting(engine, tables, scratch)

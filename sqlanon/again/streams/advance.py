@@ -37,9 +37,9 @@ from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 def advanced(
     engine: Engine, stream: Stream, columns: Columns, scratch: Scratch, *, to_end: bool, until: str | None
 ) -> tuple[Batch, int | None]:
-    """The result of one ADVANCE, with the respondents of its smallest class; None without a class.
+    """Runs one ADVANCE; returns its result, and the number of respondents in its smallest class, None without a class.
 
-    With `to_end` all waiting rows are due; with `until`, a moment, those whose delay is over by then.
+    With `to_end` all waiting rows are due; with `until`, a timestamp, those whose delay is over by then.
     """
     number = stream.batch + 1
     axes = axes_of(columns)
@@ -77,7 +77,7 @@ def advanced(
 
 @dataclass(frozen=True)
 class Sizes:
-    """Rows leave in slices of `due_rows` that are due: each class looks at all rows of its slice that still wait."""
+    """Limits of ADVANCE: rows leave in slices of `due_rows` due rows; a class is formed from the rows of its slice."""
 
     due_rows: int = 300
 
@@ -93,7 +93,7 @@ def leaving_rows(
     horizon: exp.Query,
     scratch: Scratch,
 ) -> str | None:
-    """The table of the rows that leave: position, oldest, formed, respondent, arrived, their values, codes and labels.
+    """Creates a table of the leaving rows: position, oldest, formed, respondent, arrived, values, codes and labels.
 
     Rows with one `oldest` leave together, in a class if it is `formed`; else there is one, and it found none. `horizon`
     has a row for each that waits: position, and the last position of a row that may leave with it, NULL where it is
@@ -135,7 +135,7 @@ def _remaining(coded: str, leaving: str) -> exp.Select:
 
 
 def _last_of_slice(engine: Engine, coded: str, leaving: str) -> int | None:
-    """The position of the last due row of the next slice; None if no row is due any more."""
+    """Returns the position of the last due row of the next slice; None if no further row is due."""
     due = _remaining(coded, leaving).select(column("position", "c"), copy=False)
     due.where(is_not_null(column("horizon", "c")), copy=False)
     due.order_by(ascending(column("position", "c")), copy=False).limit(sizes().due_rows, copy=False)
@@ -144,7 +144,7 @@ def _last_of_slice(engine: Engine, coded: str, leaving: str) -> int | None:
 
 
 def _only_until(row_code: str, last: int) -> exp.Expr:
-    """Only rows up to the last of a slice begin a class in it."""
+    """Restricts the rows that begin a class to those up to position `last`, the end of the slice."""
     return exp.update(relation(row_code), {"horizon": exp.null()}, where=column("position") > literal(last))
 
 
@@ -176,12 +176,12 @@ def _paren(tree: exp.Expr) -> exp.Expr:
 
 
 def _added(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """The sum from the left, so that everybody who adds up in this order comes to the same DOUBLE."""
+    """Returns the sum, added from left to right, so that each addition in this order gives the same DOUBLE."""
     return reduce(lambda total, part: infix(total, "+", part), parts)
 
 
 def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, scratch: Scratch) -> exp.Select:
-    """The waiting rows with their horizon, the number of their respondent, their codes and labels."""
+    """Returns the waiting rows with their horizon, their respondent's number, their codes and their labels."""
     query = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("w", quoted=True)), column("horizon", "h"))
     query.from_(relation(stream.table("waiting"), as_="w"), copy=False)
     query.join(relation(due, as_="h"), on=column("position", "w").eq(column("position", "h")), copy=False)
@@ -202,7 +202,7 @@ def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, scr
 
 
 def _tree(stream: Stream, bound: BoundAttribute, axis: Nodes, index: int, value: str) -> exp.Select:
-    """value, its label at each level above it, and the number of its ancestor at each level."""
+    """Returns value, its label at each level above it, and its ancestor's number at each level."""
     occurring = exp.select(alias(column(value), "value")).from_(relation(stream.table("waiting"))).distinct()
     labelled = generalized(bound, occurring, stored_labels(bound), counted=False)
     codes = [column("value"), *(column(level_name(level)) for level in range(1, bound.height))]

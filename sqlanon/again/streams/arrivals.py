@@ -1,4 +1,4 @@
-"""Finds the rows of the source that have not been read yet, by their timestamp of arrival and a digest."""
+"""Finds the rows of the source that are new, by their timestamp of arrival and a digest."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _KEYS = ("arrived", "digest")
 
 @dataclass(frozen=True)
 class Arrivals:
-    """The number of rows read, `read_rows`, and the numbers of those that never wait.
+    """Counts of one reading: `read_rows`, and the rows that never wait.
 
     `late_rows` came before the watermark. `unfit_rows` have no respondent, or a value that its hierarchy lacks.
     `moment_over` says whether a row of the moment that had been the last has vanished: what comes of it is late.
@@ -57,14 +57,14 @@ class Arrivals:
 
 
 def watermark_of(stream: Stream) -> exp.Expr:
-    """The moment before which all rows have been read; NULL before the first."""
+    """Returns the watermark: the timestamp before which all rows have been read; NULL before the first reading."""
     return cast(literal(stream.watermark), stream.order_type)
 
 
 def read_arrivals(engine: Engine, stream: Stream, columns: Columns, scratch: Scratch) -> Arrivals:
-    """Reads what is new in the source, in its order, into the waiting rows of the stream.
+    """Copies the new rows of the source, in order of arrival, to the waiting rows of the stream.
 
-    Rows that arrive at one moment are put in the order of their digests. Raises DataError for rows without a moment.
+    Rows with equal timestamps are sorted by their digests. Raises DataError for rows without a timestamp.
     """
     source = relation(columns.policy.relation)
     keyed = exp.select(
@@ -93,7 +93,7 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, scratch: Scr
 
 
 def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> exp.Query:
-    """A query that compares the rows of the source with those that were read before."""
+    """Returns a query that compares the rows of the source with those read before."""
     query = reading(query_file("streams", name), tables)
     values = {"watermark": watermark_of(stream), "moment_over": literal(stream.moment_over)}
     for placeholder in list(query.find_all(exp.Placeholder, exp.Parameter)):
@@ -102,7 +102,7 @@ def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> 
 
 
 def _require_moments(engine: Engine, columns: Columns, present: str) -> None:
-    """Raises DataError for rows without a moment, or with one that is infinite."""
+    """Raises DataError for rows whose timestamp is NULL or infinite."""
     unknown: exp.Expr = is_null(column("arrived"))
     if is_moment(columns.order_type):
         unknown = exp.or_(unknown, f.call("isinf", column("arrived")))
@@ -121,7 +121,7 @@ def _in_time(stream: Stream, arrived: exp.Expr) -> exp.Expr:
 
 
 def _digest(columns: Columns) -> exp.Expr:
-    """Returns an expression that tells rows apart in any session: a digest of all columns that are read."""
+    """Returns a digest of all columns that are read, which is the same in each session."""
     names = [columns.order_column, *(b.column for b in columns.attributes)]
     kinds = [columns.order_type, *(b.published_type for b in columns.attributes)]
     texts = exp.Array(expressions=[as_text(in_utc(name, kind)) for name, kind in zip(names, kinds, strict=True)])
@@ -129,7 +129,7 @@ def _digest(columns: Columns) -> exp.Expr:
 
 
 def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, scratch: Scratch) -> int:
-    """Lets the new rows wait, each with its position; returns how many do not, because they are unfit."""
+    """Inserts the new rows among the waiting ones, with their positions; returns the number of unfit rows left out."""
     values = [published_value(b) for b in columns.attributes]
     named = [alias(value, columns.value(b)) for b, value in zip(columns.attributes, values, strict=True)]
     rows = exp.select(alias(column(columns.order_column), "arrived"), alias(_digest(columns), "digest"), *named)
@@ -162,7 +162,7 @@ def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, scratc
 
 
 def _only_fit(rows: exp.Select, columns: Columns, bound: BoundAttribute, index: int) -> exp.Select:
-    """The rows that have a respondent, and a value that its hierarchy lists."""
+    """Restricts rows to those with a respondent, and with a value that the hierarchy lists."""
     value = column(columns.value(bound), "t")
     if bound is columns.policy.entity:
         return rows.where(is_not_null(value), copy=False)
@@ -182,7 +182,7 @@ def _number(engine: Engine, table: exp.Table) -> int:
 
 
 def _remember(engine: Engine, stream: Stream, present: str) -> None:
-    """Keeps the moment and the digest of each row of the source as it is now, changing only what is another."""
+    """Stores timestamp and digest of each row of the source as it is now; writes only the differences."""
     read = stream.table("read")
 
     def same(first: str, second: str) -> exp.Expr:
@@ -199,7 +199,7 @@ def _remember(engine: Engine, stream: Stream, present: str) -> None:
 
 
 def require_interval(engine: Engine, delay: int | str) -> None:
-    """Raises PolicyError for a text that is no interval of time, or none that ends after it begins."""
+    """Raises PolicyError for a text that is no INTERVAL, or not a positive one."""
     if isinstance(delay, int):
         return
     start = cast(literal("2000-01-01"), "TIMESTAMP")
@@ -214,9 +214,9 @@ def require_interval(engine: Engine, delay: int | str) -> None:
 
 
 def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[str | None, bool]:
-    """The text of the moment before which all rows have been read, by now, and whether it is later than before.
+    """Returns the new watermark as a text, and whether it is later than the former one.
 
-    The text is None if there is none yet. `until` is such a moment as the user says. Raises PolicyError if it is none,
+    The text is None if there is none yet. `until` is the watermark of ADVANCE ... TO. Raises PolicyError if it is none,
     or is still to come, or if nothing becomes due by it.
     """
     moments = [watermark_of(stream)]
@@ -236,9 +236,9 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
 
 
 def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
-    """The moment of ADVANCE ... TO. Raises PolicyError for a text that is none, and for one that is still to come.
+    """Reads the timestamp of ADVANCE ... TO. Raises PolicyError for another text, and for a timestamp in the future.
 
-    Rows that arrive before it are late from then on: after a slip of the pen all rows would be.
+    Later rows with an earlier timestamp are late; a mistyped year would make all rows late.
     """
     moment = try_cast(literal(until), stream.order_type)
     kind = "TIMESTAMP WITH TIME ZONE" if stream.order_type == "TIMESTAMP WITH TIME ZONE" else "TIMESTAMP"

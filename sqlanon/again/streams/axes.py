@@ -1,4 +1,4 @@
-"""Measures the distance of rows in one quasi-identifier, and makes the label of a class there.
+"""Measures the distance of rows in one quasi-identifier, and computes the label of a class in it.
 
 Of numbers and times without a hierarchy a class shows the range. Of anything else it shows the lowest node of the
 hierarchy that has all of its values below it; without a hierarchy, the value or '*'. NULL is a value of its own.
@@ -40,7 +40,7 @@ _ALL = "*"
 
 
 class Axis(Protocol):
-    """One quasi-identifier, in the steps of `sql/streams/leave.sql` and of the labels of classes.
+    """One quasi-identifier: its expressions in the steps of `sql/streams/leave.sql` and in the labels of classes.
 
     In these steps the tables are called `w`, a waiting row; `o`, the oldest; `c`, one that may leave with it; `s`, the
     spans of all of these; `b`, the bounds of the class; `m`, a member with its values and codes; `l`, a label.
@@ -52,11 +52,11 @@ class Axis(Protocol):
 
     @property
     def code_names(self) -> tuple[str, ...]:
-        """The columns with the codes of a row."""
+        """The names of the columns with a row's codes."""
 
     @property
     def text_names(self) -> tuple[str, ...]:
-        """The columns with the labels of a row above its value."""
+        """The names of the columns with the labels above a row's value."""
 
     def candidate(self) -> list[exp.Expr]:
         """Returns the columns of a row in the step `candidate`, beside those of the oldest row."""
@@ -77,7 +77,7 @@ class Axis(Protocol):
         """Whether a candidate lies within the bounds of the class."""
 
     def label(self) -> list[exp.Expr]:
-        """The label of a class, and what says which values it covers."""
+        """Returns the columns of a class's label: its text, and the bounds of the values that it covers."""
 
     def covers(self) -> exp.Expr:
         """Whether the label `l` covers the row `m`."""
@@ -90,7 +90,7 @@ class Axis(Protocol):
 
 
 def axes_of(columns: Columns) -> tuple[Axis, ...]:
-    """The quasi-identifiers in the policy's order."""
+    """Returns the axes of the quasi-identifiers, in the policy's order."""
     quasi = columns.policy.quasi_identifiers
     return tuple(_axis(index, bound, columns.value(bound)) for index, bound in enumerate(quasi))
 
@@ -106,13 +106,13 @@ def label_name(index: int) -> str:
 
 
 def code_of_level(index: int, level: int) -> str:
-    """The column with the number of a value's ancestor at a level, 0 being the value itself."""
+    """Returns the name of the column with the number of a value's ancestor at a level; level 0 is the value itself."""
     return f"code_{index}_{level}"
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Numbers and times: a class shows the least and the greatest of its values.
+    """Axis of numbers and times: the label of a class is its smallest and its largest value.
 
     A code is NULL for NULL and for what is no finite number; a class that has such values beside others shows '*'.
     """
@@ -210,7 +210,7 @@ class Ranges:
 
 
 def code_of_value(bound: BoundAttribute, value: exp.Expr) -> exp.Expr:
-    """A number or a time as DOUBLE, NULL for what is no finite number."""
+    """Converts a number or a time to DOUBLE; NULL for NULL, infinities and NaN."""
     number = as_double(bound)
     assert number is not None
     for node in list(number.find_all(exp.Column)):
@@ -220,7 +220,7 @@ def code_of_value(bound: BoundAttribute, value: exp.Expr) -> exp.Expr:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Values below a tree: a class shows the lowest node that has all of them below it."""
+    """Axis of a hierarchy: the label of a class is the lowest node above all its values."""
 
     index: int
     bound: BoundAttribute
@@ -269,7 +269,7 @@ class Nodes:
         return [alias(text, label_name(self.index)), alias(big(level.copy()), self._level)]
 
     def _texts(self, of: str) -> list[exp.Expr]:
-        """The labels of a row at each level below the top."""
+        """Returns the labels of a row at each level below the top."""
         return [as_text(column(self.value, of)), *(column(name, of) for name in self.text_names)]
 
     def covers(self) -> exp.Expr:
@@ -285,7 +285,7 @@ class Nodes:
 
 
 def _at(level: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Expr:
-    """The text of a level, '*' at the top."""
+    """Returns the label at a level; '*' at the top."""
     return case(
         *((infix(level.copy(), "=", number), text) for number, text in enumerate(texts)), otherwise=literal(_ALL)
     )

@@ -1,4 +1,4 @@
-"""Streams as statements name them: the columns read of the source, and the options."""
+"""Reads the arguments of a stream, and binds the columns of its source."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ METHOD = "stream"
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of the method."""
+    """Checked arguments of a stream's method."""
 
     k: int = argument("each class has rows of so many different respondents at the least", Kind.WHOLE, least=2)
     delay: int | str = argument(
@@ -50,7 +50,7 @@ class Options:
 
 
 def options_of(name: str, arguments: Sequence[tuple[str, Value]]) -> Options:
-    """The arguments of a stream, checked.
+    """Checks the arguments of a stream.
 
     Raises PolicyError for another method, and for a delay in which no class of k can come together.
     """
@@ -82,16 +82,16 @@ _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\)")
 
 
 def is_moment(kind: str) -> bool:
-    """Whether the values of a type are dates or times, after which an interval of time may pass."""
+    """Whether a type is a date or a timestamp, to which an INTERVAL can be added."""
     return bool(_MOMENT.fullmatch(kind))
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that a stream reads: the column by which rows are ordered, and the policy's attributes except
+    """The columns that a stream reads: the timestamp of arrival, and the policy's attributes except
     IDENTIFIERs.
 
-    Its tables have them under names of their own, `value_0` for the moment of arrival, and so on.
+    The stream's tables call them `value_0` (the timestamp), `value_1`, and so on.
     """
 
     policy: BoundPolicy
@@ -105,16 +105,16 @@ class Columns:
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
-        """The names and the types of what is read, the moment of arrival first."""
+        """The names and the types of the columns that are read, the timestamp of arrival first."""
         return ((self.order_column, self.order_type), *((b.column, b.published_type) for b in self.attributes))
 
     def value(self, bound: BoundAttribute) -> str:
-        """The name of an attribute's column in the tables of a stream."""
+        """Returns the name of an attribute's column in the stream's tables."""
         return f"value_{self.attributes.index(bound) + 1}"
 
 
 def require_admitted(policy: Policy, options: Options) -> None:
-    """Raises PolicyError for a policy that asks for what a stream cannot keep, before anything is read."""
+    """Raises PolicyError for a policy with a requirement or a clause that a stream cannot keep; reads no row."""
     parts: dict[str, object] = {"PIVOT": policy.pivot, "AGAINST": policy.against, "CONFIDENTIAL": policy.confidential}
     parts["JOINED"] = policy.joined
     for name in [*(name for name, part in parts.items() if part), *(["VISIBLE"] if policy.visible else [])]:
@@ -162,7 +162,7 @@ def bound_columns(
     *,
     copy: bool = True,
 ) -> Columns:
-    """The columns of the source as it is now; its rows are copied first unless it is a table, or `copy` is false.
+    """Binds the columns of the source as it is now; copies its rows first, unless it is a table or `copy` is false.
 
     Raises PolicyError for a column that cannot be read in order, known again or published, and DataError for a
     hierarchy that lists a value under several texts.
@@ -186,7 +186,7 @@ def bound_columns(
 
 
 def _require_order(policy: BoundPolicy, name: str, kind: str, delay: int | str) -> None:
-    """Raises PolicyError unless rows are in order by a column, and the release does not show their place in it."""
+    """Raises PolicyError unless a column orders the rows, and the release does not publish this order."""
     if not is_moment(kind) and not _NUMBER.fullmatch(kind):
         raise PolicyError(
             f"rows arrive in the order of {name}, and it is {kind}",
@@ -206,7 +206,7 @@ def _require_order(policy: BoundPolicy, name: str, kind: str, delay: int | str) 
 
 
 def _require_columns(policy: BoundPolicy) -> None:
-    """Raises PolicyError for a name that the stream takes, and for rows and respondents that cannot be known again."""
+    """Raises PolicyError for a column name that the stream uses, and for types whose values have several texts."""
     for b in policy.published:
         if same_name(b.column, BATCH):
             raise PolicyError(
@@ -250,5 +250,5 @@ def _require_readable(engine: Engine, bound: BoundAttribute) -> None:
 
 
 def find_stream(engine: Engine, name: QualifiedName) -> Stream | None:
-    """The stream of this name; None if there is none, or no catalog."""
+    """Finds the stream of this name; None if there is none, or no catalog."""
     return streams.find(engine, qualified(engine, name)) if migrations.ready(engine) else None

@@ -1,4 +1,4 @@
-"""Publishes the rows that leave: labels of classes, labels that are reused, and who is published under which."""
+"""Publishes leaving rows: creates and reuses labels of classes, and records the respondents under each label."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from sqlanon.sql.build.render import create_table, shuffled
 
 
 def published_columns(columns: Columns) -> tuple[tuple[str, str], ...]:
-    """The columns of a stream's table with their types: labels are texts."""
+    """Returns the columns of a stream's table with their types; labels are texts."""
     quasi = columns.policy.quasi_identifiers
     kinds = ((b.column, "VARCHAR" if b in quasi else b.published_type) for b in columns.policy.published)
     return ((BATCH, "BIGINT"), *kinds)
 
 
 def create_tables(engine: Engine, stream: Stream, columns: Columns, axes: Sequence[Axis], scratch: Scratch) -> None:
-    """The stream's table and its state, without rows."""
+    """Creates the stream's table and its state, both empty."""
     values = [(columns.value(b), b.published_type) for b in columns.attributes]
     waiting = [("position", "BIGINT"), ("arrived", columns.order_type), *values]
     _create(engine, own_object(engine, stream.name), stream.published)
@@ -53,7 +53,7 @@ def _no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
 
 
 def _create(engine: Engine, name: QualifiedName, columns: Sequence[tuple[str, str]]) -> None:
-    """An empty table that has had a row, since DuckDB may lose rows of one that never had any in its transaction."""
+    """Creates an empty table that has had a row: DuckDB may lose rows of a table that had none in its transaction."""
     engine.run(create_table(name, _no_rows(columns)))
     engine.run(exp.Insert(this=relation(name), default=True))
     engine.run(exp.Delete(this=relation(name)))
@@ -68,7 +68,7 @@ def publish(
     batch: int,
     scratch: Scratch,
 ) -> tuple[int, int, int, int]:
-    """Publishes the rows of `member` as a batch, and lets them wait no longer.
+    """Publishes the rows of `member` as a batch, and deletes them from the waiting rows.
 
     Returns how many rows were released in classes, under a label that was there, how many were withheld, and how many
     classes there are.
@@ -102,9 +102,9 @@ def publish(
 
 
 def _reused(stream: Stream, axes: Sequence[Axis], member: str, scratch: Scratch) -> exp.Select:
-    """position, class_no and reused of rows that found no class: the narrowest label that covers each of them.
+    """Returns position, class_no and reused of rows without a class: the narrowest earlier label that covers each row.
 
-    Of labels that are alike the oldest counts. Widths are compared as shares of what all labels span that were there.
+    Of equal labels the oldest is taken. Widths are compared as shares of the span of all earlier labels.
     """
     spans = [part for axis in axes for part in axis.spans()]
     all_columns = exp.Column(this=exp.Star(), table=exp.to_identifier("l", quoted=True))
@@ -141,7 +141,7 @@ def axes_width(axes: Sequence[Axis]) -> exp.Expr:
 def _insert_members(
     engine: Engine, stream: Stream, columns: Columns, member: str, label_places: str, batch: int
 ) -> None:
-    """Remembers under which label each respondent is published, by a digest that no other stream has."""
+    """Records the label under which each respondent is published, by a digest of this stream's own."""
     entity = columns.policy.entity
     who = column("position", "m") if entity is None else known_text(columns.value(entity), entity.published_type)
     digest = f.call("sha256", joined(literal(f"{stream.salt}:"), as_text(who)))
@@ -156,7 +156,7 @@ def _insert_members(
 def _insert_rows(
     engine: Engine, stream: Stream, columns: Columns, axes: Sequence[Axis], member: str, label_places: str, batch: int
 ) -> None:
-    """Appends the rows to the table, in an order that nobody can draw again."""
+    """Appends the rows to the table in a random order that cannot be reproduced."""
     labels = {axis.bound: column(label_name(index), "l") for index, axis in enumerate(axes)}
     rows = exp.select(alias(literal(batch), BATCH))
     for b in columns.policy.published:
@@ -181,7 +181,7 @@ STATE = ("waiting", "read", "label")
 
 
 def is_whole(engine: Engine, stream: Stream) -> bool:
-    """Whether the stream's table is there, with its own columns."""
+    """Whether the stream's table exists with the stream's columns."""
     described = find_relation(engine, own_object(engine, stream.name))
     if described is None or described[0] != "table":
         return False
@@ -189,7 +189,7 @@ def is_whole(engine: Engine, stream: Stream) -> bool:
 
 
 def require_whole(engine: Engine, stream: Stream) -> None:
-    """Raises UserError if the stream's table is gone, or is another one, CatalogError if one of its state is."""
+    """Raises UserError if the stream's table is missing or has been replaced, CatalogError if a state table is."""
     if not is_whole(engine, stream):
         raise UserError(
             f"the table of the {stream} is gone, or has other columns; nothing was done",
@@ -205,7 +205,7 @@ def require_whole(engine: Engine, stream: Stream) -> None:
 
 
 def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> dict[int, str]:
-    """The SHA-256 of the rows of each batch, in whatever order they stand; of one batch if it is named."""
+    """Computes the SHA-256 of the rows of each batch, or of one batch; the order of rows does not change it."""
     rows = rows_in_utc(_table(engine, stream), stream.published)
     if batch is not None:
         rows.where(column(BATCH).eq(literal(batch)), copy=False)
@@ -220,7 +220,7 @@ def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> d
 
 
 def has_own_rows(engine: Engine, stream: Stream) -> bool:
-    """Whether the stream's table has the rows that were published, each as often, and no others."""
+    """Whether the stream's table has exactly the published rows, each as often as it was published."""
     known = engine.rows(
         exp.select(column("batch"), column("digest"))
         .from_(relation(("anon", "stream_batch")))
@@ -234,7 +234,7 @@ def _table(engine: Engine, stream: Stream) -> exp.Table:
 
 
 def _same_labels(engine: Engine, stream: Stream, batch: int | None) -> bool:
-    """Whether the table has as many rows of each label, in each batch, as were remembered with their respondents."""
+    """Whether the table has, in each batch, as many rows of each label as were recorded with their respondents."""
     quasi = stream.quasi_identifiers
     labels = [column(label_name(index), "l") for index in range(len(quasi))]
     published = exp.select(column(BATCH), *map(column, quasi), f.count()).from_(_table(engine, stream))
@@ -257,7 +257,7 @@ def _same_class() -> exp.Expr:
 
 
 def _people(stream: Stream, keys: Sequence[exp.Expr]) -> exp.Select:
-    """people, the number of respondents, and rows, of those published under a label, for each of the `keys`."""
+    """Counts the respondents (people) and the rows published under each label, grouped by the `keys`."""
     people = exp.select(alias(f.count_distinct(column("respondent", "m")), "people"), alias(f.count(), "rows"))
     people.from_(_members(stream).subquery("m"), copy=False)
     people.join(relation(stream.table("label"), as_="l"), on=_same_class(), copy=False)
@@ -265,7 +265,7 @@ def _people(stream: Stream, keys: Sequence[exp.Expr]) -> exp.Select:
 
 
 def require_batch(engine: Engine, stream: Stream, batch: int) -> int | None:
-    """The number of respondents of the class of a batch that has the fewest, None if it has no class.
+    """Returns the number of respondents in the smallest class of a batch; None for a batch without a class.
 
     Raises PrivacyViolation if they are too few, or have several rows in a class, or if other rows were published than
     were remembered.

@@ -321,8 +321,7 @@ class ReleaseLabels(NumberedLabels):
         bucketed: BucketedColumns | None = None,
         bucket: exp.Expr | None = None,
     ) -> exp.Select:
-        """Returns the codes of the release's rows, or with `bucketed` of its buckets' values, in the columns `names`.
-        """
+        """Returns the codes of the release's rows, or of its buckets' values, in the columns `names`."""
         rows = self.release.rows.subquery(ROW) if bucketed is None else bucketed.values.subquery(BUCKETED)
         return by.rows(rows, [self.columns[name][1].copy() for name in names], also, bucket)
 

@@ -215,8 +215,7 @@ class Constants:
     indexes: Mapping[str, int]
 
     def of(self, name: str, queries: str) -> exp.Select | None:
-        """Returns query, low and high: a column's constants for the queries of a table of `among`; None if it has none.
-        """
+        """Returns query, low and high: a column's constants for the queries of `among`; None if it has none."""
         if name not in self.indexes:
             return None
         of_column = column("column_index", "constant").eq(literal(self.indexes[name]))

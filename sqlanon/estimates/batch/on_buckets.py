@@ -109,8 +109,7 @@ class BucketCounts:
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """Returns the column with the number of copies of a value in its bucket; none if no bucket has a value twice.
-        """
+        """Returns a column with the number of copies of a value in its bucket; none if no value is repeated."""
         other = column("weight").neq(1)
         ((several,),) = self._engine.rows(exp.select(f.count()).from_(bucketed.values.subquery(BUCKETED)).where(other))
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
@@ -161,16 +160,14 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch:
 
 
 def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = ()) -> exp.Select:
-    """Returns one row a block: its number, the list of its rows' codes under `name`, and a list of each other column.
-    """
+    """Returns one row a block: its number, its rows' codes as the list `name`, and a list of each other column."""
     query = exp.select(column("block"), alias(listed_codes(codes), name))
     query.select(*(alias(f.call("list", column(other)), other) for other in others), copy=False)
     return query.from_(rows.subquery("encoded", copy=False), copy=False).group_by(column("block"), copy=False)
 
 
 def _certain(counts: str) -> exp.Select:
-    """Returns query, n and sums for releases whose buckets have one row each, so that every row satisfies for certain.
-    """
+    """Returns query, n and sums for buckets of one row each, in which a row satisfies for certain or not at all."""
     names = {name: column("rows") for name in ("hits", "squares", "low", "high")}
     query = exp.select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
     return query.from_(relation(counts))

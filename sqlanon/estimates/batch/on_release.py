@@ -256,8 +256,7 @@ class ReleaseAggregates:
         )
 
     def _with_counts(self, index: int) -> exp.Select:
-        """Returns label, shown and n for each label of a column: n is the number of its rows, or 1 if no label is `*`.
-        """
+        """Returns label, shown and n for each label of a column: n counts its rows, or is 1 if no label is `*`."""
         generalized, label_table = (
             self._release.generalized[self._names[index]],
             relation(self._classes.labels[index], as_="labels"),

@@ -159,8 +159,7 @@ def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
 def _satisfying_by_table_groups(
     release: ReleaseModel, index: int, batch: Mapping[int, Mapping[int, exp.Expr]]
 ) -> exp.Select:
-    """Returns query, bucket, satisfying and total: for each group with satisfying rows, their number and that of all.
-    """
+    """Returns query, bucket, satisfying and total: the rows of each group that satisfy a query, and all its rows."""
     values = release.bucketed[index].values
     parts: list[exp.Query] = []
     for number, conditions in batch.items():
@@ -364,8 +363,7 @@ class SeparateTableCounts:
 
 
 def _satisfying(counts: str, rows: int) -> exp.Select:
-    """Returns query, bucket, satisfying and total for a table whose rows are all one bucket; no row where none satisfy.
-    """
+    """Returns query, bucket, satisfying and total for a table whose rows are one bucket; only if any satisfy."""
     query = exp.select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
     query.select(alias(literal(rows), "total"), copy=False)
     return query.from_(relation(counts)).where(column("rows") > 0)

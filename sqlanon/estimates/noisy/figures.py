@@ -28,8 +28,7 @@ _TENTHS = 10
 
 @dataclass(frozen=True)
 class Priced:
-    """A query that can be answered, with all that its price depends on, computed without reading a row of the source.
-    """
+    """A query that can be answered, with all that its price depends on; no row of the source has been read."""
 
     query: NoisyQuery
     options: NoiseOptions

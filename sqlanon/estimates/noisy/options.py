@@ -227,8 +227,7 @@ def _candidates(value: Value) -> tuple[Decimal, ...]:
 
 
 def in_units(value: Decimal, decimals: int, name: str) -> int:
-    """Converts a value to units of its last of `decimals` decimals. Raises PolicyError for more decimals, or too large.
-    """
+    """Converts a value to units of the last of `decimals` decimals. Raises PolicyError if it has more of them."""
     scaled = value.scaleb(decimals)
     if scaled != scaled.to_integral_value():
         raise PolicyError(

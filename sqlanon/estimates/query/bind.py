@@ -31,17 +31,17 @@ _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Leas
 
 
 def leaf_name(index: int) -> str:
-    """The relation with the leaves of the generalized column at this index."""
+    """Returns the name of the relation with the leaves of generalized column `index`."""
     return f"leaf_{index}"
 
 
 def bucket_name(index: int) -> str:
-    """The relation with the values of each bucket, of the set of bucketed columns at this index."""
+    """Returns the name of the relation with the bucket values of column set `index`."""
     return f"bucket_{index}"
 
 
 def relations_in(tree: exp.Expr) -> list[str]:
-    """The relations whose columns an expression reads."""
+    """Returns the names of the relations whose columns an expression reads."""
     return list(dict.fromkeys(part.table for part in tree.find_all(exp.Column)))
 
 
@@ -78,7 +78,7 @@ class Binding:
             self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
 
     def _named(self) -> list[str]:
-        """The columns of the source that the query names, folded."""
+        """The folded names of the source's columns in the query."""
         parts = [a.argument for a in self.query.aggregates if a.function != "count"]
         # HAVING reads groups and aggregates, which are in this list themselves.
         parts += [self.query.where, *(lookup.on for lookup in self.query.lookups)]
@@ -87,7 +87,7 @@ class Binding:
         return [fold(part.name) for part in columns if self._is_of_source(part)]
 
     def _alone(self) -> int | None:
-        """The index of the set of bucketed columns with all columns of the query; None if there is no such set.
+        """The index of the set of bucketed columns that holds all columns of the query; None if there is none.
 
         The columns of one set are known exactly: buckets change no value. Where some values are counterfeits, they are
         not.
@@ -101,7 +101,7 @@ class Binding:
         return next(known, None)
 
     def _base(self) -> int | None:
-        """The index of the set of bucketed columns whose values stand for the rows, where all rows are one bucket.
+        """The index of the set of bucketed columns whose values represent the rows, if all rows are one bucket.
 
         Any set could, since nothing links it to rows. Sums have the best bounds among the rows themselves.
         """
@@ -111,12 +111,12 @@ class Binding:
         return next((positions[name][0] for name in self._named() if name in positions), 0)
 
     def _is_of_source(self, node: exp.Column) -> bool:
-        """Whether a column is the source's: without a table's name, unless a joined table has one of that name."""
+        """Whether a column belongs to the source: qualified by its alias, or unqualified and in no joined table."""
         qualifier = fold(node.table)
         return qualifier == fold(self.query.alias) or (qualifier == "" and not self._joined(node))
 
     def _joined(self, node: exp.Column) -> list[tuple[int, str]]:
-        """The joined tables that have this column, by the index of the join, with the name that it has there."""
+        """Returns the joined tables with this column: the index of the join, and the column's name there."""
         qualifier, name = fold(node.table), fold(node.name)
         return [
             (index, column_name)
@@ -128,21 +128,21 @@ class Binding:
         ]
 
     def owner(self, relation: str) -> str:
-        """The relation on whose rows a relation's columns are evaluated: for a joined table that of its key."""
+        """Returns the relation on whose rows a relation is evaluated: for a joined table, the relation of its key."""
         for index, owner in enumerate(self.owners):
             if relation == lookup_name(index):
                 return owner
         return relation
 
     def bound(self, tree: exp.Expr) -> exp.Expr:
-        """The expression with each column under the name of its relation. Raises PolicyError for one that has none."""
+        """Qualifies each column by its relation. Raises PolicyError for an unknown column."""
         bound = tree.transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
         require_known(tree)
         self._require_no_order_of_enums(tree)
         return bound
 
     def _require_no_order_of_enums(self, tree: exp.Expr) -> None:
-        """Raises PolicyError for an order of an ENUM's values: it is that of a dictionary which no release shows."""
+        """Raises PolicyError if an expression uses the order of an ENUM, because releases do not show that order."""
         for node in tree.walk():
             if isinstance(node, _ORDERS):
                 for part in node.find_all(exp.Column):
@@ -184,13 +184,13 @@ class Binding:
 
 
 def lookup_name(index: int) -> str:
-    """The relation of the joined table at this index."""
+    """Returns the name of the relation of joined table `index`."""
     return f"lookup_{index}"
 
 
 @dataclass
 class Factors:
-    """The parts of a query by the relation that they are evaluated on."""
+    """Splits the expressions of a query into parts, each evaluated on one relation."""
 
     binding: Binding
     # For each relation its expressions, by the names of the columns with their values.
@@ -199,12 +199,12 @@ class Factors:
     said: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
 
     def condition(self, tree: exp.Expr) -> exp.Expr:
-        """A condition as AND, OR and NOT over the columns of parts."""
+        """Returns a condition as AND, OR and NOT over columns of parts."""
         bound = self.binding.bound(tree)
         return self._split(bound, tree)
 
     def value(self, tree: exp.Expr) -> tuple[str, exp.Expr]:
-        """The relation of an expression and the expression there. Raises PolicyError if it needs several."""
+        """Returns the relation of an expression, and the bound expression. Raises PolicyError if it reads several."""
         bound = self.binding.bound(tree)
         return self._relation(bound, tree), bound
 
@@ -261,7 +261,7 @@ def _truth(tree: exp.Expr) -> exp.Expr:
 
 @dataclass(frozen=True)
 class Plan:
-    """A query taken apart: its condition over parts, its groups and the arguments of its aggregates."""
+    """A query split by relation: its condition over parts, its groups and the arguments of its aggregates."""
 
     factors: Factors
     condition: exp.Expr
@@ -274,7 +274,7 @@ class Plan:
 
 
 def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
-    """The query taken apart. Raises PolicyError for a part that the release cannot answer, and names the part."""
+    """Splits a query by relation. Raises PolicyError, naming it, for a part that the release cannot answer."""
     binding = Binding(query, release, [columns for _, columns in lookups])
     factors = Factors(binding)
     condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
@@ -319,7 +319,7 @@ def _not_null(tree: exp.Expr) -> exp.Expr:
 def relations_of(
     released: exp.Query, bucketed: Mapping[int, BucketedColumns], columns: Mapping[int, Generalized]
 ) -> dict[str, exp.Expr]:
-    """The relations that the parts of a plan read, by name; those of leaves have no more than a typed column."""
+    """Returns the relations that a plan reads, by name; relations of leaves have only a typed column."""
     relations: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
     for index, bucketed_columns in bucketed.items():
         relations[bucket_name(index)] = bucketed_columns.values.subquery(bucket_name(index))
@@ -331,7 +331,7 @@ def relations_of(
 
 
 def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> list[Number]:
-    """The kind of numbers of each aggregate. Raises PolicyError, naming it, for a part that DuckDB cannot bind."""
+    """Returns the number type of each aggregate. Raises PolicyError, naming it, for a part that DuckDB cannot bind."""
     kinds = [COUNTED for _ in plan.arguments]
     binding = plan.factors.binding
     for name, relation_rows in relations.items():
@@ -357,7 +357,7 @@ def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Exp
 
 
 def require_joins(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> None:
-    """Raises PolicyError where a value of the source may match several rows of a joined table, or the join may fail."""
+    """Raises PolicyError if a value may match several rows of a joined table, or if the join may fail."""
     binding = plan.factors.binding
     for index, lookup in enumerate(binding.query.lookups):
         on = binding.bound(lookup.on)
@@ -372,7 +372,7 @@ def require_joins(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr])
 
 
 def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
-    """The query joined with the tables that belong to one relation. Their keys are unique: no row is doubled."""
+    """Joins a query with the lookup tables of one relation; their keys are unique, so no row is repeated."""
     for index, relation_name in enumerate(plan.factors.binding.owners):
         if relation_name == owner:
             query = query.join(_lookup_table(plan, index), on=_joined_on(plan, index), join_type="LEFT", copy=False)
@@ -380,18 +380,18 @@ def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
 
 
 def said_parts(plan: Plan, name: str) -> list[Part]:
-    """The parts on a relation, each as the query writes it and as a bound expression."""
+    """Returns the parts on a relation, each as written in the query and as a bound expression."""
     said = plan.factors.said.get(name, {})
     return [(said[part_name], part) for part_name, part in plan.factors.parts.get(name, {}).items()]
 
 
 def parts_on(plan: Plan, name: str) -> list[exp.Alias]:
-    """The parts on a relation under their names, NULL where they fail."""
+    """Returns the parts on a relation under their names; a part that fails for a row is NULL."""
     return [alias(tried(part), part_name) for part_name, part in plan.factors.parts.get(name, {}).items()]
 
 
 def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
-    """The aggregates with an argument on a relation: their numbers, and the arguments as written and as bound."""
+    """Returns the aggregates with an argument on a relation: number, argument as written, argument as bound."""
     return [
         (index, said, argument[1])
         for index, (argument, said) in enumerate(zip(plan.arguments, plan.said, strict=True))
@@ -412,7 +412,7 @@ _KEY, _VALUE = "key", "value"
 
 
 def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tuple[str, str]) -> None:
-    """Raises PolicyError if a value of the first type is equal to several keys, which are of the second type.
+    """Raises PolicyError if a value of the first type of `kinds` equals several keys, which have the second type.
 
     NULL is equal to no key. Two keys that equal one value are the same once they are cast to the value's type, so
     that a cast of the keys finds every such value.

@@ -1,4 +1,4 @@
-"""Aggregates with a conjunction of conditions on one column each, of which many can be answered at once."""
+"""Finds aggregates whose condition is a conjunction of conditions on single columns: many are answered at once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _LEFT = {True: exp.Literal.string(""), False: exp.Literal.number("0")}
 
 @dataclass(frozen=True)
 class Slot:
-    """The constants of one comparison with `IN` or `BETWEEN`."""
+    """Constants of one comparison by `IN` or `BETWEEN`."""
 
     # The texts, or the whole numbers as they were written.
     values: tuple[str, ...]
@@ -74,11 +74,11 @@ class WorkloadQuery:
     columns: tuple[str, ...] = ()
 
     def conditions(self) -> dict[str, Slot]:
-        """The slot of each column that the template's condition compares, by its folded name."""
+        """The slot of each column that the template compares, by the folded name of the column."""
         return dict(zip(self.columns, self.slots, strict=True))
 
     def whole(self) -> AggregateQuery:
-        """The query with its constants."""
+        """The parsed query with its constants in place of the slots."""
         return parsed(self.text) if self.slots else self.query
 
 
@@ -116,7 +116,7 @@ class Templates:
 
 
 def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """The parts of a condition that have to be true together."""
+    """Yields the conjuncts of a condition."""
     if isinstance(tree, exp.And):
         yield from conjuncts(tree.left)
         yield from conjuncts(tree.right)
@@ -127,7 +127,7 @@ def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
-    """The text without its constants, and the slots; None for a text that only a parser can read."""
+    """Replaces the constants of a query's text by slots; None for a text that needs a parser."""
     slots: list[Slot] = []
     known = True
 
@@ -152,9 +152,9 @@ def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
 
 
 def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple[str, ...]] | None:
-    """The parsed template and the columns that its conjuncts compare.
+    """Parses a template; returns it and the columns that its conjuncts compare.
 
-    None unless each conjunct has one of the slots, and nothing else has one.
+    None unless each conjunct has exactly one slot, and no other part of the query has any.
     """
     try:
         query = parsed(text)
@@ -174,7 +174,7 @@ def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple
 
 
 def _has(part: exp.Expr, slot: Slot) -> bool:
-    """Whether a conjunct compares a column with the constants that stand for a slot, and does nothing else."""
+    """Whether a conjunct is a comparison of a column with a slot's constants, and nothing else."""
     if not isinstance(part.this, exp.Column):
         return False
     left = _LEFT[slot.text]
@@ -184,7 +184,7 @@ def _has(part: exp.Expr, slot: Slot) -> bool:
 
 
 def _only(part: exp.Expr, expected: dict[str, exp.Expr | None]) -> bool:
-    """Whether a node has exactly these parts, each equal to the expected one where that is not None."""
+    """Whether a node has exactly the expected arguments; None accepts any value of an argument."""
     present = {name: value for name, value in part.args.items() if value}
     return present.keys() == expected.keys() and all(
         value is None or present[name] == value for name, value in expected.items()
@@ -204,7 +204,7 @@ Condition = exp.Expr | Slot
 
 @dataclass(frozen=True)
 class Conjunction:
-    """A condition on each of one or more columns, by their folded names."""
+    """Conditions on single columns, by the folded names of the columns, all of which have to hold."""
 
     conditions: Mapping[str, Condition]
     # The constants that trees compare the values of generalized columns with.
@@ -216,7 +216,7 @@ class Conjunction:
         return any(isinstance(condition, Slot) for condition in self.conditions.values())
 
     def with_value(self, name: str) -> Conjunction:
-        """The conjunction of this condition and that a column is not NULL."""
+        """Returns this condition with the further condition that a column is not NULL."""
         condition = self.conditions.get(name)
         if isinstance(condition, Slot):
             # NULL is none of its constants.
@@ -228,7 +228,7 @@ class Conjunction:
 
 @dataclass(frozen=True)
 class ConjunctiveAggregate:
-    """One aggregate of a query of a workload, with the query's condition."""
+    """One aggregate of a workload's query, with the query's condition."""
 
     # The number of the query in the workload.
     number: int
@@ -243,16 +243,16 @@ class ConjunctiveAggregate:
 
     @property
     def conditions(self) -> tuple[int, Mapping[str, Condition]]:
-        """The query's number, and its conditions by the folded names of the columns."""
+        """The number of the query, and its conditions by the folded names of the columns."""
         return self.number, self.condition.conditions
 
     def at_once(self, release: ReleaseModel) -> bool:
-        """Whether it counts rows of a release whose columns are exact or bucketed, so that no label has shares."""
+        """Whether this counts rows, and reads only exact or bucketed columns of the release."""
         return self.argument is None and not release.generalized
 
 
 def common_type(slot: Slot, kind: str) -> str | None:
-    """The type in which values of type `kind` and a slot's constants compare as in the query; None if unknown."""
+    """Returns the type in which values of type `kind` are compared with a slot's constants; None if it is unknown."""
     if not slot.text:
         return "HUGEINT" if _WHOLE.fullmatch(kind) else None
     if kind == "VARCHAR":
@@ -289,7 +289,7 @@ class Conjunctions:
         self._known: dict[str, bool] = {}
 
     def of(self, workload_query: WorkloadQuery) -> list[ConjunctiveAggregate]:
-        """The aggregates of a query; none where it has to be answered by itself, or is refused."""
+        """Returns the aggregates of a query; none for a query that is answered alone, or refused."""
         if not is_plain(workload_query.query) or workload_query.query.where is None:
             return []
         if fold(workload_query.query.source.name) not in map(fold, self._release.names):
@@ -310,7 +310,7 @@ class Conjunctions:
         return {*condition.conditions, *arguments} <= set(positions) and len(self._bucketed_sets(condition)) == 1
 
     def _bucketed_sets(self, condition: Conjunction) -> set[int]:
-        """The indexes of the sets of bucketed columns that it has conditions on."""
+        """Returns the indexes of the sets of bucketed columns that a condition reads."""
         positions = self._release.bucketed_positions
         return {positions[name][0] for name in condition.conditions if name in positions}
 
@@ -324,7 +324,7 @@ class Conjunctions:
         return len(bucketed) <= 1 and not part.alone
 
     def _is_known(self, aggregate: Aggregate) -> bool:
-        """Whether an aggregate is of rows, or of the values of an exact or a generalized column."""
+        """Whether an aggregate counts rows, or reads an exact or a generalized column."""
         if aggregate.argument is None:
             return aggregate.function == "count"
         if not isinstance(aggregate.argument, exp.Column):
@@ -387,6 +387,6 @@ def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | Non
 
 
 def _of_value(tree: exp.Expr) -> exp.Expr:
-    """A bound condition as a condition on `VALUE`, changed in place."""
+    """Rewrites a bound condition, in place, as a condition on `VALUE`."""
     value = tree.transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node, copy=False)
     return tried(cast(paren(value), "BOOLEAN"))

@@ -1,4 +1,4 @@
-"""The functions and operators that an estimated query may have: anything else could yield a guess or worse."""
+"""Allow-list of functions and operators in estimated queries; anything else is refused."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _WILDCARDS = "%_"
 
 
 def require_known(tree: exp.Expr) -> None:
-    """Raises PolicyError, naming it, for anything in an expression that is not known to be safe to evaluate."""
+    """Raises PolicyError, naming the node, for a function or operator that is not on the allow-list."""
     for node in tree.walk():
         if type(node) not in _KNOWN:
             raise refused(node, "cannot be estimated", "compare columns with constants, or compute less")
 
 
 def is_ordered(tree: exp.Expr, relation: str) -> bool:
-    """Whether a condition only compares the leaf of this relation with constants, in the order of its values.
+    """Whether a condition is made of comparisons of this relation's leaf with constants, in the order of values.
 
     Its truth then does not change between two neighbouring constants. LIKE counts where
     its pattern is a prefix: texts that begin alike stand together.
@@ -52,7 +52,7 @@ def is_ordered(tree: exp.Expr, relation: str) -> bool:
 
 
 def _compares_leaf(tree: exp.Expr) -> bool:
-    """Whether this is one comparison of a leaf with NULL, or with what reads no column, in the order of its values."""
+    """Whether a node compares a leaf with NULL, or by order with an expression that reads no column."""
     if isinstance(tree, exp.Is):
         return _is_leaf(tree.this) and isinstance(tree.expression, exp.Null)
     if isinstance(tree, exp.Between):
@@ -69,7 +69,7 @@ def _compares_leaf(tree: exp.Expr) -> bool:
 
 
 def like_prefix(tree: exp.Like) -> str | None:
-    """The prefix that LIKE 'prefix%' asks for; None for any other pattern."""
+    """Returns the prefix of LIKE 'prefix%'; None for any other pattern."""
     pattern = tree.expression
     if not (isinstance(pattern, exp.Literal) and pattern.is_string and pattern.this.endswith("%")):
         return None
@@ -90,13 +90,13 @@ def _is_leaf(tree: exp.Expr) -> bool:
 
 
 def constants_of(tree: exp.Expr, relation: str) -> list[exp.Expr]:
-    """The expressions that the leaves of a relation are compared with in a condition that `is_ordered`."""
+    """Returns the expressions with which a condition that `is_ordered` compares a relation's leaves."""
     compared = (node for node in tree.walk() if isinstance(node, _COMPARISONS) and _reads(node, relation))
     return [constant for node in compared for constant in _compared_with(node)]
 
 
 def _compared_with(node: exp.Expr) -> list[exp.Expr]:
-    """The expressions that a comparison of a leaf compares it with."""
+    """Returns the operands with which a comparison compares a leaf."""
     if isinstance(node, exp.Between):
         return [node.args["low"], node.args["high"]]
     if isinstance(node, exp.In):
@@ -109,7 +109,7 @@ def _compared_with(node: exp.Expr) -> list[exp.Expr]:
 
 
 def behind(prefix: str) -> str | None:
-    """The least text that sorts after all texts with this prefix; None if there is none."""
+    """Returns the smallest text that sorts after all texts with this prefix; None if there is none."""
     while prefix:
         last = ord(prefix[-1]) + 1
         # Code points from D800 to DFFF are no characters.
@@ -131,12 +131,12 @@ Part = tuple[exp.Expr, exp.Expr]
 
 
 def tried(part: exp.Expr) -> exp.Expr:
-    """The value of a part, or NULL where it fails."""
+    """Wraps a part in TRY: it is NULL for a row for which it fails."""
     return f.try_(_by_itself(part))
 
 
 def _by_itself(part: exp.Expr) -> exp.Expr:
-    """A part as a CASE, so that DuckDB computes all of it inside TRY, even what it shares with other expressions."""
+    """Wraps a part in CASE, so that DuckDB evaluates it inside TRY even if another expression shares it."""
     first_column = part.find(exp.Column)
     if first_column is None or part is first_column:
         return part.copy()

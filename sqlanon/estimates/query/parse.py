@@ -1,4 +1,4 @@
-"""Parses an aggregate query into its parts, and refuses anything else by its name."""
+"""Parses an aggregate query into its parts, and refuses any other query with the name of what is refused."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Group:
-    """A column of the result that rows are grouped by."""
+    """A column of the result that is a group."""
 
     name: str
     expression: exp.Expr
@@ -87,7 +87,7 @@ class AggregateQuery:
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        """The aggregates of the result, and then those that only HAVING reads."""
+        """The aggregates of the result, followed by those that only HAVING reads."""
         aggregates = [item for item in self.items if isinstance(item, Aggregate)]
         known = [(aggregate.function, aggregate.argument) for aggregate in aggregates]
         for node in aggregates_in(self.having):
@@ -99,7 +99,7 @@ class AggregateQuery:
 
 
 def parsed(text: str) -> AggregateQuery:
-    """The parts of the query.
+    """Parses an aggregate query.
 
     Raises StatementError for a text that is no query, and PolicyError for a query that cannot be estimated.
     """
@@ -124,7 +124,7 @@ def parsed(text: str) -> AggregateQuery:
 
 
 def plain_select(text: str) -> exp.Select:
-    """The tree of the query; raises StatementError for a text that is no query, PolicyError for another than SELECT."""
+    """Parses a SELECT; raises StatementError for a text that is no query, PolicyError for another statement."""
     try:
         trees = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
@@ -138,37 +138,37 @@ def plain_select(text: str) -> exp.Select:
 
 
 def _group(expression: exp.Expr, items: Sequence[Group | Aggregate]) -> Group:
-    """The column of the result that rows are grouped by, without a name where the result does not have it."""
+    """Returns the group of an expression of GROUP BY; it has no name if the result does not show it."""
     same = (item for item in items if isinstance(item, Group) and item.expression == expression)
     return next(same, Group("", expression))
 
 
 def excerpt(tree: exp.Expr) -> str:
-    """A part of the query as errors quote it, shortened if it is long."""
+    """Returns the text of a part of the query for an error message, shortened."""
     text = tree.sql(dialect="duckdb")
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
 def refused(tree: exp.Expr, why: str, hint: str | None = None) -> PolicyError:
-    """The error for a part of the query, with its position in the query's text."""
+    """Returns the error for a part of the query, with the part's position in the text."""
     return PolicyError(f"{excerpt(tree)}: {why}", hint=hint, position=_position(tree))
 
 
 def _position(tree: exp.Expr) -> Position | None:
-    """The position of the first word of a part."""
+    """Returns the position of a part's first word in the text of the query."""
     known = [node.meta for node in tree.walk() if node.meta_get("start") is not None]
     positions = [(int(token["line"]), int(token["col"]) - (int(token["end"]) - int(token["start"]))) for token in known]
     return Position(*min(positions)) if positions else None
 
 
 def aggregates_in(tree: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The calls of aggregates in an expression."""
+    """Yields the aggregate calls in an expression."""
     if tree is not None:
         yield from (node for node in tree.walk() if type(node) in _FUNCTIONS)
 
 
 def aggregate_of(node: exp.Expr) -> Aggregate | None:
-    """The aggregate that an expression is; None for any other expression."""
+    """Returns an expression as an Aggregate; None if it is not an aggregate."""
     return _aggregate(node, "") if type(node) in _FUNCTIONS else None
 
 
@@ -208,7 +208,7 @@ def qualified_name(table: exp.Table) -> QualifiedName:
 
 
 def grouping(select: exp.Select) -> Iterator[exp.Expr]:
-    """The expressions of GROUP BY, those of the result's columns where it has their names or numbers."""
+    """Yields the expressions of GROUP BY; names and numbers of result columns are replaced by their expressions."""
     clause = select.args.get("group")
     if clause is None:
         return
@@ -223,7 +223,7 @@ def grouping(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def _grouped_by(part: exp.Expr, outputs: Sequence[exp.Expr], named: Mapping[str, exp.Expr]) -> exp.Expr:
-    """The meaning of a part of GROUP BY: an output of the query by its number or, of those in `named`, its name."""
+    """Resolves a part of GROUP BY: the number of a result column, its name, or else the part itself."""
     if isinstance(part, exp.Literal) and part.is_int:
         if not 1 <= int(part.this) <= len(outputs):
             raise refused(part, "the result has no such column")
@@ -289,7 +289,7 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
 
 
 def _sides(on: exp.EQ, table: str) -> tuple[exp.Column, exp.Column] | None:
-    """The column of another relation and the one of the table that are equal; None for any other equality."""
+    """Returns the two columns of a join's equality: the other relation's and the table's; None for another equality."""
     if not isinstance(on.left, exp.Column) or not isinstance(on.right, exp.Column):
         return None
     for key_side, source_column in ((on.left, on.right), (on.right, on.left)):
@@ -299,5 +299,5 @@ def _sides(on: exp.EQ, table: str) -> tuple[exp.Column, exp.Column] | None:
 
 
 def is_plain(query: AggregateQuery) -> bool:
-    """Whether it has a single row, of figures over the source alone."""
+    """Whether the query has one row of figures over the source alone: no groups, joins or HAVING."""
     return not (query.groups or query.lookups or query.having is not None)

@@ -1,4 +1,4 @@
-"""The rows of an estimate's answer: groups, and for each aggregate the estimate, its spread and its bounds."""
+"""Builds the answer of an estimate: a row for each group with estimate, spread and bounds of each aggregate."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ class Answer:
     uniform: Sequence[str]
 
     def query(self) -> exp.Select:
-        """The answer, in the order of its groups."""
+        """Returns the answer, sorted by its groups."""
         return self._answer(self.outputs)
 
     def as_texts(self) -> exp.Select:
-        """The answer with each group, and each figure that may be longer than a number of Python's, as a text."""
+        """Returns the answer with groups as texts, and as texts the figures that may exceed Python's numbers."""
         outputs = self._cast(_VARCHAR, ("_low", "_high"))
         return self._answer(outputs)
 
     def all_groups(self) -> exp.Select:
-        """All groups, as texts, with their figures as DOUBLE and a last column: whether HAVING keeps them."""
+        """Returns all groups as texts, their figures as DOUBLE, and a last column: whether HAVING keeps the group."""
         passes = exp.true() if self.having is None else f.coalesce(self.having.copy(), exp.false())
         return self._ordered(exp.select(*self._cast(_DOUBLE, _ENDS), passes).from_(relation(self.rows)))
 
@@ -83,7 +83,7 @@ class Answer:
         return self._ordered(query if self.having is None else query.where(self.having.copy()))
 
     def _cast(self, to: exp.DataType, ends: Sequence[str]) -> list[exp.Expr]:
-        """The columns with every group as a text, and these figures of another type."""
+        """Returns the columns, groups as texts and the figures `ends` cast to a type."""
         remaining = iter(self.outputs)
         outputs: list[exp.Expr] = []
         for item in self.items:
@@ -102,7 +102,7 @@ class Answer:
 def answered(
     engine: Engine, query: AggregateQuery, combinations: Combinations, withheld: int | None, scratch: Scratch
 ) -> Answer:
-    """The answer to a query. Raises PolicyError for too many groups, and for a HAVING that estimates cannot decide."""
+    """Answers a query. Raises PolicyError for too many groups, and for a HAVING that estimates cannot decide."""
     table = scratch.table("estimate", _figures(engine, combinations, withheld))
     rows = scratch.table("answer", _answered(combinations, table, withheld))
     having = None
@@ -130,7 +130,7 @@ def answered(
 
 
 def _room(engine: Engine, combinations: Combinations, withheld: int | None) -> int | None:
-    """Returns the largest number of rows that may be in groups in which no released row is known to be."""
+    """Returns the largest number of rows that groups without a certain released row may have; None if unknown."""
     return withheld if withheld is None or not combinations.open_groups else withheld + _rows_of(engine, combinations)
 
 
@@ -143,7 +143,7 @@ def _rows_of(engine: Engine, combinations: Combinations) -> int:
 
 
 def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -> exp.Query:
-    """Every figure of each group and aggregate, from the combinations of the classes and the leaves."""
+    """Returns all figures of each group and aggregate, from the combinations of classes and leaves."""
     queries = [_figures_of(combinations, exact, withheld) for exact in combinations.tables]
     if any(kind.wide for kind in combinations.kinds):
         rows = _rows_of(engine, combinations)
@@ -154,7 +154,7 @@ def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -
 
 
 def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -> exp.Select:
-    """Every figure of each group, of the aggregates whose numbers are exact or of those whose are not."""
+    """Returns all figures of each group, for the aggregates over exact numbers or for those over inexact ones."""
     combination = combinations.tables[exact]
     classes = fixed("estimate", {"combination": combination})
     tables: dict[str, str | exp.Query] = {
@@ -187,7 +187,7 @@ def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -
 
 
 def _bounds(combinations: Combinations, combination: str, *, exact: bool) -> exp.Query:
-    """key, number, low and high: the bounds of counts from the values that buckets have, if any."""
+    """Returns key, number, low and high: the bounds of counts by the values of buckets, if there are any."""
     counts = _numbers(combinations, counts=True)
     if combinations.sums and exact and counts:
         rows = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*counts))
@@ -197,13 +197,13 @@ def _bounds(combinations: Combinations, combination: str, *, exact: bool) -> exp
 
 
 def _numbers(combinations: Combinations, *, counts: bool) -> list[exp.Expr]:
-    """The numbers of the aggregates that count, or of the others."""
+    """Returns the numbers of the aggregates that are counts, or of the others."""
     numbered = enumerate(combinations.aggregates, start=1)
     return [literal(number) for number, item in numbered if (item.function == "count") is counts]
 
 
 def _answered(combinations: Combinations, table: str, withheld: int | None) -> exp.Select:
-    """A row a group: group_i, and for each aggregate its four figures, value_i, value_i_spread, ..."""
+    """Returns a row for each group: group_i, and the figures value_i, value_i_spread, ... of each aggregate."""
     groups = [f"group_{i}" for i in range(combinations.groups)]
     keys = [alias(f.call("struct_extract", column("key"), literal(name)), name) for name in groups]
     figures: list[exp.Expr] = []
@@ -228,7 +228,7 @@ def _answered(combinations: Combinations, table: str, withheld: int | None) -> e
 
 
 def _figure(combinations: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
-    """One figure of an aggregate, bounds in parts."""
+    """Returns one figure of an aggregate; bounds are numbers of parts."""
     function = combinations.aggregates[number - 1].function
     of_aggregate = column("number").eq(number)
     name = function + end
@@ -245,7 +245,7 @@ def _figure(combinations: Combinations, number: int, end: str, withheld: int | N
 
 
 def _outputs(query: AggregateQuery, combinations: Combinations) -> list[exp.Alias]:
-    """The result's columns by their names."""
+    """Returns the columns of the answer under their names."""
     outputs: list[exp.Alias] = []
     for item in query.items:
         if isinstance(item, Aggregate):
@@ -258,7 +258,7 @@ def _outputs(query: AggregateQuery, combinations: Combinations) -> list[exp.Alia
 
 
 def _having(query: AggregateQuery, combinations: Combinations) -> exp.Expr:
-    """The condition of HAVING over the columns of groups and estimates."""
+    """Returns the condition of HAVING, bound to the columns of groups and estimates."""
     assert query.having is not None
     calls = [(aggregate.function, aggregate.argument) for aggregate in combinations.aggregates]
 

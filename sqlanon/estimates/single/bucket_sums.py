@@ -1,4 +1,4 @@
-"""Bounds and variances of figures of buckets, which no row and no value of a bucket enters twice.
+"""Bounds and variances of figures over buckets, in which each row takes one of its bucket's values.
 
 The files under sql/estimates say how: bucket_bounds.sql how many rows satisfy, bucket_ends.sql what they add up to at
 least and at most, bucket_variances.sql how much that varies.
@@ -26,7 +26,7 @@ VARIANCES = ("hits_variance", "covariance", "value_variance")
 
 @dataclass(frozen=True)
 class DealtColumn:
-    """The evaluated values of a set of bucketed columns, and the table of their signatures."""
+    """A set of bucketed columns: its evaluated values, and the table of their signatures."""
 
     # The relation of the values, and its place among those that combinations draw from.
     name: str
@@ -53,20 +53,20 @@ class BucketSums:
     sets: int
 
     def count_bounds(self, combination: exp.Query) -> exp.Query:
-        """key, number, low and high: the bounds of how many rows satisfy."""
+        """Returns key, number, low and high: the bounds of the number of rows that satisfy."""
         ends = [alias(f.sum(column(end)), end) for end in ("low", "high")]
         bounds = exp.select(column("key"), column("number"), *ends).from_(self._bounds(combination).subquery("bound"))
         return bounds.group_by(column("key"), column("number"))
 
     def ends(self, combination: exp.Query, exact: bool) -> exp.Query:
-        """The rows that figures.sql makes bounds of (bucket_ends.sql)."""
+        """Returns the rows of bucket_ends.sql, from which figures.sql computes bounds."""
         items = fixed("bucket_items", {"combination": combination, "value": self.values[exact]})
         return fixed("bucket_ends", {"item": items, "bound": self._bounds(combination.copy(), by_values=True)})
 
     def variances(self, combination: exp.Query) -> exp.Query | None:
-        """key, number and the variances of sums over rows that are dealt one of each bucket's values.
+        """Returns key, number and the variances of sums in which each row takes one value of its bucket.
 
-        None where rows have several values, or labels: then they are taken to be independent.
+        None if rows have several values, or labels: their values are then assumed to be independent.
         """
         if self.sets > 1 or self.labelled:
             return None
@@ -81,7 +81,7 @@ class BucketSums:
         return fixed("bucket_variances", tables)
 
     def _bounds(self, combination: exp.Query, *, by_values: bool = False) -> exp.Query:
-        """component, key, number, low and high of bucket_bounds.sql."""
+        """Returns component, key, number, low and high, computed by bucket_bounds.sql."""
         above = fixed("bucket_bounds", {"bucket_limit": self._limits(combination, by_values)})
         if not self.labelled:
             return above
@@ -90,9 +90,9 @@ class BucketSums:
         return fixed("sided_bounds", {"above": above, "below": below})
 
     def _limits(self, combination: exp.Query, by_values: bool) -> exp.Query:
-        """The limits of buckets. Where they are of several tables, those of the values that an aggregate adds up.
+        """Returns the limits of buckets; of buckets of several tables, those of the values that an aggregate adds.
 
-        Each bucket of these is a component by itself then.
+        Each of the latter buckets is then a component of its own.
         """
         limits = fixed("bucket_limits", {"combination": combination})
         if not (by_values and self.linked and self.positions):
@@ -110,7 +110,7 @@ class BucketSums:
 
 
 def added_values(plan: Plan, sets: Sequence[DealtColumn], kinds: Sequence[Number], exact: bool) -> exp.Query:
-    """place, number, signature, weight and value of the values of buckets that exact, or inexact, aggregates add up."""
+    """Returns place, number, signature, weight and value: the bucket values that (in)exact aggregates add up."""
     queries: list[exp.Query] = []
     for number, argument in enumerate(plan.arguments):
         for values in sets:
@@ -133,6 +133,6 @@ def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Select:
 
 
 def unvaried(combination: str) -> exp.Query:
-    """key, number and the variances of bucket_variances.sql of no aggregate."""
+    """Returns the columns of bucket_variances.sql without a row."""
     variances = (alias(cast(exp.null(), "DOUBLE"), name) for name in VARIANCES)
     return exp.select(column("key"), column("number"), *variances).from_(relation(combination)).where(exp.false())

@@ -1,4 +1,4 @@
-"""A query's aggregates over every class of released rows and every combination of leaves below its labels."""
+"""Combines the classes of released rows with the leaves below their labels, for a query's aggregates."""
 
 from __future__ import annotations
 
@@ -44,28 +44,28 @@ AGAIN = "it was changed: create it again"
 
 
 def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
-    """The values of each bucket: any row of it has any of them, each as likely as it is frequent."""
+    """Returns the values of buckets as leaves; a row has each value of its bucket in proportion to its frequency."""
     parts = (column(name) for name in (*map(bucketed_value, range(len(bucketed.columns))), "weight"))
     return exp.select(alias(column("bucket"), "label"), *parts).from_(bucketed.values.subquery("bucket"))
 
 
 def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Expr:
-    """The bucket of a row of the release for a set of bucketed columns."""
+    """Returns the expression of a released row's bucket, for a set of bucketed columns."""
     return literal(0) if bucketed.bucket is None else column(bucketed.bucket, rows)
 
 
 def bucket_column(release: ReleaseModel, index: int) -> str:
-    """The column of the classes with the bucket of the set of columns at this index, or of all if they share it."""
+    """Returns the name of the classes' column with the bucket of column set `index`; all sets may share one."""
     return f"bucket_{index}" if release.linked else "bucket"
 
 
 def component(release: ReleaseModel, classes: str) -> exp.Expr:
-    """The component that is bounded by itself: a bucket, or all rows where sets of columns have different buckets."""
+    """Returns the unit that has bounds of its own: a bucket, or all rows if the sets of columns have other buckets."""
     return literal(0) if release.linked else column("bucket", classes)
 
 
 def require_linked(engine: Engine, release: ReleaseModel) -> None:
-    """Raises DataError unless each group of a table has as many rows as the release links to it, and counterfeits."""
+    """Raises DataError unless each group of a table has as many rows as links and counterfeits lead to it."""
     for bucketed in release.bucketed:
         count = literal(1) if release.counted is None else column(release.counted)
         linked = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(count, "n"))
@@ -78,7 +78,7 @@ def require_linked(engine: Engine, release: ReleaseModel) -> None:
 
 
 def require_whole(engine: Engine, release: str, classes: str, values: str) -> None:
-    """Raises DataError unless every bucket of the rows has as many values as rows."""
+    """Raises DataError unless each bucket has as many values as rows."""
     if _differ(engine, relation(classes), relation(values)):
         raise DataError(f"buckets of {release} do not have as many values as rows", hint=AGAIN)
 
@@ -97,7 +97,7 @@ def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table
 
 
 def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Expr, str]], aggregates: int) -> None:
-    """Raises PolicyError where there are too many combinations of rows and values.
+    """Raises PolicyError if there would be too many combinations of rows and values.
 
     `signatures` are the tables of signatures, each with the column of the classes that has its label.
     """
@@ -119,9 +119,9 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
 
 
 def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
-    """Returns for each relation of values the bucket and the signature of a combination.
+    """Returns a list of structs: for each relation of values, the bucket and the signature of a combination.
 
-    With them are the number of the bucket's values with this signature, and its numbers of signatures and of values.
+    A struct also has the number of the bucket's values with this signature, of its signatures and of its values.
     """
 
     def draw(index: int, name: str, bucket: exp.Expr) -> exp.Expr:
@@ -139,7 +139,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 @dataclass(frozen=True)
 class BucketDraws:
-    """The relations of buckets with the bucket of a class in each, and the component that is bounded by itself."""
+    """The relations of buckets with a class's bucket in each, and the component that has bounds of its own."""
 
     component: exp.Expr
     relations: Sequence[tuple[str, exp.Expr]]
@@ -152,7 +152,7 @@ def combination(
     taken: BucketDraws | None,
     numbers: Mapping[int, Number],
 ) -> exp.Query:
-    """A row for each aggregate, class and combination of signatures of its labels and of the `taken` values of buckets.
+    """Returns a row for each aggregate, class, and combination of its labels' signatures and the `taken` bucket values.
 
     The aggregates are those of `numbers`, which are all exact or all inexact. Labels on which an aggregate does
     not depend are left out of it: their leaves need not be known.
@@ -177,7 +177,7 @@ def _of_aggregate(
     key: exp.Expr,
     listed: Sequence[exp.Expr],
 ) -> exp.Select:
-    """The rows of one aggregate; `key` is that of its groups, `listed` are flags of the relations of groups."""
+    """Returns the rows of one aggregate; `key` identifies its group, `listed` are flags of the groups' relations."""
     holds = exp.and_(_placed(plan.condition), _placed(plan.present[number]), *(flag.copy() for flag in listed))
     values = _values(plan, number, kind)
     read = {name for tree in (holds, key, *values) for name in relations_in(tree)}
@@ -208,7 +208,7 @@ def _of_aggregate(
 
 
 def _placed(tree: exp.Expr) -> exp.Expr:
-    """An expression over parts in which those of the released rows are columns of the classes."""
+    """Returns an expression in which parts of the released rows become columns of the classes."""
 
     def moved(node: exp.Expr) -> exp.Expr:
         return column(node.name, CLASS) if isinstance(node, exp.Column) and node.table == ROW else node
@@ -217,7 +217,7 @@ def _placed(tree: exp.Expr) -> exp.Expr:
 
 
 def _values(plan: Plan, number: int, kind: Number) -> list[exp.Expr]:
-    """The moments of the argument of an aggregate; those of 1 where it has none."""
+    """Returns the moments of an aggregate's argument; those of the number 1 for count(*)."""
     argument = plan.arguments[number]
     if argument is None:
         part = kind.parts(literal(1))
@@ -238,7 +238,7 @@ def _values(plan: Plan, number: int, kind: Number) -> list[exp.Expr]:
 
 @dataclass(frozen=True)
 class BucketTable:
-    """A table of the contents of buckets: `bucket`, perhaps `weight`, and `others`, which tell kinds apart."""
+    """A table of bucket contents: `bucket`, optionally `weight`, and the columns `others`, which define the kinds."""
 
     table: str
     bucket: str
@@ -250,9 +250,9 @@ class BucketTable:
 
 
 def alike_buckets(engine: Engine, sides: Sequence[BucketTable], scratch: Scratch) -> str | None:
-    """The table of bucket and copies: for each kind of buckets one bucket of it, and how many there are.
+    """Creates a table of bucket and copies: one bucket of each kind of equal buckets, and the size of the kind.
 
-    None where there are too many kinds of rows and values for their counts to fit a code.
+    None if the counts of rows and values do not fit a code.
     """
     kinds = [_kinds(side, scratch) for side in sides]
     facts = [_facts(engine, side, table) for side, table in zip(sides, kinds, strict=True)]
@@ -271,7 +271,7 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], scratch: Scratch
 
 
 def copied(side: BucketTable, alike: str | None) -> exp.Select:
-    """The rows of one of the buckets that are alike, each with a `weight` for all of them."""
+    """Returns the rows of one bucket of each kind, their `weight` multiplied by the size of the kind."""
     query = exp.select(column(side.bucket, "content"), *(column(name, "content") for name in side.others))
     query.from_(relation(side.table, as_="content"), copy=False)
     if alike is None:
@@ -289,7 +289,7 @@ def _kinds(side: BucketTable, scratch: Scratch) -> str:
 
 
 def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
-    """The numbers of kinds and of rows; None for the rows where a bucket is NULL, or a weight no whole number."""
+    """Returns the numbers of kinds and of rows; None for the rows if a bucket is NULL or a weight is not whole."""
     n = side.count()
     trunc = f.call("trunc", n.copy())
     whole = exp.and_(n >= 0, n.eq(trunc))
@@ -302,7 +302,7 @@ def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | No
 
 
 def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
-    """bucket and code of each row: the bits of a number that count its kind."""
+    """Returns bucket and code of each row; the code counts the row's kind in bits of its own."""
     number = paren(column("kind") + literal(first))
     shift = paren(number * literal(bits))
     unit = alias(infix(typed(literal(1)), "<<", typed(shift)), "unit")
@@ -325,7 +325,7 @@ def _alike(codes: Sequence[exp.Query]) -> exp.Select:
 
 
 def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
-    """The number of rows by the codes: too few where a bucket has more rows of a kind than the bits can count."""
+    """Counts the rows by their codes; fewer than there are if a bucket has more rows of a kind than the bits count."""
     digits: list[exp.Expr] = []
     for kind in range(count):
         shifted = infix(huge(column("code")), ">>", huge(literal(bits * kind)))

@@ -62,7 +62,7 @@ _PARTS = ("shown", "low", "high")
 
 @dataclass(frozen=True)
 class Combinations:
-    """The classes of released rows, each combined with the leaves below its labels."""
+    """The classes of released rows, combined with the leaves below their labels."""
 
     # The tables `combination` that estimate.sql reads, by whether the numbers in them are exact.
     tables: Mapping[bool, str]
@@ -87,7 +87,7 @@ def combined(
     lookups: Sequence[tuple[exp.Table, Sequence[str]]],
     scratch: Scratch,
 ) -> Combinations:
-    """The tables of the released rows combined with the leaves below their labels.
+    """Creates the tables of released rows combined with the leaves below their labels.
 
     `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for
     whatever of the query the release cannot answer.
@@ -125,7 +125,7 @@ def combined(
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """A query that is evaluated on a release: how the columns that it reads are published."""
+    """The evaluation of a query on a release: how each column that the query reads is published."""
 
     engine: Engine
     scratch: Scratch
@@ -141,7 +141,7 @@ class _Evaluation:
 
 
 def _evaluation(engine: Engine, plan: Plan, release: ReleaseModel, scratch: Scratch) -> _Evaluation:
-    """Finds how a release publishes what the query reads; raises PolicyError where its joined tables cannot be read."""
+    """Finds how a release publishes a query's columns; raises PolicyError if the joined tables cannot be read."""
     binding = plan.factors.binding
     base = None if binding.base is None else release.bucketed[binding.base]
     released, weight = (release.rows, release.counted) if base is None else (base.values, WEIGHT)
@@ -173,9 +173,9 @@ def _sums_of_buckets(
 
 
 def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.Query], str | None]:
-    """The table of the classes of released rows, and the evaluated values of each set of bucketed columns.
+    """Creates the table of the classes, and evaluates the values of each set of bucketed columns.
 
-    The third part is the table of the buckets that stand for all that are alike, if some do.
+    The third part is the table with one bucket of each kind of equal buckets, None if each bucket is kept.
     """
     columns = {part.index: part.generalized for part in evaluation.labelled}
     buckets = {part.bucket: bucket_of_row(part.columns, ROW) for part in evaluation.bucketed}
@@ -191,7 +191,7 @@ def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.
 
 @dataclass(frozen=True)
 class _Signature:
-    """The signatures of the leaves of a column, or of the values of buckets, that a query reads as `name`.
+    """The table of signatures of the relation `name`: of the leaves of a column, or of the values of buckets.
 
     `key` is the column of the classes that `table` is joined by.
     """
@@ -207,7 +207,7 @@ class _Signature:
 
 @dataclass(frozen=True)
 class _LabelledColumn:
-    """A column that the release shows by labels; below each label are leaves, which are values or pieces of an axis."""
+    """A column that the release shows by labels, whose leaves are values or pieces of an axis."""
 
     index: int
     generalized: Generalized
@@ -217,7 +217,7 @@ class _LabelledColumn:
         return leaf_name(self.index)
 
     def signature(self, evaluation: _Evaluation, classes: str) -> _Signature:
-        """The signatures of the leaves; raises PolicyError for a part of the query that fails for one of the values."""
+        """Creates the signatures of the leaves; raises PolicyError for a part of the query that fails for a value."""
         scratch, plan, name = evaluation.scratch, evaluation.plan, self.name
         below = leaves(scratch, self.generalized, _column_use(plan, self.index, self.generalized, classes))
         values = _of_values(plan, name, relation(below.table, as_=name))
@@ -232,7 +232,7 @@ class _LabelledColumn:
 
 @dataclass(frozen=True)
 class _BucketedSet:
-    """A set of bucketed columns that the query reads; the classes have the bucket of each row as `bucket`."""
+    """A set of bucketed columns that the query reads; `bucket` is the column of the classes with the bucket."""
 
     index: int
     columns: BucketedColumns
@@ -243,11 +243,11 @@ class _BucketedSet:
         return bucket_name(self.index)
 
     def evaluated(self, evaluation: _Evaluation) -> exp.Query:
-        """The values of each bucket with the parts of the query that read them."""
+        """Returns the values of each bucket with the query's parts that read them."""
         return evaluated(evaluation.plan, self.name, self._leaves(), evaluation.kinds)
 
     def signature(self, evaluation: _Evaluation, classes: str, values: exp.Query) -> _Signature:
-        """The signatures of the evaluated values; raises PolicyError where buckets and rows do not match."""
+        """Creates the signatures of the evaluated values; raises PolicyError if buckets and rows do not match."""
         engine, plan, release = evaluation.engine, evaluation.plan, evaluation.release
         below = evaluation.scratch.table("leaf", grouped(plan, self.name, values, evaluation.kinds))
         if not release.separate_tables and release.counterfeits is None:
@@ -272,7 +272,7 @@ def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, ta
 
 
 def _of_values(plan: Plan, name: str, values: exp.Expr) -> exp.Select:
-    """A SELECT without columns FROM the leaves that are values."""
+    """Returns a SELECT without columns FROM the leaves that are values, not pieces, joined with the lookup tables."""
     known = is_not_null(column("value", name))
     return join_lookups(exp.select().from_(values), plan, name).where(known)
 
@@ -284,7 +284,7 @@ def _labelled_rows(
     released: exp.Query,
     weight: str | None,
 ) -> exp.Select:
-    """label_i, parts, arguments and the weight of each released row, if a column says it."""
+    """Returns label_i, parts and arguments of each released row, and its weight if a column has it."""
     rows = join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
     for index, generalized in columns.items():
         rows.select(alias(label_of(generalized), f"label_{index}"), copy=False)
@@ -299,9 +299,9 @@ def _labelled_rows(
 def _alike(
     engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], scratch: Scratch
 ) -> tuple[exp.Query, dict[str, exp.Query], str | None]:
-    """The rows and the values of buckets: of buckets that are alike to the query, those of one stand for all.
+    """Reduces the rows and values of buckets to one bucket of each kind that is equal for the query.
 
-    The third part is the table of these, None where each bucket stands for itself.
+    The third part is the table of these buckets, None if nothing was reduced.
     """
     rows = BucketTable(
         scratch.table("labelled", labelled),
@@ -318,7 +318,7 @@ def _alike(
 
 
 def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Select:
-    """The distinct rows with id, label_i, parts, arguments and n, how many released rows are equal.
+    """Returns the distinct rows: id, label_i, parts, arguments and n, the number of equal released rows.
 
     A row with a weight counts as that number of rows.
     """
@@ -332,13 +332,13 @@ def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generaliz
 
 
 def label_of(generalized: Generalized) -> exp.Expr:
-    """The expression over the released rows that identifies the label of a column."""
+    """Returns the expression over the released rows that identifies a column's label."""
     keys = [column(key, ROW) for key in generalized.keys]
     return keys[0] if len(keys) == 1 else class_label(dict(zip(_PARTS, keys, strict=True)))
 
 
 def text_of(generalized: Generalized, label: exp.Expr) -> exp.Expr:
-    """A label as `label_of` returns it, as a text."""
+    """Converts a label of `label_of` to a text."""
     if len(generalized.keys) > 1:
         label = f.call("struct_extract", label, literal(_PARTS[0]))
     return as_text(label)
@@ -361,9 +361,9 @@ def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) 
 
 
 def _constants(plan: Plan, name: str) -> tuple[list[exp.Expr], exp.Expr | None]:
-    """The constants that the leaves of a relation are compared with, and what else reads each value, if anything does.
+    """Returns the constants that a relation's leaves are compared with, and a part that needs each value, if any.
 
-    A group does, a condition that may change between two of its constants, and a calculated argument of an aggregate.
+    Groups need each value, and so do conditions that change between constants and calculated arguments.
     """
     groups = {group.name for group in plan.groups if group.table == name}
     constants: list[exp.Expr] = []
@@ -384,7 +384,7 @@ def _reads(tree: exp.Expr, name: str) -> bool:
 
 
 def _query_text(tree: exp.Expr, generalized: Generalized) -> str:
-    """The text of a part of the query, with the user's names of columns."""
+    """Returns the text of a part of the query with the user's column names."""
 
     def renamed(node: exp.Expr) -> exp.Expr:
         return column(generalized.column) if isinstance(node, exp.Column) and node.name == "value" else node
@@ -396,7 +396,7 @@ def _query_text(tree: exp.Expr, generalized: Generalized) -> str:
 
 
 def _signature(plan: Plan, name: str, column_leaves: Leaves, kinds: Sequence[Number]) -> exp.Select:
-    """The signatures of the leaves below each label, with their shares and the moments of their values."""
+    """Returns the signatures of the leaves below each label, with their shares and the moments of their values."""
     evaluated_leaves: exp.Query = evaluated(
         plan, name, relation(column_leaves.table, as_=name), kinds, pieces=not column_leaves.each
     )
@@ -415,7 +415,7 @@ WEIGHT = "weight"
 
 
 def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *, pieces: bool = False) -> exp.Select:
-    """label, weight, the parts and the moments of each leaf in a relation; some may be pieces of an axis."""
+    """Returns label, weight, parts and moments of each leaf of a relation; leaves may be `pieces` of an axis."""
     rows = join_lookups(exp.select().from_(leaf), plan, name)
     rows.select(column("label", name), column(WEIGHT, name), alias(exp.true(), LISTED), copy=False)
     rows.select(*parts_on(plan, name), copy=False)
@@ -426,7 +426,7 @@ def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *,
 
 
 def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -> exp.Select:
-    """label, the query's parts, weight and moments of the leaves that agree in these parts."""
+    """Groups leaves by label and the query's parts; returns these, their weight and their moments."""
     parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
     moments = [moment for index, *_ in arguments_on(plan, name) for moment in moments_of(index, kinds[index])]
     known = f.count().eq(f.count(column(WEIGHT)))
@@ -437,7 +437,7 @@ def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -
 
 
 def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
-    """The rows of `grouped` as signatures: numbered, with their shares of the leaves below the label."""
+    """Numbers the rows of `grouped` as signatures, with their shares of the leaves below the label."""
     parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
     query = exp.select(column("label"), *parts, column(WEIGHT), alias(share(), "share"))
     query.select(alias(window(f.row_number()), "signature"), *below_label(), copy=False)
