@@ -22,7 +22,7 @@ _SLACK = 1e-12
 
 
 def rho_of(epsilon: Decimal) -> Decimal:
-    """The rho of an answer that costs epsilon, rounded up to the digits that are kept."""
+    """Returns the rho of an answer that costs epsilon, rounded up to the stored digits."""
     with localcontext(prec=100):
         return (epsilon * epsilon / 2).quantize(_UNIT, ROUND_CEILING)
 
@@ -30,7 +30,7 @@ def rho_of(epsilon: Decimal) -> Decimal:
 def amounts(
     accounting: str, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None = None
 ) -> tuple[Decimal, Decimal, Decimal]:
-    """The epsilon, the delta and the rho that an answer costs by an accounting.
+    """Returns the epsilon, the delta and the rho that an answer costs by an accounting.
 
     `own_rho` is that of noise whose steps are known, and which needs no delta beside it: by ZCDP it is the price. The
     rho of other noise is the most that its epsilon may cost.
@@ -41,7 +41,7 @@ def amounts(
 
 
 def most_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
-    """The greatest sum of rho that an epsilon and a delta allow, rounded down; 0 without a delta.
+    """Returns the largest sum of rho that an epsilon and a delta allow, rounded down; 0 without a delta.
 
     The inverse of `epsilon_of`: for each alpha > 1 this sum is allowed:
 
@@ -55,7 +55,7 @@ def most_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
 
 
 def epsilon_of(rho: Decimal, delta: Decimal) -> Decimal:
-    """The least epsilon that a sum of rho is known to keep with a delta.
+    """Returns the smallest epsilon that a sum of rho is known to guarantee with a delta.
 
     Canonne, Kamath and Steinke, The discrete Gaussian for differential privacy (2020), corollary 13: the minimum over
     alpha > 1 of
@@ -74,7 +74,7 @@ def _beyond(alpha: float, log_delta: float) -> float:
 
 
 def _least(value: Callable[[float], float]) -> float:
-    """The least value over alpha > 1, by golden sections. Each alpha is a bound, so that a worse one is one, too."""
+    """Minimizes a function over alpha > 1 by golden sections; its value at any alpha is a valid bound."""
     golden = (sqrt(5) - 1) / 2
     low, high = -8.0, 25.0
     for _ in range(120):
@@ -87,7 +87,7 @@ def _least(value: Callable[[float], float]) -> float:
 
 
 def accounting_of(epsilon: Decimal, delta: Decimal, answers: int) -> str:
-    """The accounting that leaves so many equal counts less noise: ZCDP from 11 on with a delta of 1e-6 and epsilon 1.
+    """Chooses the accounting with less noise for equal counts: at epsilon 1 and delta 1e-6, ZCDP from 11 answers on.
 
     By the variances 2 (answers / epsilon)^2 of Laplace noise and answers / (2 rho) of normal noise.
     """
@@ -96,14 +96,14 @@ def accounting_of(epsilon: Decimal, delta: Decimal, answers: int) -> str:
 
 
 def share_of(epsilon: Decimal, delta: Decimal, accounting: str, answers: int) -> Decimal:
-    """The epsilon that each of so many equal answers may cost, rounded down to six digits."""
+    """Returns the epsilon that each of a number of equal answers may cost, rounded down to six digits."""
     share = (2 * most_rho(epsilon, delta) / answers).sqrt() if accounting == ZCDP else epsilon / answers
     return share.quantize(Decimal("0.000001"), ROUND_FLOOR)
 
 
 @dataclass(frozen=True)
 class Left:
-    """The rest of a budget by its accounting. Delta is that of answers; with ZCDP the sum of rho needs one, too."""
+    """The rest of a budget by its accounting; `delta` is for answers, and with ZCDP the sum of rho needs one, too."""
 
     accounting: str
     epsilon: Decimal
@@ -113,7 +113,7 @@ class Left:
     total: Decimal
 
     def answers(self, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None = None) -> int:
-        """The number of answers of this cost that the budget still pays for; `own_rho` is as in `amounts`."""
+        """Returns the number of answers of this cost that the budget still pays for; `own_rho` as in `amounts`."""
         epsilon, delta, rho = amounts(self.accounting, epsilon, delta, own_rho)
         if self.accounting == BASIC:
             by_epsilon = int(self.epsilon / epsilon)
@@ -126,5 +126,5 @@ class Left:
         return low
 
     def most_rho(self, delta: Decimal) -> Decimal:
-        """The rho that is left where answers cost so much more delta."""
+        """Returns the remaining rho if answers cost this much more delta."""
         return max(Decimal(0), most_rho(self.total, self.delta - delta) - self.spent_rho)

@@ -1,4 +1,4 @@
-"""Budgets as rows of `anon.budget`, and the ledger of what was spent of them, `anon.budget_entry`."""
+"""Budgets, rows of `anon.budget`, and the ledger of what they paid for, `anon.budget_entry`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CONFLICT = "Conflict on"
 
 @dataclass(frozen=True)
 class Budget:
-    """The privacy that answers about one source may cost together.
+    """A privacy budget: what all answers about one source may cost together.
 
     `source` and `entity` are those of the policy when the budget was made: whose rows are protected. Without an entity
     each row is somebody's. `salt` chooses the rows of a respondent who has more than count. `accounting` is how costs
@@ -59,7 +59,7 @@ def create(
     delta: Decimal,
     accounting: str = BASIC,
 ) -> None:
-    """Writes a budget of which nothing is spent."""
+    """Writes a new budget, from which nothing has been spent."""
     ids = [secrets.token_hex(16) for _ in range(2)]
     budget = Budget(ids[0], name, policy, write_source(source), entity, ids[1], accounting)
     _rows.insert(engine, "budget", [{**asdict(budget), "epsilon": epsilon, "delta": delta}])
@@ -106,7 +106,7 @@ def delete(engine: Engine, name: str) -> None:
 
 
 def counts(engine: Engine) -> Iterator[tuple[Any, ...]]:
-    """A row for each budget: its policy, what it has, what is spent and remains, its entries, state and accounting."""
+    """Yields a row for each budget: policy, epsilon and delta in all, spent and left, entries, state and accounting."""
     for name, policy, epsilon, spent, delta, spent_delta, entries, is_dropped, accounting, rho in engine.rows(
         sql_file("catalog", "queries", "budgets")
     ):
@@ -126,7 +126,7 @@ def entries(engine: Engine, budget: Budget) -> list[tuple[datetime, Decimal, Dec
 
 
 def rename_policy(engine: Engine, name: str, new_name: str) -> None:
-    """Follows the name of a policy."""
+    """Replaces the name of a policy that was renamed."""
     where = column("policy").eq(exp.Placeholder())
     engine.run(exp.update(relation(("anon", "budget")), {"policy": exp.Placeholder()}, where=where), [new_name, name])
 
@@ -136,7 +136,7 @@ def rename_policy(engine: Engine, name: str, new_name: str) -> None:
 
 @dataclass(frozen=True)
 class _State:
-    """A budget's numbers: what it has, what was spent by its row, and what by its entries."""
+    """The numbers of a budget: its size, what its row says was spent, and the sum of its entries."""
 
     epsilon: Decimal
     delta: Decimal
@@ -160,7 +160,7 @@ def _state(engine: Engine, budget: Budget) -> _State:
 
 
 def left(engine: Engine, budget: Budget) -> Left:
-    """The rest of a budget, nothing if it was dropped."""
+    """Returns the rest of a budget; nothing is left of a dropped one."""
     state = _state(engine, budget)
     _require_consistent(budget, state)
     if state.is_dropped:
@@ -170,7 +170,7 @@ def left(engine: Engine, budget: Budget) -> Left:
 
 
 def _remaining(budget: Budget, state: _State) -> Decimal:
-    """The epsilon that remains: with ZCDP, by what the sum of rho is known to keep."""
+    """Returns the remaining epsilon; with ZCDP, the size less the epsilon that the sum of rho guarantees."""
     if budget.accounting == BASIC:
         return state.epsilon - state.spent_epsilon
     return state.epsilon - epsilon_of(state.spent_rho, state.delta - state.spent_delta)
@@ -179,11 +179,11 @@ def _remaining(budget: Budget, state: _State) -> Decimal:
 def spend(
     engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None = None
 ) -> Decimal:
-    """Writes down that an answer costs epsilon and delta, before there is one; returns the epsilon that remains.
+    """Records the cost of an answer before the answer is computed; returns the remaining epsilon.
 
-    By ZCDP it costs a rho: `own_rho`, which needs no delta beside it, or the most that its epsilon may cost.
+    With ZCDP the cost is a rho: `own_rho`, which needs no delta, or else the largest rho of the epsilon.
 
-    It is committed on a connection of its own, so that neither a ROLLBACK of the user's nor the end of the process
+    The entry is committed on a connection of its own, so that neither the user's ROLLBACK nor the end of the process
     takes it back. Raises PrivacyViolation where the budget does not have as much, UserError for one that was dropped or
     that other connections do not see, and CatalogError where its row and its entries do not agree.
     """
@@ -238,7 +238,7 @@ def _require_consistent(budget: Budget, state: _State) -> None:
 
 
 def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) -> PrivacyViolation:
-    """The error for an answer that costs more than a budget has left."""
+    """Returns the error for an answer that costs more than is left of a budget."""
     left = state.epsilon - state.spent_epsilon
     if epsilon > left:
         hint = f"ask with epsilon => {number(left)} or less" if left > 0 else "nothing can be asked under it any more"
@@ -271,6 +271,6 @@ def _lacking_rho(
 
 
 def number(value: Decimal) -> str:
-    """The number without zeros at its end: 0.5, 1e-9."""
+    """Writes a number without trailing zeros: 0.5, 1e-9."""
     is_plain = not value or Decimal("0.0001") <= abs(value) < 10**DIGITS
     return f"{value.normalize():f}" if is_plain else f"{value.normalize():e}"

@@ -1,4 +1,4 @@
-"""The comparison by which the method of a release was chosen, as rows of `anon.release_comparison`."""
+"""Comparisons by which the methods of releases were chosen, rows of `anon.release_comparison`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlanon.engines.base import Engine
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """A method that was compared, as a row of `anon.release_comparison`."""
+    """A row of `anon.release_comparison`: one of the methods that were compared."""
 
     method: str
     arguments: str
@@ -30,7 +30,7 @@ class ComparisonRow:
 
 
 def save_comparison(engine: Engine, release: Release) -> None:
-    """Records the methods that were compared for a release; nothing where none were."""
+    """Records the methods that were compared for a release, if any were."""
     comparison = release.comparison
     if comparison is None:
         return
@@ -54,7 +54,7 @@ def save_comparison(engine: Engine, release: Release) -> None:
 
 
 def comparison_of(rows: Sequence[ComparisonRow]) -> Comparison | None:
-    """The comparison that rows in their order record, None without rows. Raises ValueError for broken arguments."""
+    """Reads a comparison from its rows, in order; None without rows. Raises ValueError for broken arguments."""
     if not rows:
         return None
     contenders = tuple(

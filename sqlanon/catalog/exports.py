@@ -1,4 +1,4 @@
-"""The releases whose rows somebody may have, standing, exported or in a series, with what they were made from.
+"""Known releases: all whose rows a reader may have, because they exist, were exported, or are in a series.
 
 A row of `anon.release_export` stays when its release is dropped or replaced. Users may write such rows themselves, of
 what they gave away in another way, and delete those of files that never left.
@@ -23,7 +23,7 @@ from sqlanon.sql.build.sql_files import sql_file
 
 
 class _KnownRow(NamedTuple):
-    """A row of known_releases.sql: a release in one of the places where releases are recorded."""
+    """A row of known_releases.sql: a release, and the table that records it."""
 
     moment: datetime | None
     series: str | None
@@ -47,7 +47,7 @@ class _ObjectRow:
 
 
 def record(engine: Engine, release: Release, format_: str) -> datetime:
-    """Remembers an export; returns the moment, by which `forget` finds it."""
+    """Records an export; returns its timestamp, by which `forget` finds it."""
     moment = datetime.now(UTC).replace(tzinfo=None)
     schema, name = release.name.parts
     row: dict[str, object] = {"release_id": release.release_id, "schema_name": schema, "object_name": name}
@@ -58,13 +58,13 @@ def record(engine: Engine, release: Release, format_: str) -> datetime:
 
 
 def forget(engine: Engine, release: Release, moment: datetime) -> None:
-    """Takes back what `record` wrote, of files that did not come into being."""
+    """Deletes the record of an export whose files were not written."""
     engine.run(sql_file("catalog", "queries", "forget_export"), [release.release_id, moment])
 
 
 @dataclass(frozen=True)
 class KnownReleases:
-    """The releases whose rows somebody may have, as `known` returns them; `but` is the release that is left out.
+    """The releases whose rows a reader may have; `but` is the release that is left out.
 
     `required` are the series that require something of the release that is left out and of all their releases.
     """
@@ -74,9 +74,9 @@ class KnownReleases:
 
 
 def known(engine: Engine, but: str | None = None) -> KnownReleases:
-    """Returns the releases that stand, the oldest first, and then those that are gone; `but` one release.
+    """Returns the existing releases, the oldest first, and then the dropped ones, without the release `but`.
 
-    A release that is gone is known if it was exported, or if the ledger of a series has it.
+    A dropped release is known if it was exported, or if the ledger of a series has it.
     """
     if not migrations.ready(engine):
         return KnownReleases([], frozenset())
@@ -97,7 +97,7 @@ def seal_beside(engine: Engine, release_id: str) -> KnownReleases:
 
 
 def _rows_of_all(engine: Engine) -> list[_KnownRow]:
-    """The rows of the catalog that tell of releases, each with `recorded_in`, the place where it is."""
+    """Reads the rows of the catalog that record releases; `recorded_in` is the table of a row."""
     rows = engine.rows(sql_file("catalog", "queries", "known_releases"))
     return [_KnownRow(*row) for row in _rows.in_order(rows, 3)]
 
@@ -109,7 +109,7 @@ def _standing_ids(rows: Sequence[_KnownRow]) -> list[str]:
 def _known_releases(
     engine: Engine, rows: Sequence[_KnownRow], but: str | None, sealed: Mapping[str, str]
 ) -> KnownReleases:
-    """The releases in these rows; `sealed` has the digests of the releases that stand."""
+    """Builds the known releases from these rows; `sealed` has the digests of the existing releases."""
     series = {row.release_id: row.series for row in rows if row.recorded_in == "in series"}
     releases = [*_standing_releases(rows, series, but, sealed), *_streams(engine), *_gone_releases(rows, series, but)]
     required = (row.series for row in rows if row.recorded_in == "in series" and row.release_id == but and row.requires)
@@ -122,7 +122,7 @@ _Series = Mapping[str | None, str | None]
 def _standing_releases(
     rows: Sequence[_KnownRow], series: _Series, but: str | None, sealed: Mapping[str, str]
 ) -> Iterator[KnownRelease]:
-    """The releases that stand, with the time of their last export."""
+    """Yields the existing releases, with the time of their last export."""
     last = {row.release_id: row.moment for row in rows if row.recorded_in == "exported"}
     for row in rows:
         if row.recorded_in == "standing" and row.release_id != but:
@@ -141,7 +141,7 @@ def _standing_releases(
 
 
 def _gone_releases(rows: Sequence[_KnownRow], series: _Series, but: str | None) -> Iterator[KnownRelease]:
-    """The releases that do not stand: those that were exported, and then those that only a series knows."""
+    """Yields the dropped releases: first those that were exported, then those that only a series records."""
     standing_ids = set(_standing_ids(rows))
     # Of several exports of one release the last speaks for all; rows written by hand may have no release.
     gone = {
@@ -171,7 +171,7 @@ def _name(row: _KnownRow) -> QualifiedName:
 
 
 def _streams(engine: Engine) -> list[KnownRelease]:
-    """The streams: each has published what its table has."""
+    """Returns the streams as known releases: the rows of their tables are published."""
     return [
         KnownRelease(None, QualifiedName((schema, name)), "stream", "stream", _sources(sources), stands=True)
         for _, _, schema, name, sources in _rows.in_order(rows_once(engine, sql_file("streams", "sources")), 2)
@@ -179,7 +179,7 @@ def _streams(engine: Engine) -> list[KnownRelease]:
 
 
 def _sources(text: str | None) -> tuple[SourceRead, ...] | None:
-    """The sources of a release, by its row; None if they are not known or cannot be read."""
+    """Reads the sources of a release from its row; None if they are unknown or unreadable."""
     try:
         return None if text is None else read_sources(text)
     except BadJson:
@@ -187,7 +187,7 @@ def _sources(text: str | None) -> tuple[SourceRead, ...] | None:
 
 
 def made_from(engine: Engine, names: Collection[QualifiedName]) -> set[SourceRead]:
-    """The sources of the releases to which tables and views of these names belong."""
+    """Returns the sources of the releases to which the tables and views with these names belong."""
     if not migrations.ready(engine):
         return set()
     wanted = set(map(_folded, names))

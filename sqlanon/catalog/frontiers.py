@@ -1,4 +1,4 @@
-"""Frontiers as rows of `anon.candidate`: one for each candidate and figure."""
+"""Frontiers, rows of `anon.candidate`: one row for each candidate and figure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LACKING = " not defined of it"
 
 @dataclass(frozen=True)
 class _Head:
-    """The columns of a candidate that each of its rows has."""
+    """The columns that all rows of one candidate share."""
 
     number: int
     policy: str
@@ -52,19 +52,19 @@ class Measured(_Head):
 
     @property
     def called(self) -> str:
-        """The method with its arguments."""
+        """The method with its arguments, as text."""
         return f"{self.method}({self.arguments})" if self.arguments else self.method
 
     @property
     def undefined_figures(self) -> tuple[str, ...] | None:
-        """The figures that are not defined of a candidate that was made; None for one that could not be made."""
+        """The figures that are undefined for a candidate; None for a candidate that could not be made."""
         if self.reason is not None and not self.reason.endswith(_LACKING):
             return None
         return tuple(name for name, value in self.figures if value is None)
 
 
 def lacking_text(values: Mapping[str, float | None], why: Mapping[str, str]) -> str | None:
-    """The reason of a candidate that was made and lacks some of its figures; None where it has all of them.
+    """Returns the reason why a candidate lacks some of its figures; None if it has all of them.
 
     `why` says of some figures why they are not defined.
     """
@@ -73,7 +73,7 @@ def lacking_text(values: Mapping[str, float | None], why: Mapping[str, str]) -> 
 
 
 def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:
-    """Writes the candidates of a frontier, in the place of those that it had, and says which are efficient."""
+    """Writes the candidates of a frontier in place of its former ones, and marks the efficient ones."""
     delete(engine, frontier)
     rows: list[dict[str, object]] = []
     for candidate in candidates:

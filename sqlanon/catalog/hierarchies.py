@@ -41,14 +41,14 @@ class HierarchyRow:
 
 @dataclass(frozen=True)
 class _MadeFor:
-    """The policy for which USING AUTO made a hierarchy, None for one that a user made."""
+    """The policy for which USING AUTO made a hierarchy; None for a hierarchy of the user's."""
 
     made_for: str | None
 
 
 @dataclass(frozen=True)
 class StoredHierarchy:
-    """A hierarchy as the catalog has it.
+    """A hierarchy that is stored in the catalog.
 
     `height` is the number of the top level, `*`; `digest` a SHA-256 over the definition
     and, where labels are stored, all of them: it changes whenever a label could.
@@ -60,7 +60,7 @@ class StoredHierarchy:
 
 
 def save(engine: Engine, definition: HierarchyDefinition, height: int | None = None) -> StoredHierarchy:
-    """Writes a hierarchy's row, in the place of one of the same name, and returns it as `load` would.
+    """Writes a hierarchy's row, replacing one of the same name, and returns the hierarchy as `load` would.
 
     The labels of a kind that stores them must be in `anon.hierarchy_value` already.
     Without `height` it is what the kind or the labels make it. Raises PolicyError as
@@ -97,7 +97,7 @@ def exists(engine: Engine, name: str) -> bool:
 
 
 def rows_of(engine: Engine, names: Collection[str]) -> dict[str, list[HierarchyRow]]:
-    """The rows of hierarchies, which `load` reads one by one, by their folded names."""
+    """Reads the rows of several hierarchies at once, grouped by folded name; `load` takes them as `rows`."""
     ready = migrations.ready(engine)
     return (
         _rows.read_all(engine, "hierarchy", HierarchyRow, "hierarchy", names) if ready else {fold(n): [] for n in names}
@@ -165,7 +165,7 @@ def mark_made_for(engine: Engine, name: str, policy: str) -> None:
 
 
 def _checked(engine: Engine, row: HierarchyRow, validated: str | None = None) -> StoredHierarchy:
-    """The hierarchy of one row of anon.hierarchy, with everything checked but labels that have this digest."""
+    """Loads one row of anon.hierarchy and validates it; labels with the digest `validated` are not validated again."""
     definition = _definition(row)
     kind = _builder(definition)
     # Labels that a user stored by hand need not come from a query.
@@ -245,7 +245,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class _Check:
-    """A query under sql/catalog/checks that returns offending names, and what to say about them."""
+    """A query under sql/catalog/checks that returns offending names, and the message about them."""
 
     file: str
     problem: str
@@ -303,6 +303,6 @@ def require_hierarchy(engine: Engine, name: str, height: int) -> None:
 
 
 def _examples(offending: list[tuple[str, int]]) -> str:
-    """The offending names, the first ten, and how many more there are."""
+    """Lists the first ten offending names, and the number of further ones."""
     rest = offending[0][1] - len(offending)
     return ", ".join(name for name, _ in offending) + (f" and {rest} more" if rest else "")

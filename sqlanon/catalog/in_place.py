@@ -1,4 +1,4 @@
-"""Values that a policy publishes in place of others: pseudonyms and masks of identifiers, shifted dates."""
+"""Validates the clauses that publish other values in place of a column's: pseudonyms, masks, shifted dates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDEST_SHIFT = 100_000
 
 
 def clause_of(attribute: Attribute) -> str:
-    """The clause that publishes something in place of a value: MASK, SHIFT or PSEUDONYM."""
+    """Returns the keyword of the clause of an attribute: MASK, SHIFT or PSEUDONYM."""
     if isinstance(attribute.pseudonym, Shift):
         return "SHIFT"
     return "MASK" if isinstance(attribute.pseudonym, Mask) else "PSEUDONYM"
@@ -96,7 +96,7 @@ def _validate_mask(policy: Policy, attribute: Attribute, mask: Mask) -> None:
 
 
 def _characters(value: Value) -> str | None:
-    """The hint for a number of characters that is none; None for one that is."""
+    """Returns a hint for a value that is no number of characters; None for a valid number."""
     is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_CHARACTERS
     return None if is_number else f"give a whole number from 0 to {_MOST_CHARACTERS}"
 

@@ -1,4 +1,4 @@
-"""Jobs as rows of `anon.job`: the last run of each that came to its end."""
+"""Jobs, rows of `anon.job`: the last finished run of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _JobRow:
 
 
 def finished(engine: Engine, name: str) -> FinishedJob | None:
-    """The last run of a job; None if none came to its end, or what is written of it cannot be read."""
+    """Returns the last finished run of a job; None if there is none, or if its row cannot be read."""
     rows = _rows.read(engine, "job", _JobRow, {"job": name}) if migrations.ready(engine) else []
     if len(rows) != 1:
         return None
@@ -35,7 +35,7 @@ def finished(engine: Engine, name: str) -> FinishedJob | None:
 
 
 def record(engine: Engine, job: FinishedJob) -> None:
-    """Writes down that a job came to its end, in the place of what was written of it before."""
+    """Records a finished run of a job in place of the former one."""
     with engine.transaction():
         _rows.delete(engine, "job", {"job": job.name})
         row: dict[str, object] = {

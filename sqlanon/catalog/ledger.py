@@ -1,4 +1,4 @@
-"""Whether the ledger of a series has the rows that were written with its releases."""
+"""Verifies that the ledger of a series has the rows that were written with its releases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def head_digest(series: Series) -> str:
 
 
 def ledger_digest(engine: Engine, series: Series, position: int, former: str) -> str:
-    """The digest of the ledger's rows of a release, which includes the digest `former` of the releases before it.
+    """Computes the digest of a release's ledger rows and of `former`, the digest of the releases before it.
 
     It is equal in every version of the engine.
     """
@@ -42,7 +42,7 @@ def ledger_digest(engine: Engine, series: Series, position: int, former: str) ->
 
 
 def require_ledger(engine: Engine, series: Series) -> None:
-    """Raises CatalogError unless the ledger has the rows that were written with the series and each of its releases."""
+    """Raises CatalogError unless the ledger has the rows that were written with the series and with each release."""
     former = head_digest(series)
     beyond = engine.rows(sql_file("ledger", "beyond"), [series.series_id, len(series.releases)])
     for position, release in enumerate(series.releases, start=1):
@@ -62,9 +62,9 @@ def require_ledger(engine: Engine, series: Series) -> None:
 
 
 def unchanged(engine: Engine, series: Series) -> Series:
-    """The series, whose ledger has the rows that were written, by checksums of this version of the engine.
+    """Verifies the ledger by checksums, which depend on the version of the engine, and returns the series.
 
-    Where these are not what they should be, the digests decide, and the series is without checksums. Raises
+    If checksums differ, the digests decide, and the series is returned without checksums. Raises
     CatalogError as `require_ledger` does.
     """
     positions = [release.position for release in series.releases]
@@ -94,7 +94,7 @@ def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
 
 
 def renew_checksums(engine: Engine, series: Series) -> None:
-    """Writes the checksums of the releases of a series, from the first on that has none."""
+    """Writes checksums for the releases of a series, from the first release without one on."""
     first = min(release.position for release in series.releases if release.checksum is None)
     of_release = exp.and_(*(column(key).eq(exp.Placeholder()) for key in ("series_id", "position")))
     query = exp.update(relation(("anon", "series_release")), {"checksum": exp.Placeholder()}, where=of_release)

@@ -59,7 +59,7 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True)
 class State:
-    """The condition of a catalog, its version, and for CHANGED and FOREIGN what is amiss."""
+    """The condition of a catalog, its version, and for CHANGED and FOREIGN the reason."""
 
     condition: Condition
     version: int = 0
@@ -133,7 +133,7 @@ def ready(engine: Engine, known: Sequence[Migration] | None = None) -> bool:
 
 @contextmanager
 def known_to_be_ready(engine: Engine) -> Iterator[None]:
-    """Within the block the catalog, which `ready` has found current, is not looked at again: for one statement."""
+    """Skips further checks of the catalog within the block, after `ready` has found it current."""
     token = _found_ready.set(engine)
     try:
         yield
@@ -147,7 +147,7 @@ def require_current(engine: Engine, known: Sequence[Migration] | None = None) ->
 
 
 def _refuse_unknown(current: State, known: int) -> None:
-    """Raises CatalogError for a catalog that no migration of ours can bring up to date."""
+    """Raises CatalogError for a catalog that no migration can update."""
     if current.condition is Condition.NEWER:
         raise CatalogError(
             f"this file was written by a newer sqlanon (catalog version {current.version}, this one knows {known})",
@@ -166,7 +166,7 @@ def _refuse_unknown(current: State, known: int) -> None:
 
 
 def pending(engine: Engine, known: Sequence[Migration] | None = None) -> tuple[Migration, ...]:
-    """The migrations that the catalog still lacks, all of them if there is no catalog.
+    """Returns the migrations that the catalog lacks; all of them if there is no catalog.
 
     Raises CatalogError where none of ours would help.
     """
@@ -198,7 +198,7 @@ def migrate(
 
 
 def install(engine: Engine, known: Sequence[Migration] | None = None) -> None:
-    """Makes the catalog if there is none: every statement that writes calls this first.
+    """Creates the catalog if there is none; each statement that writes calls this first.
 
     An older catalog is not brought up to date here but refused with CatalogError, for
     a migration is a decision of the user's.
@@ -208,6 +208,6 @@ def install(engine: Engine, known: Sequence[Migration] | None = None) -> None:
 
 
 def create(engine: Engine, known: Sequence[Migration] | None = None) -> None:
-    """Makes the catalog of a database that has none by all migrations, within the caller's transaction."""
+    """Creates the catalog by running all migrations, within the caller's transaction."""
     for migration in known_migrations() if known is None else known:
         apply(engine, migration)

@@ -106,7 +106,7 @@ class _ConstraintRow:
 
 
 def save(engine: Engine, policy: Policy) -> None:
-    """Writes a policy, in the place of one of the same name. Raises PolicyError if it contradicts itself."""
+    """Writes a policy, replacing one of the same name. Raises PolicyError for a contradictory policy."""
     validate(policy)
     migrations.install(engine)
     _delete_rows(engine, policy.name)
@@ -130,7 +130,7 @@ def save(engine: Engine, policy: Policy) -> None:
 
 
 def _attribute_rows(policy: Policy) -> list[dict[str, object]]:
-    """A row for each attribute, counted over all tables."""
+    """Returns a row for each attribute, numbered over all tables."""
     tables = [(None, policy.attributes), *((table.name, table.attributes) for table in policy.related)]
     attributes = [(table, attribute) for table, attributes in tables for attribute in attributes]
     return [
@@ -151,7 +151,7 @@ def _related_rows(policy: Policy) -> list[dict[str, object]]:
 
 
 def _constraint_rows(policy: Policy) -> list[dict[str, object]]:
-    """A row for each set, counted over both kinds."""
+    """Returns a row for each CONFIDENTIAL or VISIBLE set, numbered over both kinds."""
     sets = [(kind, columns) for kind, sets in _sets_of(policy) for columns in sets]
     return [
         {"policy": policy.name, "position": i, "kind": kind, "attributes": dumps(list(columns))}
@@ -357,7 +357,7 @@ def _pseudonym(policy: str, row: _AttributeRow) -> InPlace:
 
 
 def _role(policy: str, row: _AttributeRow) -> Role:
-    """The role as the domain names it, or as a statement writes it: QUASI IDENTIFIER."""
+    """Reads a role, written as in the domain (QUASI_IDENTIFIER) or in statements (QUASI IDENTIFIER)."""
     try:
         return Role("_".join(row.role.replace("-", " ").lower().split()))
     except ValueError:
@@ -368,7 +368,7 @@ def _role(policy: str, row: _AttributeRow) -> Role:
 
 
 def _constraints(policy: str, rows: list[_ConstraintRow]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """The sets of each kind, in their order."""
+    """Returns the sets of each kind, in order."""
     sets: dict[str, tuple[tuple[str, ...], ...]] = {_CONFIDENTIAL: (), _VISIBLE: ()}
     for row in rows:
         kind = row.kind.strip().lower()

@@ -1,4 +1,4 @@
-"""Releases and what was measured of them, as rows."""
+"""Releases and their measurements, as rows of the catalog."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from sqlanon.syntax.texts import typed_name
 
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
-    """The digest of the rows of each release as they are now: the SHA-256 of their lines.
+    """Computes the digest of each release's catalog rows as they are now: the SHA-256 of their lines.
 
     The lines are in the order of their bytes, which no collation of a session changes. DuckDB would give each table a
     hash table of its own to group by the release, which takes longer than reading the lines of most releases.
@@ -55,17 +55,17 @@ def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
 
 
 def seal(engine: Engine, release_id: str) -> None:
-    """Keeps the digest of a release's rows: from now on they may not change. It is written last of all."""
+    """Stores the digest of a release's catalog rows, which may not change from then on; it is written last."""
     keep_digest(engine, release_id, digests(engine, [release_id])[release_id])
 
 
 def keep_digest(engine: Engine, release_id: str, digest: str) -> None:
-    """Keeps the digest of a release's rows, as `digests` has just computed it."""
+    """Stores the digest of a release's catalog rows, which `digests` has just computed."""
     engine.run(sql_file("catalog", "queries", "seal_release"), [digest, release_id])
 
 
 def require_sealed(engine: Engine, name: QualifiedName, release_id: str, digest: str | None) -> None:
-    """Raises CatalogError unless the rows of a release have the digest that was kept with them."""
+    """Raises CatalogError unless a release's catalog rows have the stored digest."""
     if digest is None or digests(engine, [release_id]).get(release_id) != digest:
         raise CatalogError(
             f"release {name}: its rows in the catalog are not those that were written with it; nothing was done",
@@ -75,26 +75,26 @@ def require_sealed(engine: Engine, name: QualifiedName, release_id: str, digest:
 
 
 def forgetting(name: QualifiedName) -> str:
-    """The statement that takes a release out of the catalog, and drops nothing."""
+    """Returns the statement that deletes a release from the catalog without dropping its objects."""
     schema_and_name = zip(("schema_name", "object_name"), name.parts, strict=True)
     where = exp.and_(*(column(key).eq(literal(part)) for key, part in schema_and_name))
     return to_sql(exp.delete(relation(("anon", "release")), where=where))
 
 
 def table_digest(engine: Engine, name: QualifiedName) -> str:
-    """The digest of the rows of one table, whatever the session's time zone."""
+    """Computes the digest of a table's rows; the session's time zone does not change it."""
     rows = rows_in_utc(relation(name), engine.columns(exp.select(exp.Star()).from_(relation(name))))
     [(digest,)] = engine.rows(sql_file("catalog", "queries", "table_digest"), [to_sql(rows)])
     return str(digest)
 
 
 def rows_in_utc(table: exp.Table, columns: Sequence[Column]) -> exp.Select:
-    """The rows of a table as no session's time zone changes them."""
+    """Returns a table's rows with timestamps in UTC, so that the session's time zone does not change them."""
     return exp.select(*(alias(in_utc(name, kind), name) for name, kind in columns)).from_(table)
 
 
 def require_own_rows(engine: Engine, release: Release) -> None:
-    """Raises CatalogError if a table beside a live view has other rows than it was made with, or is gone."""
+    """Raises CatalogError if a table that belongs to a live view is missing, or has other rows than at first."""
     for made in release.objects:
         if made.digest is not None and made.digest != _digest_now(engine, made):
             raise CatalogError(
@@ -247,7 +247,7 @@ def save(engine: Engine, release: Release) -> None:
 
 
 def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequence[int], int]]) -> None:
-    """Records the rounds of a local recoding: the level of each quasi-identifier, and the rows that were released."""
+    """Records the rounds of a local recoding: the level of each quasi-identifier, and the number of released rows."""
     columns = [attribute.name for attribute in release.attributes if attribute.role is Role.QUASI_IDENTIFIER]
     _rows.insert(
         engine,
@@ -261,7 +261,7 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
 
 
 def _rounds(rows: Sequence[_RoundRow]) -> dict[str, tuple[int, ...]]:
-    """The levels of each quasi-identifier in the rounds of a local recoding, by folded names; empty for others."""
+    """Returns the levels of each quasi-identifier in the rounds of a local recoding, by folded name; else empty."""
     levels_of: dict[str, set[int]] = {}
     for row in rows:
         levels_of.setdefault(fold(row.attribute), set()).add(row.level)
@@ -365,7 +365,7 @@ def made_by(engine: Engine, policy: str) -> list[QualifiedName]:
 
 
 def _of_policy(engine: Engine, name: QualifiedName) -> str | None:
-    """The hint for the name of a policy: its releases, or how to make one; None for other names."""
+    """Returns a hint if the name is a policy's: its releases, or how to make one; None for another name."""
     if not migrations.ready(engine) or fold(name.name) not in map(fold, _rows.read_names(engine, "policy", "policy")):
         return None
     policy = typed_name(name.name)
@@ -376,7 +376,7 @@ def _of_policy(engine: Engine, name: QualifiedName) -> str | None:
 
 
 def delete(engine: Engine, release_id: str) -> None:
-    """Forgets a release: its rows, what it froze and its measurements. Its objects are the caller's to drop."""
+    """Deletes a release from the catalog, with its frozen inputs and its measurements. The caller drops its objects."""
     if migrations.ready(engine):
         for table in _TABLES:
             _rows.delete(engine, table, {"release_id": release_id})
@@ -391,7 +391,7 @@ def narrow(engine: Engine, release: Release, column: str) -> None:
 
 
 def save_measurements(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> None:
-    """Adds what was measured of a release just now, as one check; what was measured before stays."""
+    """Adds measurements of a release as one check; earlier checks stay."""
     head = {
         "release_id": release.release_id,
         "release": release.name.name,
@@ -401,7 +401,7 @@ def save_measurements(engine: Engine, release: Release, measurements: Sequence[M
 
 
 def save_figures(engine: Engine, release: Release, figures: Sequence[tuple[str, str | None, float | None]]) -> None:
-    """Adds figures, each with its attribute and its value; those of the same name that were measured before go."""
+    """Adds figures, each with its attribute and its value; earlier figures of the same name are deleted."""
     for figure in dict.fromkeys(name for name, _, _ in figures):
         _rows.delete(engine, "release_figure", {"release_id": release.release_id, "figure": figure})
     names = ("figure", "attribute", "value")

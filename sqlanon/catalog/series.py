@@ -1,4 +1,4 @@
-"""Series as rows of `anon.series`, `series_requirement` and `series_release`; the ledger of who was in which class."""
+"""Series, rows of `anon.series`, `series_requirement` and `series_release`; and the ledger of classes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def save(engine: Engine, series: Series) -> None:
 
 
 def load(engine: Engine, name: str) -> Series:
-    """A series with its releases in their order.
+    """Loads a series with its releases in order.
 
     Raises UserError, with the nearest name, if there is none; CatalogError if its rows contradict each other.
     """
@@ -141,7 +141,7 @@ def exists(engine: Engine, name: str) -> bool:
 
 
 def delete(engine: Engine, name: str) -> None:
-    """Erases a series with its ledger."""
+    """Deletes a series with its ledger."""
     for series_id in _rows.read_names(engine, "series", "series_id", {"series": name}):
         for table in _TABLES:
             _rows.delete(engine, table, {"series_id": series_id})
@@ -157,7 +157,7 @@ def counts(engine: Engine) -> list[tuple[str, str, int, int]]:
 
 @dataclass(frozen=True)
 class OfSeries:
-    """A release in the ledger of a series, which may be gone; `requires` says whether the series requires something."""
+    """A release in the ledger of a series, which may be dropped; `requires` is true if the series has requirements."""
 
     release_id: str
     name: QualifiedName
@@ -179,7 +179,7 @@ def series_of(engine: Engine, release_id: str) -> str | None:
 
 
 def rename_policy(engine: Engine, name: str, new_name: str) -> None:
-    """Follows the name of a policy."""
+    """Replaces the name of a policy that was renamed."""
     query = exp.update(
         relation(("anon", "series")), {"policy": exp.Placeholder()}, where=column("policy").eq(exp.Placeholder())
     )

@@ -1,4 +1,4 @@
-"""The copy of a policy and its hierarchies that a release carries, so that it outlives their replacement."""
+"""Copies a policy and its hierarchies into a release, which keeps them when they are replaced."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def release_json(
     joined: str | None = None,
     series: str | None = None,
 ) -> str:
-    """The text that `policy_of`, `hierarchies_of`, `types_of`, `joined_with` and `series_name_of` read back.
+    """Writes the copy as JSON; `policy_of`, `hierarchies_of`, `types_of`, `joined_with` and `series_name_of` read it.
 
     Of stored labels it holds the digest only. `types` are those of the source's columns by their names, for the
     policy's attributes; `joined` is the id of the release that the policy joins; `series` is the name of the
@@ -64,7 +64,7 @@ def release_json(
 
 
 def policy_of(release: Release) -> Policy:
-    """The policy that a release was made under, whatever became of it since.
+    """Returns the policy under which a release was made, even if it has been changed since.
 
     Raises CatalogError if the release's row was changed so that it cannot be read.
     """
@@ -73,7 +73,7 @@ def policy_of(release: Release) -> Policy:
 
 
 def hierarchies_of(release: Release) -> tuple[StoredHierarchy, ...]:
-    """The hierarchies that a release was made with; raises CatalogError as `policy_of` does."""
+    """Returns the hierarchies with which a release was made; raises CatalogError as `policy_of` does."""
     with _reading(release):
         return tuple(
             StoredHierarchy(h.definition.as_domain, h.height, h.digest) for h in _copy(release.policy_json).hierarchies
@@ -81,7 +81,7 @@ def hierarchies_of(release: Release) -> tuple[StoredHierarchy, ...]:
 
 
 def types_of(release: Release) -> dict[str, str]:
-    """The types of the source's columns that the policy names.
+    """Returns the types of the source's columns that the policy names.
 
     Raises CatalogError as `policy_of` does.
     """
@@ -114,7 +114,7 @@ def changed_since(
     types: Mapping[str, str],
     automatic: Collection[str],
 ) -> str | None:
-    """The change of a policy or source since a release was made, None where nothing but rows has changed.
+    """Describes what has changed in the policy or source since a release was made; None if only rows have.
 
     `policy` and `hierarchies` are those of now, `types` as for `release_json`. Labels that are read from a table are
     rows, and so are the `automatic` hierarchies, which USING AUTO makes of rows. Raises CatalogError as `policy_of`.
@@ -130,7 +130,7 @@ def changed_since(
 
 
 def _definitions(policy: Policy, hierarchies: Sequence[StoredHierarchy], ignored: Collection[str]) -> str:
-    """The text of a policy and of its hierarchies, without labels, and without those with an ignored folded name."""
+    """Writes a policy and its hierarchies as text, without labels and without the ignored hierarchies."""
     definitions = {fold(h.definition.name): json_of(DefinitionObject.of(h.definition)) for h in hierarchies}
     written = [definition for name, definition in sorted(definitions.items()) if name not in ignored]
     return canonical([json_of(PolicyObject.of(policy)), written])
@@ -138,7 +138,7 @@ def _definitions(policy: Policy, hierarchies: Sequence[StoredHierarchy], ignored
 
 @lru_cache(maxsize=32)
 def _copy(text: str) -> _Copy:
-    """The copy that a text has; a statement asks for several of its parts."""
+    """Parses a copy; cached, since a statement reads several of its parts."""
     return typed(loads(text), _Copy, "the copy")
 
 

@@ -55,7 +55,7 @@ class _StreamRow:
 
 
 def save(engine: Engine, stream: Stream, sources: tuple[SourceRead, ...]) -> None:
-    """Writes a stream that has read nothing yet."""
+    """Writes a new stream, which has read nothing."""
     schema, name = stream.name.parts
     row: dict[str, object] = {key: getattr(stream, key) for key in _PLAIN}
     row |= {"schema_name": schema, "object_name": name, "delay": dumps(stream.delay), "sources": write_sources(sources)}
@@ -119,7 +119,7 @@ def _stream(row: _StreamRow) -> Stream:
 
 
 def append(engine: Engine, stream: Stream, batch: Batch, position: int) -> None:
-    """Writes what an ADVANCE has done, the position of the last row that was read, and what of the stream is over."""
+    """Records an ADVANCE: its batch, the position of the last row that was read, and the watermark."""
     _rows.insert(engine, "stream_batch", [{"stream_id": stream.stream_id, **asdict(batch)}])
     state: dict[str, object] = {key: exp.Placeholder() for key in ("batch", "position", "watermark", "moment_over")}
     query = exp.update(relation(("anon", "stream")), state, where=column("stream_id").eq(exp.Placeholder()))
@@ -133,13 +133,13 @@ def figures(engine: Engine, stream: Stream) -> tuple[int, ...]:
 
 
 def delete(engine: Engine, stream: Stream) -> None:
-    """Forgets a stream; its tables are the caller's to drop."""
+    """Deletes a stream from the catalog; the caller drops its tables."""
     for table in _TABLES:
         _rows.delete(engine, table, {"stream_id": stream.stream_id})
 
 
 def rename_policy(engine: Engine, name: str, new_name: str) -> None:
-    """Follows the name of a policy."""
+    """Replaces the name of a policy that was renamed."""
     query = exp.update(
         relation(("anon", "stream")), {"policy": exp.Placeholder()}, where=column("policy").eq(exp.Placeholder())
     )

@@ -1,4 +1,4 @@
-"""Checks what must hold for every policy, whether a statement or a user's own INSERT wrote it."""
+"""Validates policies, whether a statement or a user's own INSERT wrote them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WITH_HIERARCHY = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 
 
 def validate(policy: Policy) -> None:
-    """Raises PolicyError, with what to change, unless the policy makes sense by itself.
+    """Raises PolicyError, with what to change, for a policy that contradicts itself.
 
     Whether its columns, hierarchies and models exist is for the source and the
     registry to say.
@@ -98,7 +98,7 @@ def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
 
 
 def _validate_joined(policy: Policy, joined: JoinedRelease) -> None:
-    """A release that shares no column matches everything, and of a column of another role nothing is generalized."""
+    """Raises PolicyError for a joined release that shares no column, or shares one that is no quasi-identifier."""
     if not joined.columns:
         raise _wrong(policy, f"it shares no column with {joined.release}", "name the columns: ON (job)")
     quasi = {fold(attribute.name) for attribute in policy.quasi_identifiers}
@@ -282,7 +282,7 @@ def validate_related(policy: Policy) -> None:
 
 
 def _require_alone(policy: Policy) -> None:
-    """Raises where a policy with related tables says what is about one table of respondents."""
+    """Raises PolicyError for a policy with related tables that has a clause for a single table."""
     if policy.pivot is not None:
         raise _wrong_table(
             policy,

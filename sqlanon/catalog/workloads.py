@@ -51,18 +51,18 @@ def exists(engine: Engine, name: str) -> bool:
 
 
 def delete(engine: Engine, name: str) -> None:
-    """Forgets a workload, and what was measured with it."""
+    """Deletes a workload, and the errors that were measured with it."""
     for table in ("workload", "query_error"):
         _rows.delete(engine, table, {"workload": name})
 
 
 def forget_errors(engine: Engine, name: str, release_id: str) -> None:
-    """Forgets what was measured of a release with a workload."""
+    """Deletes the errors of a release that were measured with a workload."""
     _rows.delete(engine, "query_error", {"workload": name, "release_id": release_id})
 
 
 def load(engine: Engine, name: str, one_query: Callable[[str], str] = query_text) -> list[tuple[int, str]]:
-    """The number and the text of each query, whether a statement or a user's own INSERT wrote it.
+    """Loads the number and the text of each query, whether a statement or a user's own INSERT wrote it.
 
     `one_query` is `query_text`, or does the same.
 
