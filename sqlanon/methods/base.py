@@ -1,6 +1,6 @@
 """Base class of the methods, each of which `registry` finds by its name.
 
-The stages of a release call the parts of `Method` and know no method.
+The stages of a release call the parts of `Method` and do not depend on a particular method.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Encoding:
-    """The cells that a method works on: the source's rows by numbers of their values.
+    """A method's request for cells, a table of the source's rows with numbers in place of values.
 
     If `flat`, the number of a value is its rank and hierarchies are not climbed; if `by_row`, equal rows stay apart.
     The values of the columns `besides` are numbered too. If not `quasi_identifiers`, these have no numbers: the cells
-    have what requirements read. If `unbounded`, the method reads cells where they are, however many there are; else
-    `fewer` says what can be done about too many.
+    have what requirements read. If `unbounded`, any number of cells is allowed; otherwise `fewer` is the hint for a
+    source with too many.
     """
 
     flat: bool = False
@@ -51,11 +51,11 @@ class Encoding:
 
 @dataclass(frozen=True)
 class Recoded:
-    """The content of the rows of a release that is one table or view: labels of levels, or of the rows' regions.
+    """The rows of a release that is one table or view: recoded to levels of hierarchies, or to labels of regions.
 
-    `readings` says how each column is read that the method recodes or adds; the others are as they are, or tokens.
-    A quasi-identifier without one is refused. `rounds` are the levels of the quasi-identifiers in each round of a
-    local recoding, and the rows that it published.
+    `readings` maps each column that the method recodes or adds to its reading; the others keep their values, or are
+    tokens. A quasi-identifier without a reading is refused. `rounds` has, for each round of a local recoding, the
+    levels of the quasi-identifiers and the number of rows published.
     """
 
     readings: Mapping[str, Reading]
@@ -66,12 +66,12 @@ class Recoded:
 
 @dataclass(frozen=True)
 class PublishedTables:
-    """The tables of a release as they are now, to be compared with what its method promises of them.
+    """The current tables of a release, to be checked against the promises of its method.
 
-    `tables` are those of the release by what stands behind its name, "" for that of a release of one, and `values`
-    says where the values of a sensitive attribute are. `suppressed` of the source's rows are in none of them.
-    `choice` is what was published, known while the release is made only; `recorded` is what was measured when it was.
-    If `is_own`, the release is one of this database, whose ledgers can be asked.
+    `tables` maps the suffix of each table's name to the table; a single table has the suffix "". `values` maps each
+    sensitive attribute to its values' table. `suppressed` counts the source's rows that no table has. `choice` is known
+    only while the release is made. `recorded` has the measurements from that time. If `is_own`, the release belongs to
+    this database, whose ledgers can be read.
     """
 
     engine: Engine
@@ -86,9 +86,9 @@ class PublishedTables:
 
 @dataclass(frozen=True)
 class Structure:
-    """The measurements of a release's tables in the promises of its method besides requirements of classes.
+    """The measurements of a release's tables for the promises of its method, besides requirements of classes.
 
-    `misfit` says how the tables do not belong together, None where they do.
+    `misfit` describes how the tables contradict each other; it is None if they do not.
     """
 
     measurements: tuple[Measurement, ...] = ()
@@ -107,7 +107,7 @@ OF_ROWS = frozenset(
 class Figure:
     """The explanation of a measurement in a certificate: its meaning, its definition, and the rows that were read.
 
-    `parameter` is what the required number is called, None where it is a count of what there is to keep.
+    `parameter` is the name of the required number, None for a figure that requires none.
     """
 
     meaning: str
@@ -117,11 +117,11 @@ class Figure:
 
     @property
     def in_files(self) -> bool:
-        """Whether it can be computed from the exported rows."""
+        """Whether the figure can be recomputed from the exported rows."""
         return self.recomputed_from == EXPORTED
 
     def named(self, measurement: Measurement) -> str:
-        """The measurement as a requirement, such as k_looseness(k => 4)."""
+        """Formats a measurement as a requirement, such as k_looseness(k => 4)."""
         if self.parameter is None or not measurement.required:
             return measurement.question
         required = written(plain_number(Decimal(repr(measurement.required))))
@@ -132,9 +132,10 @@ class Figure:
 class Wording:
     """The words of a certificate about a method's releases.
 
-    `published` is what stands for values, None where columns state their levels. `losses` define what is minimized, and
-    `figures` what `verify` measures, both by name. `tables` are the readings that the columns of one table may have
-    together, tokens aside: a certificate with others is not believed.
+    `published` is a sentence on what the rows have in place of values, None if columns state their levels. `losses`
+    maps the names of the losses to definitions, and `figures` those of the measurements of `verify` to explanations.
+    Each of `tables` is a set of readings that the columns of one table may have, besides tokens; any other certificate
+    is rejected.
     """
 
     published: str | None
@@ -151,17 +152,17 @@ class Method(ABC, Generic[_Options, _Choice]):
     """A way to choose what is published in place of a source. A module of a method has one subclass.
 
     `name` is the name that users type. OPTIONS is the data class of the method's arguments, each field of which is a
-    `shared.arguments.argument`. `choose`, `compile` and `wording` make a method; a part that a method does not
-    override answers nothing, or refuses.
+    `shared.arguments.argument`. `choose`, `compile` and `wording` make a method; a part that a method does not override
+    returns nothing, or refuses.
     """
 
     OPTIONS: type[_Options]
 
-    # The calls by which the method competes where a statement names none, each as its arguments; none by default.
+    # The arguments of the calls with which the method competes if a statement names no method.
     # Their encodings are the same, and `choices` and `spans` answer for them.
     COMPETES: ClassVar[tuple[tuple[tuple[str, Value], ...], ...]] = ()
 
-    # Whether releases are asked what their policy requires. If not, no row of theirs is a row of the source, and they
+    # Whether releases must meet their policy's requirements. If not, their rows are none of the source's, and they
     # keep a promise of the method's own instead, which `verify` measures.
     ASKS_REQUIREMENTS: ClassVar[bool] = True
 
@@ -173,38 +174,40 @@ class Method(ABC, Generic[_Options, _Choice]):
         return parsed(self.name, self.OPTIONS, arguments)
 
     def limits(self, options: _Options) -> Limits:
-        """The abilities of the method, with these options, among all that a statement and its policy may ask."""
+        """Returns what the method with these options can do; a statement or policy that needs more is refused."""
         return Limits()
 
     def promises(self, options: _Options) -> tuple[Requirement, ...]:
-        """The requirements that the method promises of every class, besides those of a policy."""
+        """The requirements that the method guarantees for every class, besides those of a policy."""
         return ()
 
     def assumes(self, options: _Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """The assumptions behind the figures of a release; `sensitive` are its columns of that role."""
+        """The assumptions behind the figures of a release; `sensitive` are its sensitive columns."""
         return ()
 
     def encoding(self, task: Task, options: _Options) -> Encoding | None:
-        """The cells that the method needs; None for none. Raises PolicyError for columns that it cannot have."""
+        """The cells that the method needs, or None. Raises PolicyError for columns that the method cannot process."""
         return None
 
     @abstractmethod
     def choose(self, task: Task, options: _Options) -> _Choice:
-        """Chooses what is published in place of the source. Raises PrivacyViolation where nothing may be."""
+        """Chooses what is published in place of the source. Raises PrivacyViolation if nothing may be published."""
 
     def choices(self, task: Task, options: Sequence[_Options]) -> Sequence[_Choice]:
-        """The choices by several options, to be compared: a method may search once for all. Raises as `choose` does."""
+        """The choices for several options, which the caller compares. A method may search once for all. Raises as
+        `choose` does.
+        """
         return [self.choose(task, each) for each in options]
 
     def spans(self, task: Task, choice: _Choice, ranks: Sequence[str]) -> exp.Query:
-        """The `shared.spans` of a choice, whatever method competes with it.
+        """Returns the query of `shared.spans` for a choice, the common measure of competing methods.
 
-        `ranks` are the tables of each quasi-identifier's values with their ranks.
+        `ranks` has, for each quasi-identifier, the table of its values and their ranks.
         """
         raise InternalError(f"the method {self.name} does not say what its labels stand for")
 
     def why(self, task: Task, choice: _Choice) -> Explanation | None:
-        """The nodes beside the choice, looked at again for EXPLAIN; None for a method that compares none."""
+        """Looks at the neighbors of the chosen node for EXPLAIN; returns None for a method that compares no nodes."""
         return None
 
     def reasons(self, task: Task, choice: _Choice, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
@@ -213,15 +216,16 @@ class Method(ABC, Generic[_Options, _Choice]):
 
     @abstractmethod
     def compile(self, task: Task, choice: _Choice, release_id: str, tokens: Mapping[str, str]) -> Recoded | TablesQuery:
-        """The recoding of the rows of the one table or view, or the SELECT of each table.
+        """Returns the recoding of the release's one table or view, or the SELECT of each of its tables.
 
-        `tokens` are the tables of the tokens of columns that are pseudonyms.
+        `tokens` maps the columns that are pseudonyms to the tables of their tokens.
         """
 
     def verify(self, published: PublishedTables, options: _Options) -> Structure:
-        """The promises of the method about a release's tables, recomputed from these.
+        """Recomputes from a release's tables whether the method's promises hold.
 
-        One table promises requirements of classes only, which the stages check. Raises InternalError for several.
+        The default serves releases of one table, whose requirements the stages check; it raises InternalError for
+        several.
         """
         if len(published.tables) > 1:
             raise InternalError(f"the method {self.name} does not say how its tables belong together")
@@ -232,11 +236,11 @@ class Method(ABC, Generic[_Options, _Choice]):
         """The words of a certificate about a release."""
 
     def on_spark(self) -> Method[_Options, _Choice]:
-        """The method for rows that lie on Spark: itself, unless it takes other steps there."""
+        """Returns the method for rows on Spark: itself, unless it needs other steps there."""
         return self
 
     def preferred(self, task: Task, options: _Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
-        """The levels that the method would have published in place of these, had they satisfied.
+        """Returns the levels that the method would have published rather than `levels`, had they met the requirements.
 
         `task` requires what each class satisfies. Raises PolicyError for more than `most` to choose from, and where
         the choice depends on more than the levels.

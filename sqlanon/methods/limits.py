@@ -1,4 +1,4 @@
-"""The abilities of a method, each refused by a sentence unless the method states that it has it."""
+"""The abilities of a method. Each is refused with a sentence unless the method declares it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ ON_DUCKDB = "make it on DuckDB, with a table of the rows there: CREATE TABLE ...
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a method cannot do something, and what can be done instead.
+    """The reason why a method cannot do something, and what to do instead.
 
-    Both may have places for what they are about: {policy} and {method}, and {column}, {level}, {requirement} or {set}
-    where the ability is about one.
+    Both may contain placeholders: {policy} and {method}, and {column}, {level}, {requirement} or {set} for an ability
+    that is about one.
     """
 
     sentence: str
@@ -27,9 +27,9 @@ CAN = None
 class Limits:
     """The abilities of a method: CAN, or the sentence that refuses what a statement or its policy asks for.
 
-    Each ability is refused by default, so that a method states those that it has, and no method has one by oversight.
-    A method passes a sentence of its own only where that says more. The fields have the order in which a statement is
-    compared with them: the first refusal ends it.
+    Each ability is refused by default, so a method declares those that it has, and has none by oversight. A method
+    passes its own sentence only if that is more specific. A statement is checked against the fields in their order; the
+    first refusal ends the check.
     """
 
     # WITH TABLE: several tables about the same respondents.
@@ -44,7 +44,7 @@ class Limits:
     )
     # A live view, which makes the release anew at each query.
     view: Refusal | None = Refusal("METHOD {method} makes no live views", "make a snapshot, CREATE ANONYMIZED TABLE")
-    # IN SERIES: who is in which class is remembered, and what several releases tell together is checked.
+    # IN SERIES: the classes of respondents are remembered, and releases are checked together.
     series: Refusal | None = Refusal(
         "METHOD {method} counts rows and not respondents, whom a series has to know again",
         "use METHOD generalization, mondrian or m_invariance, or leave IN SERIES out",
@@ -74,7 +74,7 @@ class Limits:
         "METHOD {method} cannot meet {requirement}: it makes no classes of rows",
         "leave REQUIRE out, or use METHOD generalization",
     )
-    # SHIFT: each row has to be known as its respondent's.
+    # SHIFT: the respondent of each row has to be known.
     shifts: Refusal | None = Refusal(
         "{policy}: METHOD {method} shifts no dates, and {column} has SHIFT",
         "leave SHIFT out, or use METHOD generalization",
@@ -104,7 +104,7 @@ class Limits:
         "published as they are",
         "use METHOD generalization",
     )
-    # Requirements about guarding nodes, of which each row has its own.
+    # Requirements about guarding nodes, which each row has for itself.
     guarding: Refusal | None = Refusal(
         "METHOD {method} cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know "
         "which value a row has",
@@ -132,17 +132,17 @@ class Limits:
         "have no one level",
         "use METHOD generalization with recoding => 'global'",
     )
-    # Requirements about the items in lists.
+    # Requirements about the items of lists.
     itemsets: Refusal | None = Refusal(
         "METHOD {method} cannot meet {requirement}: it gives the items in lists no labels of their own",
         "use METHOD itemsets",
     )
-    # JOINED WITH RELEASE: requirements about what the join with another release tells.
+    # JOINED WITH RELEASE: requirements about the join with another release.
     joined: Refusal | None = Refusal(
         "METHOD {method} cannot meet {requirement}: its search does not look at the join with {other}",
         "use METHOD generalization",
     )
-    # engine => 'spark': rows lie on another engine than the catalog, and only summaries of them come to it.
+    # engine => 'spark': the rows are on another engine than the catalog, which reads only summaries of them.
     on_spark: Refusal | None = Refusal(
         "METHOD {method} moves rows between temporary tables of DuckDB's, so that it does not run with "
         "engine => 'spark'",
@@ -156,7 +156,7 @@ class Limits:
     )
 
 
-# The limits of a method that draws buckets of rows and publishes their sensitive values apart, or in any order.
+# The limits of a method that makes random buckets of rows, whose sensitive values are separated or shuffled.
 OF_BUCKETS = Limits(
     without_related=CAN,
     view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
@@ -187,5 +187,5 @@ OF_BUCKETS = Limits(
 
 
 def only_on_duckdb(why: str) -> Refusal:
-    """The refusal of rows on another engine for a reason of the method's own."""
+    """The refusal of engine => 'spark', for a reason of the method's own."""
     return Refusal(f"{why}, so that it does not run with engine => 'spark'", ON_DUCKDB)

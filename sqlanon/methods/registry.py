@@ -1,4 +1,4 @@
-"""The methods by the names that users type, and what each says of itself.
+"""Finds methods by the names that users type, and calls their parts.
 
 A folder may have several. Each is a module with one subclass of `base.Method`.
 """
@@ -25,7 +25,7 @@ DEFAULTS = ("generalization", "multirelational")
 # The methods that are compared for a statement that names none, by their COMPETES. Of equal ones the first is taken.
 COMPETITORS = ("generalization", "mondrian")
 
-# What every other release is compared with, as a method and its arguments: nobody learns of a person from it.
+# The releases with which others are compared, as methods and arguments: they reveal nothing about a person.
 BASELINES: Sequence[tuple[str, tuple[tuple[str, Value], ...]]] = (
     ("trivial", (("drop", "quasi_identifiers"),)),
     ("trivial", (("drop", "sensitive"),)),
@@ -49,10 +49,10 @@ METHODS: Mapping[str, str] = {
 
 
 def find_method(name: str, engine: Engine | None = None) -> Method[Any, Any]:
-    """The method of a name, whatever its case; with an engine the variant for where its rows lie.
+    """Finds the method of a name, ignoring case; with an engine, its variant for that engine's rows.
 
-    Raises UserError, with the names there are, for others. Raises InternalError for a method that lacks a part, or
-    UserError where it is another package's.
+    Raises UserError, with the known names, for an unknown one. A method that lacks a part raises InternalError, or
+    UserError if another package has it.
     """
     module = named_module("methods", name, METHODS)
     classes = [
@@ -72,19 +72,19 @@ def _is_method(member: object) -> TypeGuard[type[Method[Any, Any]]]:
 
 
 def default_method(policy: Policy) -> str:
-    """The method of a statement that names none, which depends on whether the policy has related tables."""
+    """The default method of a statement without METHOD, which depends on whether the policy has related tables."""
     return next(name for name in DEFAULTS if _takes(find_method(name).limits(find_method(name).options(())), policy))
 
 
 def competing() -> Iterator[tuple[Method[Any, Any], Sequence[tuple[tuple[str, Value], ...]]]]:
-    """The methods that are compared for a statement that names none, each with the arguments by which it competes."""
+    """Yields the methods that are compared for a statement without METHOD, each with its argument lists."""
     for name in COMPETITORS:
         method = find_method(name)
         yield method, method.COMPETES
 
 
 def competitor(*, by_levels: bool) -> str:
-    """The name of the first competing method that chooses levels of hierarchies, or of the first that chooses none."""
+    """The name of the first competing method that chooses levels of hierarchies, or of the first that does not."""
     methods = (method for method, _ in competing())
     return next(method.name for method in methods if (method.limits(method.options(())).max_level is CAN) is by_levels)
 
@@ -94,14 +94,16 @@ def _takes(limits: Limits, policy: Policy) -> bool:
 
 
 def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
-    """Each option that a method goes by and its value, given or by default. Raises UserError as `options`."""
+    """Each effective option of a method with its value, given or by default. Raises UserError as `Method.options`
+    does.
+    """
     return given_or_default(find_method(method).options(arguments))
 
 
 def preferred_to(
     method: str, arguments: Sequence[tuple[str, Value]], task: Task, levels: tuple[int, ...], most: int
 ) -> Sequence[tuple[int, ...]]:
-    """The levels that a method would have published in place of these. Raises as `Method.preferred` does."""
+    """The levels that a method would rather have published. Raises as `Method.preferred` does."""
     by_name = find_method(method, task.engine)
     return by_name.preferred(task, by_name.options(arguments), levels, most)
 
@@ -121,13 +123,13 @@ def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: S
 
 
 def assumed_of(release: Release) -> tuple[Assumption, ...]:
-    """Returns the assumptions behind the figures of a release that exists."""
+    """Returns the assumptions behind the figures of an existing release."""
     sensitive = [output.source or output.name for output in release.attributes if output.role is Role.SENSITIVE]
     return assumed_by(release.method, release.method_arguments, sensitive)
 
 
 def verified(method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables) -> Structure:
-    """Measures what the tables of a release keep of the promises of its method. Raises as `promised_by` does.
+    """Measures how a release's tables keep the promises of its method. Raises as `promised_by` does.
 
     Raises InternalError, too, for a measurement that a certificate could not explain.
     """
@@ -143,9 +145,10 @@ def verified(method: str, arguments: Sequence[tuple[str, Value]], published: Pub
 def require_kept(
     method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables, name: object, done: str
 ) -> tuple[Measurement, ...]:
-    """Measures what tables that are not `done` yet, published or exported, keep of the promises of their method.
+    """Measures how tables keep the promises of their method before they are published or exported; `done` is that word.
 
-    Raises PrivacyViolation where they keep less, InternalError where they do not fit together, and as `verified` does.
+    Raises PrivacyViolation for a violated promise, InternalError for tables that do not fit together, and as `verified`
+    does.
     """
     structure = verified(method, arguments, published)
     for reached in structure.measurements:

@@ -1,11 +1,12 @@
-"""Rows dealt out to buckets, by relations that can each be read alone.
+"""Queries that assign rows to groups, and merge groups to buckets.
 
-The sensitive values of a region are numbered in an order that was drawn, and so are rows that have the same value.
-Row i belongs to group i mod g: at most g rows of a value come one after the other, so no two of them meet.
+The sensitive values of a region are numbered in a random order, and so are the rows of each value. Row i belongs to
+group i mod g. So rows of one value with numbers next to each other are in different groups, and a value with at most g
+rows is in no group twice.
 
-One sort puts rows of equal values side by side, with all their published columns, and the rows of a value have numbers
-in that order. A table keeps the order in which it was made; should it ever not, values would meet in a bucket, and
-the check of the release would stop it.
+One sort puts rows of equal values next to each other, with all their published columns; their numbers are the row
+numbers of the sorted table. A table keeps the order in which it was made. If it did not, equal values would meet in a
+bucket, and the check of the release would stop it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ from sqlanon.sql.classes.rows import Rows
 
 
 def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
-    """value, n, code: the values of a sensitive attribute, NULL among them, with their rows, numbered from 1."""
+    """SELECT of value, n, code: the values of a sensitive attribute, NULL included, their numbers of rows, and codes
+    from 1.
+    """
     counted = exp.select(alias(published_value(bound), "value"), alias(f.count(), "n"))
     counted = counted.from_(source).group_by(published_value(bound))
     order = [ascending(part) for part in (is_null(column("value")), column("value"))]
@@ -56,10 +59,10 @@ def sorted_rows(
     draw: str,
     words: Mapping[str, str],
 ) -> exp.Select:
-    """region, code_0, ..., column_0, ...: the source's rows sorted by region and value, equal ones in a drawn order.
+    """SELECT of region, code_0, ..., column_0, ...: the source's rows by region and value, equal rows in random order.
 
-    The arguments are those of `drawn_rows`. `words` has a table of `dictionary_encoding.word_table` for each column
-    whose words are taken along in place of its texts.
+    The arguments are those of `drawn_rows`. `words` maps columns to tables of `dictionary_encoding.word_table`: the
+    rows have a column's words in place of its texts.
     """
     query = drawn_rows(policy, sensitive, codes, regions, draw, words)
     columns = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(carried(policy))))]
@@ -80,9 +83,10 @@ def drawn_rows(
     draw: str,
     words: Mapping[str, str] | None = None,
 ) -> exp.Select:
-    """region, code_0, ..., draw, column_0, ...: the source's rows, each with a draw.
+    """SELECT of region, code_0, ..., draw, column_0, ...: the source's rows, each with a random number.
 
-    `regions` is a table of `region_labels.region_map`; without one there is one region. `draw` gives the random bits.
+    `codes` are the tables of `value_codes`. `regions` is a table of `region_labels.region_map`; without it all rows are
+    in region 0. `draw` names the function that returns random bits. `words` is that of `sorted_rows`.
     """
     words = words or {}
     region = literal(0) if regions is None else column("region", "row_region")
@@ -113,7 +117,9 @@ def drawn_rows(
 
 
 def value_counts(sorted_rows: str, draw: str) -> exp.Select:
-    """region, code, n, draw: how many rows of each region have each value of the first attribute, each with a draw."""
+    """SELECT of region, code, n, draw: the number of rows of each first attribute's value in each region, and a random
+    number.
+    """
     names = [column("region"), column(code_name(0))]
     count = alias(f.count(), "n")
     query = exp.select(names[0], alias(names[1], "code"), count).from_(relation(sorted_rows))
@@ -121,7 +127,7 @@ def value_counts(sorted_rows: str, draw: str) -> exp.Select:
 
 
 def value_counts_of_all(codes: str, draw: str) -> exp.Select:
-    """region, code, n, draw of all rows as one region, from how many rows have each value of the first attribute."""
+    """SELECT of region, code, n, draw: `value_counts` of all rows as region 0, taken from a table of `value_codes`."""
     query = exp.select(alias(big(literal(0)), "region"), column("code"), column("n")).from_(relation(codes))
     return _with_draws(query, draw)
 
@@ -132,13 +138,14 @@ def _with_draws(query: exp.Select, draw: str) -> exp.Select:
 
 
 def groups(counts: str, least: int, different: int | None = None) -> exp.Select:
-    """region, rows, most, groups, base: how many groups each region is dealt out to, and how many are before it.
+    """SELECT of region, rows, most, groups, base: the number of groups of each region, and of the regions before it.
 
-    Groups get `least` rows or more, as long as the region has them. `most` is how many rows the most frequent value
-    has. With `different`, the l of distinct l-diversity, there are as many groups as can have l different values
-    each. Of a value with n rows min(n, g) are in different groups, so g groups are possible iff these minima sum up
-    to g l or more. That sum is the least, over all j, of j g and the rows without the j most frequent values. So g is
-    the greatest number with g (l - j) <= (rows without the j most frequent values), j < l.
+    `counts` is a table of `value_counts`. Groups get at least `least` rows if the region has them. `most` is the number
+    of rows of the region's most frequent value. With `different`, the l of distinct l-diversity, there are as many
+    groups as can have l different values each. Of a value with n rows min(n, g) are in different groups, so g groups
+    are possible iff these minima sum up to g l or more. That sum is the least, over all j, of j g and the rows without
+    the j most frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values),
+    j < l.
     """
     order = order_by(descending(column("n")), ascending(column("code")))
     of_region = [column("region")]
@@ -168,12 +175,12 @@ def groups(counts: str, least: int, different: int | None = None) -> exp.Select:
 
 
 def starts(counts: str, groups: str) -> exp.Select:
-    """region, code, before, spread, first, behind, groups, base: the numbers of the rows with a value.
+    """SELECT of region, code, before, spread, first, behind, groups, base: the numbers of the rows of each value.
 
-    `before` is how many rows of this and other regions come before the first of them. Of each value `spread` rows,
-    min(n, g), are numbered from `first`, value after value in the order of their draws; its surplus rows are
-    numbered from `behind`, after the spread rows of all values. So each group has as many different values as there can
-    be, and which values make some groups larger by a row is drawn.
+    `before` is the number of rows sorted before the value's first one, in all regions. Of each value, `spread` rows,
+    min(n, g), are numbered from `first`, value after value in random order; its other rows are numbered from `behind`,
+    after the spread rows of all values. So each group has as many different values as possible, and chance decides
+    which values make some groups larger by a row.
     """
     joined = exp.select(
         *(column(name, "value") for name in ("region", "code", "n", "draw")),
@@ -200,7 +207,7 @@ def _running(part: exp.Expr) -> exp.Expr:
 
 
 def numbers_of(sorted_rows: str) -> exp.Select:
-    """The number of the first row of a table, how many numbers there are from it to the last, and all rows."""
+    """SELECT of three numbers of a table: its first row number, the numbers from first to last, and the rows."""
     number = column("rowid", "row")
     first, last = f.min(number), f.max(number.copy())
     count = infix(last - first, "+", 1)
@@ -208,9 +215,9 @@ def numbers_of(sorted_rows: str) -> exp.Select:
 
 
 def rows_in_slots(sorted_rows: str, starts: str, columns: Sequence[str], first: int) -> exp.Select:
-    """slot, and these columns of `sorted_rows`: every row in its slot, a number for each region and group.
+    """SELECT of slot and the `columns` of `sorted_rows`: each row with its slot, the number of its region's group.
 
-    `first` is the number of the first row of the table, see `numbers_of`.
+    `first` is the row number of the table's first row, as `numbers_of` returns it.
     """
     rank = column("rowid", "row") - literal(first) - column("before", "start")
     query = exp.select(alias(slot_of(rank), "slot"), *(column(name, "row") for name in columns))
@@ -219,7 +226,7 @@ def rows_in_slots(sorted_rows: str, starts: str, columns: Sequence[str], first: 
 
 
 def slot_of(rank: exp.Expr) -> exp.Expr:
-    """The slot of a row by its rank among the rows with its value, from 0; `start` is a row of `starts`."""
+    """The slot of a row. `rank` counts from 0 among the rows with its value; `start` is a row of `starts`."""
     spread = column("first", "start") + paren(rank.copy())
     surplus = infix(column("behind", "start") + paren(rank.copy()), "-", column("spread", "start"))
     index = paren(if_(rank < column("spread", "start"), spread, surplus))
@@ -227,7 +234,7 @@ def slot_of(rank: exp.Expr) -> exp.Expr:
 
 
 def is_of_value() -> exp.Expr:
-    """Whether `row` is one of those with the value of `start`, a row of `starts`."""
+    """Whether the row called `row` has the region and value of the row of `starts` called `start`."""
     same_value = column(code_name(0), "row").eq(column("code", "start"))
     return exp.and_(same("region", "row", "start"), same_value)
 
@@ -240,9 +247,8 @@ def _copies(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
 
 
 def slots(groups: str) -> exp.Select:
-    """slot, base, chunk, chunks, first: every slot, a chunk and a bucket by itself; `first` is the bucket's first slot.
-
-    `base` is the first slot of the region, which has `chunks` chunks, numbered from 0.
+    """SELECT of slot, base, chunk, chunks, first: each slot as a chunk and a bucket of its own; `first` is the bucket's
+    first slot.
     """
     last = column("groups") - 1
     each = f.unnest(exp.GenerateSeries(start=literal(0), end=last, step=literal(1)))
@@ -253,14 +259,14 @@ def slots(groups: str) -> exp.Select:
 
 
 def tally(rows: str, index: int) -> exp.Select:
-    """slot, code, n: how many rows of each slot have each value of the attribute at this index."""
+    """SELECT of slot, code, n: the rows of each slot with each value of the attribute at this index."""
     code = column(code_name(index))
     query = exp.select(column("slot"), alias(code, "code"), alias(f.count(), "n"))
     return query.from_(relation(rows)).group_by(column("slot"), code.copy())
 
 
 def class_rows(tally: str, slots: str, codes: str, attribute: str) -> Rows:
-    """The buckets with the values of one attribute: a class is the slots that have the same first slot."""
+    """Rows with the values of one attribute, whose classes are the buckets: the slots with the same first slot."""
     counted = exp.select(alias(column("first", "slot"), "class_id"), column("value", "coded"), column("n", "tally"))
     counted.from_(relation(tally, as_="tally"), copy=False)
     counted.join(relation(slots, as_="slot"), on=same("slot", "tally", "slot"), copy=False)
@@ -272,15 +278,16 @@ def class_rows(tally: str, slots: str, codes: str, attribute: str) -> Rows:
 
 
 def whole_rows(codes: str, attribute: str) -> Rows:
-    """All rows as one class, with the values of one attribute."""
+    """Rows with the values of one attribute, all of them one class."""
     return Rows(relation(codes), (), literal(0), {attribute: column("value")}, weight=column("n"))
 
 
 def merged(slots: str, violating: str) -> exp.Select:
-    """The slots with half as many chunks, each of which is one bucket where one of its buckets violates.
+    """SELECT of slot, base, chunk, chunks, first: slots with half as many chunks; chunks of violating buckets are
+    merged.
 
-    Chunk i of m is merged with chunk i + m/2: neighbours have the same values, because rows are dealt out in the order
-    of their values. The merged chunks are those that half as many groups would have made.
+    Chunk i of m is merged with chunk i + m/2. Neighbors are not merged: they have the same values, because rows are
+    assigned in the order of their values. Half as many groups would have made the merged chunks.
     """
     half = (column("chunks", "slot") + 1) // 2
     chunk = column("chunk", "slot") % half
@@ -301,7 +308,7 @@ def merged(slots: str, violating: str) -> exp.Select:
 
 
 def bucket_numbers(slots: str, draw: str) -> exp.Select:
-    """slot, bucket: the first slot of each bucket, and the bucket's number from 1, in an order that was drawn."""
+    """SELECT of slot, bucket: the first slot of each bucket, and the bucket's number from 1, in random order."""
     bits = alias(f.call(draw, 0), "draw")
     # The first slot of a bucket is in the bucket, so each bucket occurs once.
     heads = column("slot").eq(column("first"))
@@ -312,21 +319,21 @@ def bucket_numbers(slots: str, draw: str) -> exp.Select:
 
 
 def all_numbers(slots: str, numbers: str) -> exp.Select:
-    """slot, bucket: every slot with the number of its bucket, from those of `bucket_numbers`."""
+    """SELECT of slot, bucket: each slot with the number of its bucket; `numbers` is a table of `bucket_numbers`."""
     query = exp.select(column("slot", "slot"), column("bucket", "number")).from_(relation(slots, as_="slot"))
     of_first = column("first", "slot").eq(column("slot", "number"))
     return query.join(relation(numbers, as_="number"), on=of_first, copy=False)
 
 
 def rows_in_buckets(rows: str, numbers: str, columns: Sequence[str]) -> exp.Select:
-    """bucket, and these columns of `rows`: every row with its bucket; `numbers` has the bucket of every slot."""
+    """SELECT of bucket and the `columns` of `rows`; `numbers` is a table with the bucket of each slot."""
     query = exp.select(column("bucket", "number"), *(column(name, "row") for name in columns))
     query.from_(relation(rows, as_="row"), copy=False)
     return query.join(relation(numbers, as_="number"), on=same("slot", "row", "number"), copy=False)
 
 
 def sizes_of_groups(groups: str) -> exp.Select:
-    """Counts the groups, the rows of the smallest and of the largest, and all rows.
+    """SELECT of four numbers: the groups, the rows of the smallest and of the largest, and all rows.
 
     Row i of a region is in group i mod g, so of r rows a group has r // g, and the first r mod g have one more.
     """
@@ -338,7 +345,7 @@ def sizes_of_groups(groups: str) -> exp.Select:
 
 
 def sizes(rows_in_buckets: str) -> exp.Select:
-    """Counts the buckets, the rows of the smallest and of the largest, and all rows."""
+    """SELECT of four numbers: the buckets, the rows of the smallest and of the largest, and all rows."""
     counted = exp.select(alias(f.count(), "n")).from_(relation(rows_in_buckets)).group_by(column("bucket"))
     figures = (f.min(column("n")), f.max(column("n")), total(column("n")))
     return exp.select(f.count(), *map(or_zero, figures)).from_(counted.subquery("bucket"), copy=False)

@@ -1,9 +1,9 @@
-"""Deals rows out to buckets that meet every requirement.
+"""Assigns rows to buckets that meet every requirement.
 
-Where l-diversity of one sensitive attribute is all that is required, the groups of `assign_groups` satisfy it by their
-making. Where more is required, groups are merged, two, four, eight at a time, wherever one violates. A union of
-buckets that satisfy satisfies, but for delta-disclosure that ignores absent values. Either way merging ends, at the
-latest with the region as one bucket, which is known to satisfy; rows that need no merging stay in small buckets.
+The groups of `assign_groups` are l-diverse in one sensitive attribute by construction. If more is required, groups are
+merged, two, four, eight at a time, wherever one violates. A union of satisfying buckets satisfies, except for
+delta-disclosure that ignores absent values. Merging ends at the latest with the region as one bucket, which is known to
+satisfy; rows that need no merging stay in small buckets.
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Shortfall:
-    """Why the values of an attribute allow no l-diverse buckets: what is said of their most frequent value before and
-    after it is named, and the largest l that they allow, 1 if they allow none above.
+    """The reason why the values of an attribute allow no l-diverse buckets.
+
+    `before` and `after` are the words before and after the name of the most frequent value. `largest` is the largest l
+    that the values allow, 1 if they allow none above.
     """
 
     before: str
@@ -57,9 +59,9 @@ class Shortfall:
 
 
 def shortfall(engine: Engine, codes: str, variant: str, wanted: int, c: Decimal) -> Shortfall | None:
-    """Finds what keeps the values of an attribute from l-diverse buckets; None if nothing does.
+    """Returns the reason why the values of an attribute allow no l-diverse buckets, None if they do.
 
-    `codes` is a table with the rows n of each value.
+    `codes` is a table with the number of rows n of each value.
     """
     rows, values, most, entropy = engine.rows(_summary(codes))[0]
     if not rows:
@@ -80,13 +82,15 @@ def shortfall(engine: Engine, codes: str, variant: str, wanted: int, c: Decimal)
 
 
 def _largest_by_entropy(entropy: float) -> int:
-    """The largest l whose logarithm is below the entropy by more than what rounding can make of it."""
+    """The largest l whose logarithm does not exceed the entropy, with a tolerance for rounding."""
     near = round(e_to(entropy))
     return near if log(near) <= entropy - _TOLERANCE else near - 1
 
 
 def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c: Fraction) -> Shortfall | None:
-    """r_1 < c (r_l + ... + r_m), which falls as l grows."""
+    """The shortfall in recursive (c,l)-diversity: r_1 < c (r_l + ... + r_m), where r_i are the values' rows, largest
+    first.
+    """
     rest = [rows, *(rows - int(top) for (top,) in engine.rows(_tops(codes, wanted)))]
     limits = [c * left for left in rest]
     if len(rest) >= wanted and most < limits[wanted - 1]:
@@ -97,7 +101,7 @@ def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c:
 
 
 def _summary(codes: str) -> exp.Select:
-    """Rows, values, rows of the most frequent value, and the entropy."""
+    """SELECT of the rows, the values, the rows of the most frequent value, and the entropy."""
     n = cast(column("n"), "DOUBLE")
     rows = f.sum(column("n"))
     total = cast(f.sum(column("n")), "DOUBLE")
@@ -107,7 +111,7 @@ def _summary(codes: str) -> exp.Select:
 
 
 def _tops(codes: str, most: int) -> exp.Select:
-    """The rows of the most frequent value, of the two most frequent, ..., of the l most frequent."""
+    """SELECT of the rows of the most frequent value, of the two most frequent, ..., of the `most` most frequent."""
     order = [
         descending(column("n")),
         ascending(column("code")),
@@ -118,10 +122,10 @@ def _tops(codes: str, most: int) -> exp.Select:
 
 
 class Dealing:
-    """The rows of a policy's source, with the values of their sensitive attributes numbered.
+    """The rows of a policy's source, with numbered sensitive values, and their assignment to buckets.
 
-    Buckets have to meet all `requirements`, of which the method promises those in `promised`. Temporary tables and
-    views are made with `scratch`.
+    Buckets have to meet all `requirements`; the method itself guarantees those in `promised`. `scratch` makes temporary
+    tables and views.
     """
 
     def __init__(
@@ -147,7 +151,7 @@ class Dealing:
         self._codes = [table for _, table in coded]
 
     def require_feasible(self, variant: str, l: int, c: Decimal) -> None:  # noqa: E741 - the papers' name
-        """Raises PrivacyViolation unless all rows as one bucket meet every requirement; otherwise no buckets can."""
+        """Raises PrivacyViolation unless all rows as one bucket meet every requirement; otherwise no buckets do."""
         names = [bound.column for bound in self._sensitive]
         rows = [assign_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
         if not self._any(self._broken(rows)):
@@ -164,7 +168,9 @@ class Dealing:
         raise self._too_alike(variant, l, c)
 
     def _too_alike(self, variant: str, l: int, c: Decimal) -> PrivacyViolation:  # noqa: E741
-        """The first column that allows no l-diverse buckets, and the l that all of them allow."""
+        """The error for values that allow no l-diverse buckets: names the first such column, and the l that all columns
+        allow.
+        """
         shortfalls = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
         short = [(bound, why_not) for bound, why_not in shortfalls if why_not is not None]
         if not short:
@@ -185,10 +191,11 @@ class Dealing:
     def deal(
         self, regions: str | None, count: int, least: int, different: int | None, words: Mapping[str, str]
     ) -> Bucketization:
-        """Buckets within the regions of a `region_map`, of `least` rows with as many values where that is possible.
+        """Assigns rows to buckets, each within a region of the table `regions`, of at least `least` rows where
+        possible.
 
-        `different` is the l of distinct l-diversity, for which frequent values may be in a bucket several times.
-        `words` has the tables of the columns that are few texts.
+        `count` is the number of regions. `different` is the l of distinct l-diversity, for which a bucket may repeat
+        frequent values; else None. `words` has the tables of the columns that are encoded as words.
         """
         scratch, engine = self._scratch, self._engine
         rows, counts = self._drawn(regions, words)
@@ -214,9 +221,9 @@ class Dealing:
         return Bucketization(in_buckets, codes, number, smallest, largest, count, total, once=once, words=tuple(words))
 
     def _drawn(self, regions: str | None, words: Mapping[str, str]) -> tuple[str, str]:
-        """The tables of the rows and of how many have each value, both with draws; DuckDB sorts by them.
+        """Makes the tables of the sorted rows and of `value_counts`, both in random order.
 
-        Numbers counted value by value take DuckDB twice as long as a sort and the numbers that its rows have then.
+        The row numbers of a sorted table take DuckDB half the time of numbers counted value by value.
         """
         scratch, drawn = self._scratch, (self._policy, self._sensitive, self._codes, regions)
         with registered(self._engine, "random_draw") as draw:
@@ -226,44 +233,47 @@ class Dealing:
             return rows, scratch.table("value_counts", of_regions or of_all)
 
     def _in_slots(self, rows: str, starts: str, columns: Sequence[str]) -> str:
-        """The rows in their slots."""
+        """The view of the rows with their slots."""
         # A view, because rows are wide, and read only once where no groups are merged.
         return self._scratch.view(
             "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))
         )
 
     def _slots(self, in_slots: str, groups: str) -> str:
-        """The table of the slots, each a bucket by itself."""
+        """The table of the slots, each a bucket of its own."""
         return self._scratch.table("slots", assign_groups.slots(groups))
 
     def _numbers(self, slots: str) -> str:
-        """The table of the first slot of each bucket and the number that was drawn for it."""
+        """The table of each bucket's first slot and random number."""
         with registered(self._engine, "random_draw") as draw:
             return self._scratch.table("numbers", assign_groups.bucket_numbers(slots, draw))
 
     def _first(self, table: str) -> int:
-        """The number of the first row of a table. Raises InternalError unless the others have the numbers after it."""
+        """The number of a table's first row. Raises InternalError unless the numbers of all rows follow each other."""
         first, numbers, rows = map(int, self._engine.rows(assign_groups.numbers_of(table))[0])
         if rows and numbers != rows:
             raise InternalError("the rows of a temporary table are not numbered one after the other")
         return first
 
     def _once(self, groups: str) -> bool:
-        """Whether no group has two rows of a value of the first attribute: of no value are there more than groups."""
+        """Whether no group repeats a value of the first attribute, because no value has more rows than there are
+        groups.
+        """
         often = column("most") > column("groups")
         return not self._number(exp.select(f.count()).from_(relation(groups)).where(often))
 
     def _by_theorem(self, once: bool, different: int | None) -> bool:
-        """Whether groups satisfy all requirements by their making: the size, and the diversity of one attribute.
+        """Whether groups satisfy all requirements by construction: the requirements are a size and the diversity of one
+        attribute.
 
-        A value with at most g rows never meets itself. Distinct l-diversity holds by the number of groups.
+        A value with at most g rows is in no group twice. Distinct l-diversity follows from the number of groups.
         """
         least = least_rows(self._requirements)
         others = [r for r in self._requirements if r not in self._promised and not r.satisfied_by(least)]
         return not others and len(self._sensitive) == 1 and (different is not None or once)
 
     def _merged(self, in_slots: str, slots: str, groups: str) -> str:
-        """Merges groups until no bucket violates; returns the table of the slots."""
+        """Merges groups until no bucket violates a requirement; returns the name of the table of slots."""
         tallies = [
             self._scratch.rows("tally", assign_groups.tally(in_slots, index)) for index in range(len(self._codes))
         ]
@@ -282,11 +292,11 @@ class Dealing:
             slots = self._scratch.rows("slots", assign_groups.merged(slots, broken))
 
     def _class_rows(self, tally: str, slots: str, codes: str, attribute: str) -> Rows:
-        """The buckets with the values of one attribute."""
+        """Rows with the values of one attribute, whose classes are the buckets."""
         return assign_groups.class_rows(tally, slots, codes, attribute)
 
     def _broken(self, rows: Sequence[Rows], among: Collection[int] | None = None) -> exp.Query:
-        """class_id: the classes that violate a requirement; `rows` are those of each attribute.
+        """SELECT of class_id: the classes that violate a requirement; `rows` has the rows of each attribute.
 
         `among` are the indexes of the requirements, by default all.
         """
@@ -312,7 +322,7 @@ class Dealing:
         return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken", copy=False), copy=False)
 
     def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
-        """The error for requirements, by their indexes, that not even all rows as one bucket meet."""
+        """The error for requirements, given by their indexes, that not even all rows as one bucket meet."""
         unmet = [self._requirements[index] for index in indexes]
         models = ", ".join(dict.fromkeys(map(str, unmet)))
         values = too_frequent_in(self._engine, self._policy, unmet)

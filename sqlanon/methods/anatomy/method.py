@@ -1,8 +1,7 @@
 """Anatomy: rows in buckets, quasi-identifiers in one table and sensitive values in another.
 
-Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation (2006). No value is
-changed; what is published no longer says which sensitive value of a bucket belongs to
-which of its rows.
+Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation (2006). No value is changed; the tables no longer show
+which sensitive value of a bucket belongs to which of its rows.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ _REGIONS = mondrian.Options(publish="none")
 class Options(Diversity):
     """METHOD anatomy(l, variant, c, grouping).
 
-    `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket
-    has in every sensitive attribute. With `grouping` 'random' any rows may share a
-    bucket, with 'near' those that lie close in the quasi-identifiers do.
+    `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket has in every sensitive
+    attribute. With `grouping` 'random' any rows may share a bucket; with 'near', rows that are close in the
+    quasi-identifiers do.
     """
 
     grouping: str = argument(
@@ -108,7 +107,9 @@ class AnatomyMethod(Method[Options, Bucketization]):
     OPTIONS = Options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of buckets: they know the source's rows only, and of these the sensitive values."""
+        """The limits of methods with buckets; 'near' adds refusals of scripts and of requirements about all buckets
+        together.
+        """
         if options.grouping == "near":
             return replace(_LIMITS, scripted=_NO_NEAR_SCRIPT, whole=_NO_NEAR_WHOLE)
         return replace(_LIMITS, scripted=CAN)
@@ -118,11 +119,11 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return (promised_diversity(options),)
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """Returns the assumptions behind the figures of a release; `sensitive` are its columns of that role."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its sensitive columns."""
         return (of_buckets(sensitive),)
 
     def encoding(self, task: Task, options: Options) -> Encoding | None:
-        """Ranks, where rows of a bucket are to be near each other.
+        """Encodes values as ranks for grouping => 'near'; returns None otherwise.
 
         Raises PolicyError for names that clash, and for more quasi-identifiers than can be compared.
         """
@@ -135,7 +136,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return Encoding(flat=True) if options.grouping == "near" else None
 
     def choose(self, task: Task, options: Options) -> Bucketization:
-        """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required."""
+        """Chooses the buckets. Raises PrivacyViolation if not even all rows as one bucket meet the requirements."""
         engine, policy, requirements, scratch = task.engine, task.policy, task.requirements, task.scratch
         background = _background(task)
         words = self._words(task)
@@ -153,20 +154,20 @@ class AnatomyMethod(Method[Options, Bucketization]):
     def reasons(
         self, task: Task, bucketization: Bucketization, explained: Explanation | None
     ) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): into how many buckets the rows are dealt out."""
+        """Rows of (stage, item, detail): the number and the sizes of the buckets."""
         yield from (("solve", item, detail) for item, detail in dealt_out(bucketization))
 
     def compile(
         self, task: Task, bucketization: Bucketization, release_id: str, tokens: Mapping[str, str]
     ) -> TablesQuery:
-        """The table of the quasi-identifiers, and one of each sensitive attribute's values."""
+        """The SELECTs of the release's tables: one of the quasi-identifiers, and one for each sensitive attribute."""
         return bucketized(task.policy, bucketization, release_id, tokens)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables belong together: each bucket has as many rows as values, and has each of its values once.
+        """Whether the tables fit together: each bucket has as many rows as values, and lists each of its values once.
 
-        While the release is made the rows have to be sorted by bucket, too: any other order could be the one in
-        which they were dealt out.
+        When a release is made its rows must be sorted by bucket, too: another order could reveal how they were
+        assigned.
         """
         if unequal_buckets(published.engine, published.tables, published.values, as_stored=True):
             return Structure(misfit="their buckets have other numbers of rows")
@@ -175,7 +176,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return Structure()
 
     def on_spark(self) -> Method[Options, Bucketization]:
-        """Anatomy by draws that rows keep."""
+        """Returns the method's variant for Spark, where rows keep their random numbers."""
         from sqlanon.methods.anatomy.spark import AnatomyOnSpark
 
         return AnatomyOnSpark(self.name)
@@ -184,7 +185,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return Dealing
 
     def _words(self, task: Task) -> dict[str, str]:
-        """The tables of the carried columns that are few texts."""
+        """The word tables of the published columns that are dictionary-encoded, by column."""
         return words_of(task.engine, task.scratch, relation(task.policy.relation), carried(task.policy))
 
     def wording(self, options: Options) -> Wording:
@@ -193,7 +194,9 @@ class AnatomyMethod(Method[Options, Bucketization]):
 
 
 def _background(task: Task) -> Background:
-    """Returns what requirements read besides rows, before any of it is copied for the release."""
+    """Returns the taxonomies and ranges that requirements read besides rows, before any of them is copied for the
+    release.
+    """
     engine, policy, requirements = task.engine, task.policy, task.requirements
     return Background(
         taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.scratch) for b in policy.sensitive},
@@ -202,7 +205,7 @@ def _background(task: Task) -> Background:
 
 
 def dealt_out(bucketization: Bucketization) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): into how many buckets the rows are dealt out."""
+    """Rows of (item, detail): the number and the sizes of the buckets, and the suppressed rows."""
     mean = f", {bucketization.rows / bucketization.count:.1f} rows each in the mean" if bucketization.count else ""
     where = f", within {bucketization.regions} regions" if bucketization.regions > 1 else ""
     sizes = f"the largest has {counted(bucketization.largest, 'row')}, the smallest {bucketization.smallest}"
@@ -210,7 +213,7 @@ def dealt_out(bucketization: Bucketization) -> Iterator[tuple[str, str]]:
     yield "suppressed rows", f"0 of {bucketization.rows}"
 
 
-# What has to hold of Anatomy's tables: their buckets fit together.
+# Checks that the buckets of Anatomy's tables fit together.
 
 # The tables of a release by the part of their names that follows the release's.
 Sources = Mapping[str, exp.Table | exp.Subquery]
@@ -221,9 +224,8 @@ def unequal_buckets(
 ) -> int:
     """Counts the buckets that have another number of rows in one table than in the table of an attribute's values.
 
-    With `as_stored`, for DuckDB only, the order in which rows are read saves groupings: values that are in order
-    need none to see that each occurs once, and rows in the order of values that count once none to see that there are
-    as many.
+    With `as_stored`, for DuckDB only, the stored order of the rows saves groupings: sorted values repeat none, and rows
+    that match sorted values one by one are as many.
     """
     exact = sources[QUASI_IDENTIFIERS]
     count = 0
@@ -237,7 +239,9 @@ def unequal_buckets(
 
 
 def out_of_order(engine: Engine, sources: Sources) -> int:
-    """Counts the rows of the quasi-identifiers whose bucket, as they are read, is less than that of the row before."""
+    """Counts the rows of the quasi-identifiers' table, in stored order, whose bucket is less than that of the row
+    before.
+    """
     return _number(engine, out_of_place(sources[QUASI_IDENTIFIERS].copy()))
 
 

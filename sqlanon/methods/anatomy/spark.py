@@ -1,4 +1,4 @@
-"""Anatomy of rows that lie on Spark: these have no numbers and no order, and are numbered by draws that they keep."""
+"""Anatomy of rows on Spark. They have no row numbers and no order, so stored random numbers order them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same,
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.classes.rows import Rows
 
-# Rows and buckets numbered where tables have no order: on an engine that keeps the rows in many parts.
+# Numbers of rows and buckets on an engine that keeps the rows in many parts, without an order.
 #
-# A row's number is counted among the rows with its region and its value, in the order of draws that were made once and
-# kept; `shared/bucket_tables.py` numbers the buckets. So no step has all rows in one part, and none depends on where
-# a
-# row lies.
+# Rows are numbered within their region and value, in the order of stored random numbers; `shared/bucket_tables.py`
+# numbers the buckets. So no step needs all rows in one part, and none depends on the part that has a row.
 
 
 def value_counts(drawn_rows: str, draw: str) -> exp.Select:
-    """region, code, n, draw: how many rows of each region have each value of the first attribute, each with a draw."""
+    """SELECT of region, code, n, draw: the number of rows of each first attribute's value in each region, and a random
+    number.
+    """
     names = [column("region"), column(code_name(0))]
     counted = exp.select(names[0], alias(names[1], "code"), alias(f.count(), "n")).from_(relation(drawn_rows))
     counted.group_by(*(name.copy() for name in names), copy=False)
@@ -39,7 +39,7 @@ def value_counts(drawn_rows: str, draw: str) -> exp.Select:
 
 
 def rows_in_slots(drawn_rows: str, starts: str, columns: Sequence[str]) -> exp.Select:
-    """slot, region, and these columns of `assign_groups.drawn_rows`: every row in its slot.
+    """SELECT of slot, region and the `columns` of `assign_groups.drawn_rows`: each row with its slot.
 
     `starts` is the table of `assign_groups.starts`.
     """
@@ -56,9 +56,10 @@ def rows_in_slots(drawn_rows: str, starts: str, columns: Sequence[str]) -> exp.S
 
 
 def slots(in_slots: str, groups: str) -> exp.Select:
-    """slot, base, chunk, chunks, first: as `merge_groups.slots`, of the rows of `rows_in_slots`.
+    """SELECT of slot, base, chunk, chunks, first: the table of `assign_groups.slots`, made from that of
+    `rows_in_slots`.
 
-    There are too many slots to list them on another engine than that of the rows. Each of them has a row.
+    Each slot has a row. There are too many slots to list them on DuckDB.
     """
     occurring = exp.select(column("slot"), column("region")).distinct(copy=False).from_(relation(in_slots))
     query = exp.select(
@@ -72,42 +73,42 @@ def slots(in_slots: str, groups: str) -> exp.Select:
 
 
 def class_values(rows: Rows) -> exp.Select:
-    """class_id, value, n: the rows of `merge_groups.class_rows`, those of one class and value as one."""
+    """SELECT of class_id, value, n: the rows of `assign_groups.class_rows`, summed by class and value."""
     keys = [column("class_id"), column("value")]
     query = exp.select(*keys, alias(big(f.sum(column("n"))), "n")).from_(rows.relation.copy(), copy=False)
     return query.group_by(*(key.copy() for key in keys), copy=False)
 
 
 def drawn_buckets(slots: str, draw: str) -> exp.Select:
-    """slot, draw: the first slot of each bucket, with a draw."""
+    """SELECT of slot, draw: the first slot of each bucket, with a random number."""
     heads = exp.select(column("slot"), alias(f.call(draw, 0), "draw")).from_(relation(slots))
     return heads.where(column("slot").eq(column("first")), copy=False)
 
 
 class AnatomyOnSpark(AnatomyMethod):
-    """METHOD anatomy of rows on Spark."""
+    """METHOD anatomy for rows on Spark."""
 
     def _dealing(self) -> type[Dealing]:
         return SparkDealing
 
     def _words(self, task: Task) -> dict[str, str]:
-        """Returns an empty mapping: ENUMs are a type of DuckDB's."""
+        """Returns an empty mapping: only DuckDB has the type ENUM."""
         return {}
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether each bucket has as many rows as values, and has each of its values once.
+        """Whether each bucket has as many rows as values, and lists each of its values once.
 
-        Rows on Spark are written in a random order, or not at all.
+        The order is not checked: Spark writes rows in random order.
         """
         unequal = unequal_buckets(published.engine, published.tables, published.values)
         return Structure(misfit="their buckets have other numbers of rows" if unequal else None)
 
 
 class SparkDealing(Dealing):
-    """The steps of `Dealing` by draws that rows on Spark keep."""
+    """The steps of `Dealing` for rows on Spark, which are ordered by stored random numbers."""
 
     def _drawn(self, regions: str | None, words: Mapping[str, str]) -> tuple[str, str]:
-        """The tables of the rows and of how many have each value, both with draws, which are made as rows are kept."""
+        """Makes the tables of `drawn_rows` and of `value_counts`; the random numbers are stored with the rows."""
         scratch = self._scratch
         with registered(self._engine, "random_draw") as draw:
             query = assign_groups.drawn_rows(self._policy, self._sensitive, self._codes, regions, draw)
@@ -118,7 +119,7 @@ class SparkDealing(Dealing):
         return rows, counts
 
     def _require_all(self, counts: str) -> None:
-        """Raises InternalError unless there are as many rows with their codes and regions as the source has."""
+        """Raises InternalError unless the join with codes and regions has as many rows as the source."""
         source_rows, coded_rows = (
             self._number(exp.select(f.sum(column("n"))).from_(relation(table))) for table in (self._codes[0], counts)
         )
@@ -140,9 +141,9 @@ class SparkDealing(Dealing):
         return scratch.rows("numbers", numbered(scratch, drawn, ["slot"], "bucket"))
 
     def _class_rows(self, tally: str, slots: str, codes: str, attribute: str) -> Rows:
-        """The buckets with the values of one attribute, counted before requirements are asked.
+        """Rows with the values of one attribute, whose classes are the buckets, counted into a table first.
 
-        Spark computes a step anew for each one that reads it.
+        Spark repeats a step for each query that reads it.
         """
         rows = assign_groups.class_rows(tally, slots, codes, attribute)
         counts = self._scratch.rows("class_values", class_values(rows))

@@ -33,13 +33,11 @@ from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
 class Bucketization:
     """Bucketization (Xiao and Tao 2006): a bucket for every row, and no value changed.
 
-    `rows_in_buckets` is a temporary table with a row for each row of the source: its bucket, the codes of
-    its sensitive values, and its other columns that are published (bucket, code_0, ..., column_0, ...);
-    those in `words` are of a type of few texts. `codes` are the sensitive columns
-    in that order, each with the table of its values (value, code). There are `count`
-    buckets of `smallest` to `largest` rows, within `regions` regions. `once` says that
-    no bucket has two rows of one value. Nothing is suppressed, and no value is coarser:
-    the loss is 0.
+    `rows_in_buckets` is a temporary table with a row for each row of the source: its bucket, the codes of its sensitive
+    values, and its other columns that are published (bucket, code_0, ..., column_0, ...); those in `words` are
+    dictionary-encoded. `codes` are the sensitive columns in that order, each with the table of its values (value,
+    code). There are `count` buckets of `smallest` to `largest` rows, within `regions` regions. If `once`, no bucket has
+    two rows with the same value. No row is suppressed and no value recoded, so the loss is 0.
     """
 
     rows_in_buckets: str
@@ -57,7 +55,7 @@ class Bucketization:
 
     @property
     def searched(self) -> None:
-        """Returns None: there was no search whose end could be proven."""
+        """Returns None: the method does not search, so no end is proven."""
         return
 
 
@@ -69,7 +67,7 @@ def bucketized(
 ) -> TablesQuery:
     """Anatomy's tables (Xiao and Tao 2006, definition 3): the quasi-identifiers, and the values of each bucket.
 
-    Sensitive attributes have a table each, so that nothing tells which of their values are one row's.
+    Sensitive attributes have a table each, so no table shows which of their values belong to one row.
     """
     names = sensitive_names([bound.column for bound in policy.sensitive])
     exact = rows_table(policy, bucketization.rows_in_buckets, tokens, bucketization.words)
@@ -79,8 +77,9 @@ def bucketized(
 
 
 def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, index: int, codes: str) -> PublishedTable:
-    """Returns the table of an attribute's values by bucket with their numbers of rows; rows have its codes under this
-    index.
+    """Returns the table of an attribute's values by bucket, with their numbers of rows.
+
+    `codes` is the table of its values, and `index` the number of its code column in the bucketization's rows.
     """
     code = column(code_name(index))
     rows: exp.Expr = literal(1) if bucketization.once else f.count()
@@ -93,10 +92,10 @@ def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, inde
 
 
 def out_of_order(values: Relation) -> exp.Select:
-    """Counts the rows that, as they are read, have no greater bucket and value than the row before; NULL is the last.
+    """SELECT of the number of rows, in stored order, whose (bucket, value) is not greater than that of the row before.
 
-    If there are none, no two rows have the same bucket and value, in whatever order they were read. The reverse does
-    not hold. Rows that count less than one are among them.
+    NULL is the greatest value. A count of 0 proves that no (bucket, value) occurs twice, whatever the order; the
+    reverse does not hold. Rows with a count below 1 are counted, too.
     """
     names = (BUCKET, VALUE)
     current = [alias(column(name), f"current_{name}") for name in names]
@@ -115,7 +114,7 @@ def out_of_order(values: Relation) -> exp.Select:
 
 
 def out_of_place(exact: Relation) -> exp.Select:
-    """Counts the rows that, as they are read, have a lesser bucket than the row before, or none."""
+    """SELECT of the number of rows, in stored order, whose bucket is NULL or less than that of the row before."""
     former = window(f.call("lag", column(BUCKET)))
     number = alias(window(f.row_number()), "number")
     read = exp.select(column(BUCKET), alias(former, "former"), number).from_(exact).subquery("read")
@@ -127,10 +126,10 @@ def out_of_place(exact: Relation) -> exp.Select:
 
 
 def misplaced(exact: Relation, values: Relation) -> exp.Select:
-    """Counts the rows of one table without the bucket of the value at their position in the other, which counts once.
+    """SELECT of the number of rows whose bucket differs from that of the value at their position, or whose value counts
+    not once.
 
-    If there are none, each bucket has as many rows as values, in whatever order they were read: to each row belongs a
-    value of its bucket, and to each value a row. The reverse does not hold.
+    A count of 0 proves that each bucket has as many rows as values, whatever the order; the reverse does not hold.
     """
     right = exp.and_(same(BUCKET, "exact", "sensitive"), column(COUNT, "sensitive").eq(1))
     # The shorter table goes on with NULL, which is no bucket.
@@ -141,10 +140,9 @@ def misplaced(exact: Relation, values: Relation) -> exp.Select:
 
 
 def differing(exact: Relation, values: Relation) -> exp.Select:
-    """Counts the buckets with other numbers of rows in one table than of values in the other, whose rows are all in
-    order.
+    """SELECT of the number of buckets with other numbers of rows in `exact` than in `values`, which repeats no value.
 
-    Rows are added and values subtracted, so that one grouping counts both.
+    Rows count 1 and values -n, so one grouping compares both tables.
     """
     rows = exp.select(column(BUCKET), alias(big(literal(1)), "n")).from_(exact)
     subtracted = exp.select(column(BUCKET), alias(-column(COUNT), "n")).from_(values)
@@ -154,9 +152,7 @@ def differing(exact: Relation, values: Relation) -> exp.Select:
 
 
 def unequal(exact: Relation, values: Relation) -> exp.Select:
-    """Counts the buckets with other numbers of rows in one table than of values in the other, and those that repeat a
-    value.
-    """
+    """SELECT of the number of buckets with other numbers of rows in `exact` than in `values`, or a repeated value."""
     rows = exp.select(column(BUCKET), alias(f.count(), "n")).from_(exact).group_by(column(BUCKET))
     by_value = exp.select(
         column(BUCKET),

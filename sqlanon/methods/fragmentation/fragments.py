@@ -1,8 +1,8 @@
 """Fragments: columns that must not be seen together are published in tables of their own.
 
-De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
-associations: respecting privacy in data publishing (2010). No value is changed; nothing
-that is published says which rows of two fragments are one row of the source.
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations: respecting
+privacy in data publishing (2010). No value is changed; the tables do not show which rows of two fragments are one row
+of the source.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlanon.methods.fragmentation.minimal_fragmentation import (
     loss_of,
 )
 from sqlanon.methods.fragmentation.tables import Fragmented, apart, require_free_tables
-from sqlanon.methods.fragmentation.tables import kept_apart as said_of
+from sqlanon.methods.fragmentation.tables import kept_apart as fragments_in_words
 from sqlanon.methods.fragmentation.verify import FIGURES, kept_apart
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.task import Task, rows_of_source
@@ -39,11 +39,13 @@ class FragmentsMethod(Method[Options, Fragmented]):
     OPTIONS = Options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of fragments."""
+        """Returns the common limits of the methods that publish fragments."""
         return OF_FRAGMENTS
 
     def choose(self, task: Task, options: Options) -> Fragmented:
-        """The fragments that the user named, or the fewest. Raises PolicyError where they cannot be published."""
+        """Takes the fragments that the statement names, or finds the fewest. Raises PolicyError if they cannot be
+        published.
+        """
         policy, named = task.policy, task.sets
         fragmentation = fragments_of(policy, named, "fragments")
         rows = rows_of_source(task.engine, policy)
@@ -55,15 +57,15 @@ class FragmentsMethod(Method[Options, Fragmented]):
         return choice
 
     def reasons(self, task: Task, choice: Fragmented, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
-        yield from (("solve", item, detail) for item, detail in said_of(choice))
+        """Rows of (stage, item, detail): the columns published together, and the suppressed rows."""
+        yield from (("solve", item, detail) for item, detail in fragments_in_words(choice))
 
     def compile(self, task: Task, choice: Fragmented, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """A table for each fragment, and the association where rows were put into groups."""
+        """The SELECT of each fragment's table."""
         return apart(task.policy, choice, release_id)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Counts the policy's sets that the tables keep."""
+        """Counts the policy's CONFIDENTIAL and VISIBLE sets that the tables keep."""
         return kept_apart(published)
 
     def wording(self, options: Options) -> Wording:

@@ -1,9 +1,8 @@
-"""Loose associations: fragments, and groups of their rows that say roughly which belong together.
+"""Loose associations: fragments, and groups of their rows that are linked to each other.
 
-De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
-associations: respecting privacy in data publishing (2010), and Loose associations to
-increase utility in data publishing (2015). k-loose: the rows of one fragment are linked
-to k different ones of another at least.
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations: respecting
+privacy in data publishing (2010), and Loose associations to increase utility in data publishing (2015). In a k-loose
+association each row of a fragment is linked to at least k different rows of another.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from sqlanon.methods.fragmentation.tables import (
     require_free_tables,
     values_of,
 )
-from sqlanon.methods.fragmentation.tables import kept_apart as said_of
+from sqlanon.methods.fragmentation.tables import kept_apart as fragments_in_words
 from sqlanon.methods.fragmentation.verify import FIGURES, Promise, loosely_associated
 from sqlanon.methods.limits import CAN, Limits, only_on_duckdb
 from sqlanon.methods.shared.arguments import Kind, argument
@@ -67,10 +66,9 @@ SUPPRESSION = Decimal("0.02")
 class Options:
     """METHOD loose(k, groups, near, suppression).
 
-    `groups` are the least sizes of each fragment's groups, and `k` is how loose the
-    association has to be; at least one of the two has to be named. With `near` groups have rows
-    that are near each other in the quasi-identifiers of one fragment. `suppression` is the share
-    of rows, in [0, 1], that may be left out. 0 would refuse nearly every table, because rows
+    `groups` are the least sizes of each fragment's groups, and `k` is the required looseness; at least one of the two
+    is needed. With `near`, the rows of a group are near each other in the quasi-identifiers of one fragment.
+    `suppression` is the share of rows, in [0, 1], that may be left out. 0 would refuse nearly every table, because rows
     seldom make up whole blocks.
     """
 
@@ -98,14 +96,18 @@ class Options:
     )
 
     def sizes(self, fragments: int) -> tuple[int, ...]:
-        """The sizes of the groups. Where only k is given, the most even ones whose products come to it."""
+        """The sizes of the groups: those of `groups` or, with `k` alone, the most even sizes whose products are at
+        least k.
+        """
         if self.groups or self.k is None:
             return self.groups
         side = isqrt(self.k - 1) + 1
         return (*[side] * (fragments - 1), -(-self.k // side))
 
     def shapes(self, k: int, fragments: int) -> list[tuple[int, ...]]:
-        """The sizes of groups that come to this k: those of `sizes`, and others with smaller blocks if any do."""
+        """The lists of group sizes with at least this k: that of `sizes`, and one with smaller blocks if there is
+        one.
+        """
         sizes = replace(self, k=k).sizes(fragments)
         return [sizes] if self.groups or fragments > 2 or prod(sizes) == k else [sizes, (k, 1)]
 
@@ -134,18 +136,18 @@ class LooseMethod(Method[Options, Fragmented]):
         return options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of fragments; near rows are moved on DuckDB."""
+        """The common limits of fragments; `near` works on DuckDB only."""
         return replace(OF_FRAGMENTS, on_spark=_NOT_NEAR if options.near else CAN, scripted=Limits.scripted)
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """Returns the assumptions behind the figures of a release, whatever columns it has."""
+        """Returns the assumption about groups behind the figures of a release."""
         return (of_groups(),)
 
     def choose(self, task: Task, options: Options) -> Fragmented:
-        """The fragments, their groups and the association.
+        """Chooses the fragments, their groups and the association.
 
-        Raises PolicyError where they cannot be published, PrivacyViolation where no row can be in a group, or more rows
-        are left out than may be.
+        Raises PolicyError if the fragments cannot be published, PrivacyViolation if no row can be in a group or too
+        many rows are left out.
         """
         engine, policy, named = task.engine, task.policy, task.sets
         fragmentation = fragments_of(policy, named, "loose")
@@ -180,19 +182,21 @@ class LooseMethod(Method[Options, Fragmented]):
         return chosen
 
     def reasons(self, task: Task, choice: Fragmented, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
-        yield from (("solve", item, detail) for item, detail in said_of(choice))
+        """Rows of (stage, item, detail): the columns published together, the groups with their k, and the rows left
+        out.
+        """
+        yield from (("solve", item, detail) for item, detail in fragments_in_words(choice))
 
     def compile(self, task: Task, choice: Fragmented, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """A table for each fragment, and the association where rows were put into groups."""
+        """The SELECTs of the fragments' tables, and of the association if rows are in groups."""
         return apart(task.policy, choice, release_id)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Counts the policy's sets that the tables keep, and measures how loose their association is."""
+        """Counts the policy's sets that the tables keep, and measures the looseness of their association."""
         return loosely_associated(published, promised_sizes(options))
 
     def on_spark(self) -> Method[Options, Fragmented]:
-        """Loose associations by draws that rows keep."""
+        """Returns the method's variant for Spark, where rows keep their random numbers."""
         from sqlanon.methods.fragmentation.spark import LooseOnSpark
 
         return LooseOnSpark(self.name)
@@ -206,7 +210,7 @@ class LooseMethod(Method[Options, Fragmented]):
 
 
 def promised_sizes(options: Options) -> Promise:
-    """The sizes of groups and the k that a release with these options promises."""
+    """Returns the function from fragments and constraints to the group sizes and the k that these options promise."""
     return lambda fragments, constraints: (
         options.sizes(len(fragments)),
         required(fragments, constraints, options),
@@ -214,10 +218,10 @@ def promised_sizes(options: Options) -> Promise:
 
 
 def required(fragments: Sets, constraints: Sets, options: Options) -> int | None:
-    """The k that is promised: that of the statement, or else that of the groups.
+    """The promised k: that of the statement, or else that of the groups.
 
-    None where no constraint lies across fragments: nothing is linked that has to be kept apart.
-    Raises PolicyError where the groups do not come to the k of the statement.
+    None if no constraint lies across fragments, because links then reveal nothing confidential. Raises PolicyError if
+    the groups are too small for the k of the statement.
     """
     if len(fragments) < 2:
         raise PolicyError(
@@ -249,7 +253,10 @@ def _require_free_name(fragments: Sets) -> None:
 
 
 def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
-    """The quasi-identifiers of the first fragment that has any: groups must not depend on two fragments."""
+    """The quasi-identifiers of the first fragment that has some. Raises PolicyError without one.
+
+    Groups must not depend on two fragments.
+    """
     quasi = {bound.column for bound in policy.having(Role.QUASI_IDENTIFIER)}
     for fragment in fragments:
         if names := [name for name in fragment if name in quasi]:
@@ -260,13 +267,14 @@ def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
     )
 
 
-# The association of a policy's source: drawn where the rows are, and again where it leaves out too many of them.
+# The association of a policy's source, repeated with new random numbers if it leaves out too many rows.
 
 
 def drawn_association(task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:
-    """The association of the source's `rows`, of which `most` may be left out, and the copy that they are numbered in.
+    """Associates the `rows` rows of the source, of which `most` may be left out; returns the association and its copy
+    of the source.
 
-    Without a copy, which is '''', they have the numbers of the source.
+    The copy is '' if the rows have the source's own row numbers.
     """
     engine, policy, scratch = task.engine, task.policy, task.scratch
     columns = [name for fragment in grouping.fragments for name in fragment]
@@ -277,10 +285,12 @@ def drawn_association(task: Task, grouping: Grouping, rows: int, most: int) -> t
 
 
 def best_of_draws(drawing: Callable[[], Association], rows: int, most: int) -> Association:
-    """An association of `rows`; where one leaves out more than `most`, another is drawn, a few times."""
+    """Makes an association of `rows` rows; one that leaves out more than `most` is repeated a limited number of
+    times.
+    """
     made = drawing()
     for _ in range(_more_draws(rows)):
-        # What each key by itself forbids, no draw allows.
+        # A bound that follows from one key by itself holds for every attempt.
         if made.least is None or made.least > most or (made.placed and made.left_out <= most):
             break
         made = drawing()
@@ -288,7 +298,7 @@ def best_of_draws(drawing: Callable[[], Association], rows: int, most: int) -> A
 
 
 def _more_draws(rows: int) -> int:
-    """Returns the number of draws that may follow a draw that leaves out too many rows."""
+    """Returns the maximum number of further attempts after one that leaves out too many rows."""
     return sizes().max_draws - 1 if rows <= sizes().max_rows_drawn_again else 0
 
 

@@ -1,4 +1,4 @@
-"""Fragments: which attributes are published beside which, and which not at all.
+"""Minimal fragmentations: which attributes are published together, and which are not published.
 
 De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
 associations: respecting privacy in data publishing (2010). A fragment is a set of
@@ -21,9 +21,9 @@ from sqlanon.domain.release import Reading
 from sqlanon.errors import PolicyError
 from sqlanon.methods.limits import CAN, Limits, Refusal
 
-# Units coloured so that no colour has all of a constraint: the search behind fragments.
+# The search behind fragments: units are coloured so that no colour has all attributes of a constraint.
 #
-# Attributes are bits. A unit is what lies in one fragment; a colour is a fragment.
+# Attributes are bits. A unit is a set of attributes that belong in one fragment; a colour is a fragment.
 
 
 # With at most this many units, every colouring that could be better is examined.
@@ -32,7 +32,9 @@ EXACT_UNITS = 16
 
 @dataclass(frozen=True)
 class Colouring:
-    """The union of each colour's units. None has fewer than `least` colours; if `proven`, this is the best one."""
+    """The union of each colour's units. `least` is a lower bound of the number of colours; if `proven`, this is the
+    best one.
+    """
 
     classes: tuple[int, ...]
     least: int
@@ -42,8 +44,7 @@ class Colouring:
 def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequence[int]) -> Colouring:
     """Colours all required units with few colours, then as many of the optional ones as these colours hold.
 
-    Each unit by itself satisfies every constraint. Without a required unit one colour is
-    for the optional ones.
+    Each unit by itself must satisfy every constraint. Without required units, one colour holds optional ones.
     """
     graph = _Conflicts(constraints)
     # Units in many conflicts come first: they leave least choice to those behind them.
@@ -66,7 +67,7 @@ def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequ
 
 
 class _Conflicts:
-    """The pairs of units that cannot have one color."""
+    """The conflicts between units: two units whose union contains a constraint cannot have the same colour."""
 
     def __init__(self, constraints: Sequence[int]) -> None:
         self._constraints = constraints
@@ -75,7 +76,9 @@ class _Conflicts:
         return sum(1 for constraint in self._constraints if unit & constraint)
 
     def clique(self, units: Sequence[int]) -> list[int]:
-        """Units of which each two are in conflict: each needs a colour of its own."""
+        """The largest set of pairwise conflicting units that a greedy search finds; each of them needs its own
+        colour.
+        """
         largest: list[int] = []
         for start in units:
             clique = [start]
@@ -94,7 +97,7 @@ def _allowed(mask: int, constraints: Sequence[int]) -> bool:
 
 
 def _greedy(units: Sequence[int], constraints: Sequence[int]) -> list[int]:
-    """Each unit in the first colour that holds it, or in a new one."""
+    """Puts each unit into the first colour that can hold it, or into a new one."""
     classes: list[int] = []
     for unit in units:
         index = next((i for i, colour in enumerate(classes) if _allowed(colour | unit, constraints)), None)
@@ -106,7 +109,7 @@ def _greedy(units: Sequence[int], constraints: Sequence[int]) -> list[int]:
 
 
 def _added(classes: Sequence[int], units: Sequence[int], constraints: Sequence[int]) -> list[int]:
-    """The colours with those units, each in the first that holds it; others stay without a colour."""
+    """Puts each of `units` into the first of the colours that can hold it; others remain without a colour."""
     extended = list(classes)
     for unit in units:
         index = next((i for i, colour in enumerate(extended) if _allowed(colour | unit, constraints)), None)
@@ -171,8 +174,8 @@ _Sets = Sequence[Sequence[str]]
 class Fragmentation:
     """Fragments of attributes, in the order in which they were given, and the attributes that are in none.
 
-    No correct fragmentation has fewer than `least` fragments. `proven` says that none
-    has fewer than this one, and that none of as many publishes more attributes.
+    No correct fragmentation has fewer than `least` fragments. If `proven`, none has fewer than this one, and none with
+    as many fragments publishes more attributes.
     """
 
     fragments: tuple[tuple[str, ...], ...]
@@ -186,9 +189,8 @@ def fragmentation(
 ) -> Fragmentation:
     """A minimal correct fragmentation; any attribute may stay unpublished unless `required` or `visible` names it.
 
-    The search is exact where at most EXACT_UNITS attributes, or sets of attributes that
-    must be visible together, occur in constraints. Beyond that it is greedy, and `least`
-    says how far from minimal it can be.
+    The search is exact where at most EXACT_UNITS attributes, or sets of attributes that must be visible together, occur
+    in constraints. Otherwise it is greedy, and `least` bounds the distance from the minimum.
 
     Raises PolicyError, naming the sets, if visibility and confidentiality exclude each other.
     """
@@ -203,11 +205,11 @@ def fragmentation(
     units = [unit for unit, _ in together if unit & involved]
     others = names.all & ~closed & ~_union(units)
     colouring = coloured(units, _bits(others & involved), constraints)
-    return _named(names, colouring, free=others & ~involved)
+    return _fragmentation_of(names, colouring, free=others & ~involved)
 
 
 def broken(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, visible: _Sets = ()) -> tuple[str, ...]:
-    """Lists what a given fragmentation breaks, in a sentence each; empty if it is correct."""
+    """Lists the violations of a fragmentation, a sentence each; empty if it is correct."""
     known = {fold(name): name for name in attributes}
     problems: list[str] = []
     seen: set[str] = set()
@@ -236,7 +238,7 @@ def broken(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, vis
 
 
 def require_correct(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, visible: _Sets = ()) -> None:
-    """Raises PolicyError, with all that it breaks, unless the fragmentation is correct."""
+    """Raises PolicyError, with all violations, unless the fragmentation is correct."""
     if problems := broken(fragments, attributes, confidential, visible):
         raise PolicyError(
             f"these fragments cannot be published: {'; '.join(problems)}",
@@ -260,12 +262,12 @@ class _Names:
             mask |= 1 << self._index[fold(name)]
         return mask
 
-    def of(self, mask: int) -> tuple[str, ...]:
+    def names_in(self, mask: int) -> tuple[str, ...]:
         return tuple(name for index, name in enumerate(self._spelled) if mask >> index & 1)
 
 
-def _named(names: _Names, colouring: Colouring, free: int) -> Fragmentation:
-    """The fragments by name. What is in no constraint goes with the first of them."""
+def _fragmentation_of(names: _Names, colouring: Colouring, free: int) -> Fragmentation:
+    """Converts a colouring to fragments by name. Attributes in no constraint go to the first fragment."""
     masks = sorted(colouring.classes, key=lambda mask: mask & -mask)
     least = colouring.least
     if free and masks:
@@ -274,23 +276,23 @@ def _named(names: _Names, colouring: Colouring, free: int) -> Fragmentation:
         masks, least = [free], 1
     masks.sort(key=lambda mask: mask & -mask)
     return Fragmentation(
-        fragments=tuple(map(names.of, masks)),
-        unpublished=names.of(names.all & ~_union(masks)),
+        fragments=tuple(map(names.names_in, masks)),
+        unpublished=names.names_in(names.all & ~_union(masks)),
         least=least,
         proven=colouring.proven,
     )
 
 
 def _minimal(constraints: Iterable[int]) -> list[int]:
-    """The constraints that no other is a part of: they ask for all that the others do."""
+    """The constraints that contain no other constraint; together they imply all the others."""
     distinct = sorted(set(constraints), key=int.bit_count)
     return [mask for index, mask in enumerate(distinct) if not any(mask & other == other for other in distinct[:index])]
 
 
 def _together(names: _Names, visible: _Sets, required: Iterable[str]) -> list[tuple[int, list[Sequence[str]]]]:
-    """Returns what must be in one fragment: the attributes, and the sets of `visible` that say so.
+    """Returns the sets of attributes that must be in one fragment, each with the sets of `visible` that require it.
 
-    An attribute lies in one fragment only, so two sets that share one lie in one fragment.
+    An attribute is in one fragment only, so two sets that share an attribute are in the same fragment.
     """
     groups: list[tuple[int, list[Sequence[str]]]] = []
     units = [(names.mask(columns), [columns]) for columns in visible]
@@ -303,12 +305,12 @@ def _together(names: _Names, visible: _Sets, required: Iterable[str]) -> list[tu
 
 
 def _require_apart(names: _Names, unit: int, sets: Sequence[Sequence[str]], constraints: Sequence[int]) -> None:
-    inside = [_listed(names.of(constraint)) for constraint in constraints if unit & constraint == constraint]
+    inside = [_listed(names.names_in(constraint)) for constraint in constraints if unit & constraint == constraint]
     if not inside:
         return
     if not sets:
         raise PolicyError(
-            f"there is no fragmentation: {names.of(unit)[0]} must be published, and it is CONFIDENTIAL by itself",
+            f"there is no fragmentation: {names.names_in(unit)[0]} must be published, and it is CONFIDENTIAL by itself",
             hint="leave it out of one of the two",
         )
     shares = "lies" if len(sets) == 1 else "share columns, so they lie"
@@ -334,7 +336,7 @@ def _bits(mask: int) -> list[int]:
     return [1 << index for index in range(mask.bit_length()) if mask >> index & 1]
 
 
-# What the methods that publish fragments have in common: what they refuse, and which columns are in which fragment.
+# The common parts of the methods that publish fragments: their limits, and the columns of each fragment.
 
 
 Sets = Sequence[Sequence[str]]
@@ -378,12 +380,12 @@ OF_FRAGMENTS = Limits(
 
 
 def publishable(policy: Policy) -> list[str]:
-    """The attributes that a fragment may have: all that do not name a respondent."""
+    """The attributes that a fragment may have: all but identifiers and respondents."""
     return [attribute.name for attribute in policy.attributes if attribute.role not in _HIDDEN]
 
 
 def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
-    """The confidentiality constraints that a release could break; those with an identifier it never can."""
+    """The confidentiality constraints that a release could violate; one with an identifier never can."""
     names = set(map(fold, publishable(policy)))
     return [constraint for constraint in policy.confidential if names.issuperset(map(fold, constraint))]
 
@@ -391,8 +393,8 @@ def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
 def fragments_of(policy: BoundPolicy, sets: Sets, method: str) -> Fragmentation:
     """The fragments that the user named, if correct, or a minimal correct fragmentation, in the source's names.
 
-    A minimal one publishes every attribute but those that are CONFIDENTIAL by themselves.
-    Raises PolicyError where there is none.
+    A minimal one publishes every attribute except those that are CONFIDENTIAL by themselves. Raises PolicyError if
+    there is none.
     """
     declared = policy.policy
     names = publishable(declared)
@@ -429,7 +431,7 @@ def _require_published(policy: BoundPolicy, sets: Sets, method: str) -> None:
 
 
 def loss_of(policy: BoundPolicy, fragments: Sets, rows: int, suppressed: int) -> Fraction:
-    """The granularity loss: 0 for a value as it is, 1 for one that is not published, by the weights of attributes."""
+    """The granularity loss by the weights of attributes: 0 for a published value, 1 for one that is not published."""
     published = {name for fragment in fragments for name in fragment}
     weights = {bound.column: Fraction(bound.attribute.weight) for bound in policy.quasi_identifiers}
     whole = sum(weights.values(), Fraction(0)) * rows
@@ -441,10 +443,10 @@ def loss_of(policy: BoundPolicy, fragments: Sets, rows: int, suppressed: int) ->
     return 1 - remaining / whole
 
 
-# What certificates say of releases of fragments.
+# The wording of certificates about releases of fragments.
 
 
-# How the columns of each table are read: those of a fragment, of one with groups, and of the association.
+# The readings of the columns of each table: of a fragment, of one with groups, and of the association.
 FRAGMENT_TABLES = ((Reading.BUCKET_VALUE,),)
 LOOSE_TABLES = ((Reading.BUCKET_VALUE, Reading.GROUP), (Reading.LINK,))
 

@@ -1,4 +1,4 @@
-"""Loose associations of rows that lie on Spark, which have no numbers: they keep their values, and draws."""
+"""Loose associations of rows on Spark, which have stored random numbers in place of row numbers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sqlanon.sql.build.names import relation
 
 
 class LooseOnSpark(LooseMethod):
-    """METHOD loose of rows on Spark."""
+    """METHOD loose for rows on Spark."""
 
     _HAS_VALUES = True
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Counts the policy's sets that the tables keep, and measures how loose their association is; rows have no
-        order.
+        """Counts the policy's sets that the tables keep, and measures their looseness without relying on an order of
+        rows.
         """
         return loosely_associated(published, promised_sizes(options), are_grids_by_groups)
 

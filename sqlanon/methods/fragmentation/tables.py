@@ -1,4 +1,4 @@
-"""The tables of a release that keeps columns apart: its fragments, and the association of their groups."""
+"""The tables of a release of fragments: the fragments, and the association of their groups."""
 
 from __future__ import annotations
 
@@ -27,22 +27,20 @@ from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-# What fragmentation chose: the sets of columns that are published apart, and the groups of their rows.
+# The choice of fragmentation: the sets of columns that are published apart, and the groups of their rows.
 
 
 @dataclass(frozen=True)
 class Fragmented:
     """Fragments (De Capitani di Vimercati et al. 2010): sets of columns that are published apart, no value changed.
 
-    `of_statement` says that the user named them; if not, no correct fragmentation has fewer than
-    `least`, and `proven` says that none is better. Of a loose association `sizes` has the least
-    number of rows in a group of each fragment, `k` says how loose it is, None where no
-    constraint lies across fragments, and `groups` is the temporary table of each row's groups
-    (row, group_0, ...), the row being its number in the source, or in `copied`, a
-    temporary copy with the columns value_0, ... in the order of the fragments; with
-    `has_values` it has these columns itself. At most `limit`
-    rows may be in no group; they are suppressed, and at most `alike` of them have the same
-    values of a constraint in a fragment. The loss is that of what is not published; no value is coarser.
+    `of_statement` is true if the user named them; otherwise no correct fragmentation has fewer than `least`, and if
+    `proven` none is better. Of a loose association, `sizes` has the least rows of each fragment's groups, `k` is its
+    looseness (None if no constraint lies across fragments), and `groups` is the temporary table of each row's groups
+    (row, group_0, ...). `row` is the row number in the source or in `copied`, a temporary copy with the columns
+    value_0, ... in the order of the fragments; with `has_values`, `groups` has these columns itself. At most `limit`
+    rows may be in no group; they are suppressed, and at most `alike` of them share the values of a constraint in a
+    fragment. `loss` measures the values that are not published; no value is recoded.
     """
 
     fragments: tuple[tuple[str, ...], ...]
@@ -63,7 +61,7 @@ class Fragmented:
 
     @property
     def searched(self) -> None:
-        """Returns None: there was no search whose end could be proven."""
+        """Returns None: the method does not search, so no end is proven."""
         return
 
 
@@ -73,35 +71,35 @@ ASSOCIATION = "association"
 
 
 def group_column(fragment: str) -> str:
-    """The association's column with the number of a row's group in this fragment."""
+    """The name of the association's column with the number of a row's group in this fragment."""
     return f"group_{fragment}"
 
 
 def association_columns(fragments: int) -> list[str]:
-    """The association's columns: for each fragment the number of the row's group."""
+    """The names of the association's columns, each with the row's group in one fragment."""
     return [group_column(str(number)) for number in range(1, fragments + 1)]
 
 
 def published_names(choice: Fragmented) -> list[str]:
-    """The parts of the tables' names after the release's: a number for each fragment, and the association's name."""
+    """The suffixes of the tables' names: a number for each fragment, and "association" if rows are in groups."""
     numbers = [str(number) for number in range(1, len(choice.fragments) + 1)]
     return [*numbers, ASSOCIATION] if choice.groups else numbers
 
 
 def source_rows(policy: BoundPolicy, columns: Sequence[str]) -> exp.Select:
-    """The source's rows with these columns, in the types in which they are published."""
+    """SELECT of these columns of the source's rows, in the types in which they are published."""
     values = [alias(value, name) for value, name in zip(values_of(policy, columns), columns, strict=True)]
     return exp.select(*values).from_(relation(policy.relation, as_="source"))
 
 
 def values_of(policy: BoundPolicy, columns: Sequence[str]) -> list[exp.Expr]:
-    """These columns of the source's rows, in the types in which they are published."""
+    """The expressions of these columns of `source`, in the types in which they are published."""
     bound = {attribute.column: attribute for attribute in policy.attributes}
     return [published_value(bound[name], "source") for name in columns]
 
 
 def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[str], copied: str) -> exp.Select:
-    """row, value_0, ... and near_0, ...: the source's rows by their numbers, or those of a copy with value_0, ..."""
+    """SELECT of row, value_0, ..., near_0, ...: the rows of the source, or of its copy if `copied` names one."""
     if not copied:
         table = relation(policy.relation, as_="source")
         return numbered(table, values_of(policy, columns), values_of(policy, near))
@@ -111,13 +109,13 @@ def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[st
 
 
 def hides_numbers(policy: BoundPolicy) -> bool:
-    """Whether a column of the source has the name of the number that a table's rows have."""
+    """Whether a column of the source hides the row numbers of DuckDB's tables, because it has their name."""
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
     return any(fold(name) == ROW_NUMBER for name in names)
 
 
 def apart(policy: BoundPolicy, choice: Fragmented, release_id: str) -> TablesQuery:
-    """A table for each fragment, its columns as they are, and the association where rows were put into groups."""
+    """The SELECTs of a table for each fragment, and of the association if rows are in groups."""
     bound = {attribute.column: attribute for attribute in policy.attributes}
     names = published_names(choice)
     columns = [name for fragment in choice.fragments for name in fragment]
@@ -139,7 +137,7 @@ def apart(policy: BoundPolicy, choice: Fragmented, release_id: str) -> TablesQue
 
 
 def _grouped(policy: BoundPolicy, choice: Fragmented, columns: Sequence[str], index: int) -> exp.Select:
-    """The rows of one fragment with their groups; `columns` are those of all fragments."""
+    """SELECT of the rows of one fragment with their groups; `columns` are those of all fragments."""
     named = [(columns.index(name), name) for name in choice.fragments[index]]
     if choice.has_values:
         return own_rows(choice.groups, named, index, GROUP)
@@ -147,16 +145,18 @@ def _grouped(policy: BoundPolicy, choice: Fragmented, columns: Sequence[str], in
 
 
 def require_free_tables(task: Task, choice: Fragmented) -> None:
-    """Raises PolicyError where a table of the release would have the name of another; a dry run makes none."""
+    """Raises PolicyError if a table of the release would have the name of an existing one; a dry run is not checked."""
     if not task.dry:
         require_free(task.engine, qualified(task.engine, task.name), published_names(choice))
 
 
-# Which columns are kept apart, in words.
+# EXPLAIN's words for the columns that are kept apart.
 
 
 def kept_apart(choice: Fragmented) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): which columns are published together, and how loosely fragments are associated."""
+    """Rows of (item, detail): the columns published together, the groups with their looseness, and the suppressed
+    rows.
+    """
     yield "fragments", f"{len(choice.fragments)}: {_minimal(choice)}"
     for number, fragment in enumerate(choice.fragments, start=1):
         yield f"fragment {number}", ", ".join(fragment)

@@ -1,4 +1,4 @@
-"""Checks what a release of fragments keeps apart, recomputed from its tables alone."""
+"""Checks from the tables of a release of fragments that CONFIDENTIAL sets are kept apart."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FRAGMENTATION = "fragmentation"
 K_LOOSENESS = "k_looseness"
 LEFT_OUT = "left_out"
 
-# What a certificate says of each.
+# The explanations of the figures in a certificate.
 FIGURES: Mapping[str, Figure] = {
     FRAGMENTATION: Figure(
         "No table has all columns of a CONFIDENTIAL set, and one has all of each VISIBLE set.",
@@ -43,28 +43,28 @@ FIGURES: Mapping[str, Figure] = {
         "shows of a CONFIDENTIAL set. So of somebody who is missing no value is known above that share, even to a "
         "reader who knows all values of the source.",
         "Xiao and Tao 2006, eligibility",
-        # Of the rows left out no file shows anything.
+        # No file has the rows left out.
         "snapshot with its rows left out, when it was made",
         parameter="k",
     ),
 }
 
-# The sizes of the groups that a release was made with, and how loose its association has to be, by its fragments and
+# A function that returns the sizes of a release's groups and the required looseness, from its fragments and
 # the constraints.
 Promise = Callable[[Sets, Sets], tuple[Sequence[int], int | None]]
 
 
 def kept_apart(published: PublishedTables) -> Structure:
-    """Counts the policy's sets that the tables keep."""
+    """Measures how many of the policy's CONFIDENTIAL and VISIBLE sets the tables keep."""
     columns = [_columns(published.engine, table) for table in published.tables.values()]
     return Structure((_fragmentation(published.policy, columns),), _misfit(published))
 
 
 def loosely_associated(published: PublishedTables, promise: Promise, proven: GridProof | None = are_grids) -> Structure:
-    """Counts the policy's sets that the tables keep, and measures the association and the rows left out.
+    """Measures the sets that the tables keep, the looseness of the association, and the rows left out.
 
-    Tables of which it is `proven` that they are as the method lays them out are read once; all others are compared
-    pair of groups by pair. A release without rows has no association.
+    If `proven` shows that the tables are as the method lays them out, each table is read once; otherwise pairs of
+    groups are compared. A release without rows has no association.
     """
     if ASSOCIATION not in published.tables:
         return kept_apart(published)
@@ -94,7 +94,7 @@ def loosely_associated(published: PublishedTables, promise: Promise, proven: Gri
 
 
 def _misfit(published: PublishedTables) -> str | None:
-    """A row of one table has one of every other: tables of other numbers of rows are not of one release."""
+    """Returns a complaint if the tables differ in their numbers of rows, None otherwise."""
     count = f.count()
     tables = published.tables.values()
     rows = {int(published.engine.rows(exp.select(count.copy()).from_(table.copy()))[0][0]) for table in tables}
@@ -105,8 +105,8 @@ def _left_out(published: PublishedTables, required: float | None) -> Measurement
     """The k reached by the rows left out of every table: no combination of a CONFIDENTIAL set's values belongs to more
     than one in k of them.
 
-    The tables cannot tell: it was measured and recorded when the release was made. It is not satisfied where rows were
-    left out and no measurement is recorded for them, or one for another k.
+    It was measured and recorded when the release was made, because no table has these rows. It is not satisfied if rows
+    were left out and no measurement with this k is recorded.
     """
     rows, choice = published.suppressed, published.choice
     if isinstance(choice, Fragmented):

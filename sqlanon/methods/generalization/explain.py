@@ -1,4 +1,4 @@
-"""Why a node was chosen: what keeps the nodes around it, and those that could lose less, from being published."""
+"""Explains the choice of a node: why the nodes around it, and nodes that might lose less, are not published."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# What generalization chose: the levels of the quasi-identifiers, in one round or several.
+# The choice of generalization: the levels of the quasi-identifiers, in one round or several.
 
 
 @dataclass(frozen=True)
 class Round:
-    """A full-domain recoding of the rows that no round before has published; `rows` of them are published here."""
+    """A full-domain recoding of the rows that no earlier round has published; it publishes `rows` of them."""
 
     levels: tuple[int, ...]
     rows: int
@@ -52,18 +52,15 @@ class Round:
 
 @dataclass(frozen=True)
 class Generalization:
-    """Generalization: one level for each quasi-identifier, in the policy's order, in each round.
+    """The choice of generalization: one level for each quasi-identifier, in the policy's order, in each round.
 
-    Global recoding has one round. Local recoding may have more: a row is published by
-    the first that keeps its class, and the levels never fall from one round to the next.
-    `loss` is what the release loses by the measure `loss_name`; `rows` the source's
-    rows, `suppressed` those of them that the release leaves out, `limit` how many it was
-    allowed to leave out. `nodes` is the size of the lattice, `checked` how many of its
-    nodes had their classes counted, `pruned` how many were ruled out unseen, all in the
-    search for the best global recoding. `proven` tells whether no node loses less; if
-    not, none loses less than `least`. Several rounds are not proven to be the best, and
-    there is no bound, but they never lose more than the best global recoding that was found. `parts` are the tables of
-    the cells that rounds publish, with their levels, where there are several rounds.
+    Global recoding has one round. In local recoding a row is published by the first round that keeps its class, and
+    levels never fall from one round to the next. `loss` is the release's loss by the measure `loss_name`, `rows` the
+    number of the source's rows, `suppressed` that of the rows left out, `limit` its maximum. Of the `nodes` of the
+    lattice, `checked` had their classes counted and `pruned` were ruled out without that, in the search for the best
+    global recoding. If `proven`, no node loses less; otherwise none loses less than `least`. Several rounds are not
+    proven to be the best, but never lose more than the best global recoding found. `parts` are the levels and the cells
+    that each of several rounds publishes.
     """
 
     rounds: tuple[Round, ...]
@@ -91,8 +88,8 @@ class Generalization:
         return Searched(self.nodes, self.checked, self.pruned, self.proven, self.least)
 
 
-# How many nodes that could lose less are named; how many nodes of a lattice are ranked for that; how many times, and
-# how many at once, the first of these are looked at, until enough are found that may not be published.
+# The number of nodes named that could lose less; the maximum number of nodes ranked for that; the number of times that
+# the first of these are examined, until enough are found that may not be published; and the number examined at once.
 _CHEAPER = 3
 _NEAR = 100_000
 _LOOKS = 4
@@ -100,9 +97,9 @@ _AT_ONCE = 8
 
 
 def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
-    """Explains the search's choice. Looks at nodes of the lattice again, and publishes nothing.
+    """Explains the search's choice by examining nodes of the lattice again; publishes nothing.
 
-    Of several rounds it is the first that is explained, by the rows that it leaves to the others.
+    Of several rounds the first is explained, by the rows that it leaves to the others.
     """
     quasi, several = task.policy.quasi_identifiers, len(choice.rounds) > 1
     nodes = Nodes(task, cells, tuple(bound.min_level for bound in quasi), choice.limit, choice.loss_name)
@@ -124,7 +121,9 @@ def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
 
 
 def _together(task: Task, nodes: Nodes, levels: Node) -> int | None:
-    """The respondents of the smallest class by all quasi-identifiers that is published, if requirements are on some."""
+    """The respondents of the smallest published class by all quasi-identifiers, if a requirement is on some of them
+    only.
+    """
     if not projections(task.requirements):
         return None
     withheld = exp.select(column("class_id")).from_(relation("withheld"))
@@ -143,9 +142,10 @@ def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
 
 
 def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
-    """The nodes whose levels differ from these by no more than the reach, a row for each; all nodes if it is None.
+    """Returns the nodes whose levels differ from these by at most the reach, a row each, and the reach; None for all
+    nodes.
 
-    The reach is the greatest for which they are few enough to be ranked.
+    The reach is the greatest for which at most 100,000 nodes are ranked.
     """
     reach = max((high - low for low, high in zip(lattice.low, lattice.high, strict=True)), default=0)
     box = list(zip(lattice.low, lattice.high, strict=True))
@@ -171,7 +171,7 @@ def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
 
 
 def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNode, ...]:
-    """The first few of the nodes that may not be published."""
+    """The first three of the nodes that may not be published, examined."""
     failing: list[Node] = []
     width = max(min(batch, _AT_ONCE), _CHEAPER)
     for first in range(0, min(len(nodes), _LOOKS * width), width):
@@ -182,7 +182,7 @@ def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNod
 
 
 def _labelled(task: Task, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNode]:
-    """The nodes, each with the label of the smallest class that violates the first of its requirements."""
+    """Adds to each node the label of the smallest class that violates the first of its requirements."""
     named = [(node.levels, keys[0], node.violated[0].on) for node, keys in seen if node.loss is None and keys]
     texts = iter(labels(task.engine, task.policy, cells, named))
     labelled: list[ExaminedNode] = []
@@ -195,8 +195,8 @@ def _labelled(task: Task, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNo
 
 
 def common_values(task: Task, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
-    """Returns, for each sensitive attribute that a requirement is about, the most frequent value among the rows left
-    out.
+    """Returns the most frequent value's share among the rows left out, for each sensitive attribute with requirements
+    of its own.
     """
     common: list[CommonValue] = []
     for attribute, values in _single_attributes(task):
@@ -208,7 +208,7 @@ def common_values(task: Task, nodes: Nodes, node: Node) -> tuple[CommonValue, ..
 
 
 def _single_attributes(task: Task) -> Iterator[tuple[str, str]]:
-    """The attributes that a requirement is about alone, each once, with the relation of their values by class."""
+    """Yields each attribute with requirements of its own, with the relation of its values by class."""
     seen: set[str] = set()
     for requirement, names in zip(task.requirements, relation_names(task.requirements, whole=True), strict=True):
         values = names.get("class_sensitive_value")
@@ -217,7 +217,7 @@ def _single_attributes(task: Task) -> Iterator[tuple[str, str]]:
             yield requirement.attributes[0], values
 
 
-# A node that was looked at, and the smallest class of each requirement that it violates.
+# An examined node, and the smallest class of each requirement that it violates.
 Seen = tuple[ExaminedNode, tuple[Key, ...]]
 
 # The rows of the classes that violate by themselves, and the requirements that they violate.
@@ -225,10 +225,12 @@ Violations = tuple[int, list[tuple[Violated, Key]]]
 
 
 class Look:
-    """Looks at nodes, each once."""
+    """Examines nodes, each at most once."""
 
     def __init__(self, task: Task, nodes: Nodes, cells: Cells, limit: int, *, settles: bool = True) -> None:
-        """Unless it `settles` nodes, it asks neither for later rounds nor for what a release at a node would lose."""
+        """Prepares the examination; if `settles` is false, it excludes later rounds and the loss of a release at a
+        node.
+        """
         self._task = task
         self._nodes = nodes
         self._cells = cells
@@ -240,7 +242,7 @@ class Look:
         self._joins: dict[Node, tuple[JoinReached, ...]] = {}
 
     def at(self, levels: Sequence[Node]) -> list[Seen]:
-        """Each of some nodes, with the rows that it would suppress counted through all rounds."""
+        """Examines nodes, and counts the rows that each would suppress in all rounds."""
         self._look_at(levels)
         if self._settles:
             # Where no round follows, a node that is beyond the limit at first remains so.
@@ -249,17 +251,16 @@ class Look:
         return [self._examined(node, bounds[node]) for node in levels]
 
     def failing(self, levels: Sequence[Node]) -> list[Node]:
-        """Returns those of some nodes that may not be published.
+        """Returns the nodes that may not be published.
 
-        No later round publishes a row that the first withholds: only nodes that are
-        within the limit at first are settled.
+        No later round publishes a row that the first withholds, so only nodes within the limit at first are settled.
         """
         self._look_at(levels)
         self._settle([node for node in levels if self._violations[node][0] <= self._limit])
         return [node for node in levels if self._violations[node][0] > self._limit or not self._passes(node)]
 
     def loss(self, node: Node) -> int:
-        """The loss of a node that was looked at, in the search's own units."""
+        """The loss of the chosen node, in the unit of the search. Raises InternalError if it may not be published."""
         answer = self._settled.get(node)
         if answer is None or not self._passes(node):
             raise InternalError("the chosen node may not be published")
@@ -289,7 +290,7 @@ class Look:
             self._violations |= self._violated(new[first : first + width])
 
     def _settle(self, levels: Sequence[Node]) -> None:
-        """Asks for the loss and the rows that are suppressed; None where nothing may be published."""
+        """Computes the loss and the suppressed rows of nodes; None for a node at which nothing may be published."""
         new = [node for node in dict.fromkeys(levels) if node not in self._settled]
         # One by one where there are rounds: of several at once only those are settled that may be the best.
         width = 1 if self._rounds else self._nodes.rollups.batch
@@ -301,9 +302,7 @@ class Look:
             self._joins[node] = () if answer is None or answer[1] > self._limit else self._nodes.joins(node, answer[1])
 
     def _violated(self, levels: Sequence[Node]) -> dict[Node, Violations]:
-        """Returns for each node the rows of the classes that violate by themselves, and the requirements that they
-        violate.
-        """
+        """Returns for each node the rows of the classes that violate by themselves, and the violated requirements."""
         batch, rollups = self._nodes.batch, self._nodes.rollups
         if rollups.batch > 1:
             # Nodes that are counted whole are kept: one statement then reads them all.
@@ -318,13 +317,15 @@ class Look:
         return {node: violations.get(index, (0, [])) for index, node in enumerate(levels)}
 
 
-# What a search has chosen, and why, in words.
+# EXPLAIN's words for a search's choice and its reasons.
 
 
 def decision(
     choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
 ) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): each attribute's level, the rows left out and why, the loss and how sure it is."""
+    """Rows of (item, detail): each attribute's level, the suppressed rows with their reasons, and the loss with its
+    proof.
+    """
     for bound, *levels in zip(quasi, *(round_.levels for round_ in choice.rounds), strict=True):
         yield bound.column, _level(levels, bound)
     if _several(choice):
@@ -353,7 +354,9 @@ def _common(value: CommonValue) -> str:
 def reasons(
     choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
 ) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): what stands in the way, why no attribute is less general, what could lose less."""
+    """Rows of (item, detail): the binding requirement, why no attribute is less general, and nodes that might lose
+    less.
+    """
     yield "binding requirement", _binding_rounds(choice, explained, quasi) if _several(choice) else _binding(explained)
     for step in explained.less_general:
         lacks = f"MIN LEVEL {step.level + 1}" if step.node is None else _lacks(step.node, explained, choice)
@@ -369,13 +372,13 @@ def reasons(
 
 
 def _could_lose(node: ExaminedNode, quasi: Sequence[BoundAttribute]) -> str:
-    """Writes what a node may lose, as far as the counts of single columns tell."""
+    """Describes the least that a node may lose by the counts of single columns."""
     least = f"as little as {loss_text(node.bound)}" if node.bound else "nothing"
     return f"{_levels(node.levels, quasi)} might lose {least}"
 
 
 def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -> str:
-    """Why a node one level less general was not chosen: it may not be published, or it loses more."""
+    """The reason why a node one level less general was not chosen: it may not be published, or it loses more."""
     if _several(choice):
         rather = f"{_suppressed(node, choice)} rather than {explained.chosen.withheld}"
         return "; ".join([rather, *map(str, node.violated[:1])])
@@ -388,8 +391,8 @@ def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -
 
 
 def _compared(node: ExaminedNode, explained: Explanation) -> str:
-    """Compares the loss of a node with the chosen one. A choice that is not proven to be the best may have better nodes
-    beside it.
+    """Compares the loss of a node with that of the choice, which a better node may beat if it is not proven to be the
+    best.
     """
     difference = explained.extra_loss(node)
     if difference > 0:
@@ -469,7 +472,7 @@ def _proof(choice: Generalization) -> str:
 
 
 def _level(levels: Sequence[int], bound: BoundAttribute) -> str:
-    """The levels of a column in the rounds, none below the one before, and what becomes of its values."""
+    """Describes a column's levels in the rounds, and whether its values are kept, generalized or suppressed."""
     name = f" of {bound.hierarchy.name}" if bound.hierarchy else ""
     first, last = (_meaning(level, bound) for level in (levels[0], levels[-1]))
     if levels[0] == levels[-1]:
@@ -487,5 +490,5 @@ def _levels(levels: Sequence[int], quasi: Sequence[BoundAttribute]) -> str:
 
 
 def _difference(losses: Fraction) -> str:
-    """Writes a difference so that a value above 0 is never shown as 0."""
+    """Formats a difference of losses; one above 0 is never shown as 0."""
     return "less than 0.000001" if losses < Fraction(1, 2_000_000) else loss_text(losses)

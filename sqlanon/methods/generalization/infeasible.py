@@ -1,4 +1,4 @@
-"""Why no node of the lattice meets the requirements: the class that stands in the way."""
+"""Explains why no node of the lattice meets the requirements, by the class that violates them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.rows import relation_names
 from sqlanon.sql.questions.ask import BoundRequirement
 
-# The classes of nodes that violate requirements, described without any value that tells of a single respondent.
+# The classes of nodes that violate requirements, described without values of a single respondent.
 
 
 # A class as the words of its key.
@@ -45,12 +45,10 @@ def violated(
     steps: Sequence[Step],
     parameters: Sequence[object] = (),
 ) -> dict[int, tuple[int, list[tuple[Violated, Key]]]]:
-    """Returns, by the index of the node, what its classes violate by themselves; a node without such classes is left
-    out.
+    """Returns, by node index, the violations of its classes by themselves; a node without violations is left out.
 
-    It is the number of rows of all these classes, and each requirement that some violate with the key of the
-    smallest: first what cannot be cured, then by their rows. `steps` make the normal
-    relations of the nodes.
+    Each is the number of rows of all violating classes, and the violated requirements with the key of their smallest
+    class: first those that suppression cannot cure, then by rows. `steps` make the normal relations of the nodes.
     """
     names = relation_names(requirements)
     statements: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
@@ -84,10 +82,10 @@ def violated(
 def labels(
     engine: Engine, policy: BoundPolicy, cells: Cells, classes: Sequence[tuple[Node, Key, Sequence[str]]]
 ) -> list[Label]:
-    """Each class of a node as a release would show it, by some of the columns if these are named.
+    """Labels classes of nodes as a release would, by all columns or by the named ones.
 
-    It lacks the columns that would be `*` for every class, and those that would
-    be kept as they are, whose values tell of a respondent.
+    A label omits columns that would be `*` for every class, and those with unchanged values, which may identify a
+    respondent.
     """
     wanted: dict[tuple[int, int], exp.Select] = {}
     for number, (node, key, on) in enumerate(classes):
@@ -115,10 +113,10 @@ def infeasible(
     steps: Sequence[Step],
     limit: int,
 ) -> PrivacyViolation:
-    """The error that names what cannot be met, and the smallest class at the most general levels allowed.
+    """The error that names the unmet requirements, and the smallest violating class at the most general levels allowed.
 
-    Where that is all rows, and the requirement is about sensitive values, it names the most
-    frequent one. `steps` make the normal relations of that node.
+    If that class is all rows, and the requirement is about sensitive values, the error names the most frequent one.
+    `steps` make the normal relations of that node.
     """
     violations = violated(engine, batch, requirements, steps)
     if not violations:
@@ -140,7 +138,7 @@ def infeasible(
 
 
 def _unmet(requirements: Sequence[BoundRequirement], broken: Sequence[Violated], limit: int) -> str:
-    """Names the requirements that cannot be met: those too much by themselves, else those too much together."""
+    """Names the unmet requirements: those that suppress too much by themselves, else those that do so together."""
     alone = [violation for violation in broken if violation.rows > limit or not violation.curable]
     unmet = {violation.requirement for violation in alone or broken}
     names = ", ".join(dict.fromkeys(str(requirement) for requirement in requirements if str(requirement) in unmet))
@@ -148,9 +146,9 @@ def _unmet(requirements: Sequence[BoundRequirement], broken: Sequence[Violated],
 
 
 def infeasible_join(task: Task, broken: Sequence[JoinReached], limit: int) -> PrivacyViolation:
-    """The error where classes meet what is required of them, and the join with another release tells too much.
+    """The error for classes that meet the requirements while the join with another release does not.
 
-    `broken` is what it comes to at the most general levels allowed. Other levels may come to less, or more.
+    `broken` are the violated requirements of the join at the most general levels. Other levels may reach less, or more.
     """
     rows = task.encoded.rows
     comes_to = ", ".join(f"{reached.requirement} comes to {reached.figure}" for reached in broken)
@@ -162,11 +160,10 @@ def infeasible_join(task: Task, broken: Sequence[JoinReached], limit: int) -> Pr
 
 
 def _hint(policy: BoundPolicy, on: Sequence[str], greatest: str | None, *, spared: bool) -> str:
-    """Returns advice on an infeasible policy; `greatest` is the most that the whole table meets, where it is known.
+    """Returns advice on an infeasible policy; `greatest` is the most that the whole table meets, if known.
 
-    `spared` is whether some rows would be left if all classes that violate were suppressed.
-
-    `on` are the quasi-identifiers by which these are told apart, none if they are all.
+    `spared` is true if suppressing all violating classes leaves some rows. `on` are the quasi-identifiers of the
+    classes, empty for all.
     """
     quasi = [b for b in policy.quasi_identifiers if not on or b.attribute.name in on]
     capped = [b.column for b in quasi if b.max_level < b.height]

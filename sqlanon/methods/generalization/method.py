@@ -1,9 +1,8 @@
 """Generalization with suppression: one level of its hierarchy for each attribute.
 
-Samarati (2001); Incognito (LeFevre et al. 2005); OLA (El Emam et al. 2009). The node of
-least loss among those that meet the requirements after suppressing at most a given
-fraction of the rows. With local recoding the rows that it would suppress are recoded
-further instead.
+Samarati (2001); Incognito (LeFevre et al. 2005); OLA (El Emam et al. 2009). The release has the node of least loss
+among those that meet the requirements after suppressing at most a given fraction of the rows. Local recoding recodes
+the rows that it would suppress further.
 """
 
 from __future__ import annotations
@@ -46,10 +45,9 @@ RECODINGS = ("global", "local")
 class Options:
     """METHOD generalization(suppression => fraction, recoding => name, loss => name, time_limit => seconds).
 
-    `suppression` is the share of rows, in [0, 1], that may be left out, `loss` the
-    measure that is to be least, `time_limit` the seconds after which the best node so
-    far is taken, None for as long as it takes to prove the best. `recoding` is 'global',
-    one node for all rows, or 'local'.
+    `suppression` is the share of rows, in [0, 1], that may be left out, `loss` the measure to minimize, `time_limit`
+    the seconds after which the best node so far is taken; None searches until the best is proven. `recoding` is
+    'global', one node for all rows, or 'local'.
     """
 
     suppression: Decimal = argument(
@@ -128,30 +126,32 @@ class GeneralizationMethod(Method[Options, Generalization]):
     COMPETES = ((), (("recoding", "local"),))
 
     def limits(self, options: Options) -> Limits:
-        """The limits of levels: local recoding has no one level of a column."""
+        """Returns the limits of generalization; local recoding refuses what needs one level of a column."""
         return _IN_ROUNDS if options.recoding == "local" else _LIMITS
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Codes along the hierarchies of the quasi-identifiers."""
+        """Requests codes along the hierarchies of the quasi-identifiers."""
         fewer = f"{RAISE_BOUND}, or take another loss, by which they are searched on Spark"
         return Encoding(unbounded=LOSSES[options.loss].PORTABLE, fewer=fewer)
 
     def choose(self, task: Task, options: Options) -> Generalization:
-        """The optimal node, or the best that was found before the time limit; with local recoding, rounds from there.
+        """Chooses the optimal node, or the best found before the time limit; with local recoding, rounds from there.
 
-        Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL
-        allows meets the requirements.
+        Raises PrivacyViolation, with the violating class, if not even the most general node that MAX LEVEL allows meets
+        the requirements.
         """
         return self.choices(task, [options])[0]
 
     def choices(self, task: Task, options: Sequence[Options]) -> Sequence[Generalization]:
-        """The choices of options that differ in `recoding` alone: all of them begin with the best global one."""
+        """The choices for options that differ in `recoding` only: all of them begin with the best global one."""
         searches = _Searches(options[0], task.watching)
         nodes, optimum, best = self._global(task, options[0], searches)
         return [best if each.recoding == "global" else _local(task, nodes, optimum, best, searches) for each in options]
 
     def _global(self, task: Task, options: Options, searches: _Searches) -> tuple[Nodes, Found, Generalization]:
-        """The best node for all rows, with the nodes that were searched. Raises as `choose` does."""
+        """The best node for all rows: the nodes searched, the search's result, and the choice. Raises as `choose`
+        does.
+        """
         engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
         limit = int(Fraction(options.suppression) * cells.rows)
         low = tuple(b.min_level for b in policy.quasi_identifiers)
@@ -177,12 +177,12 @@ class GeneralizationMethod(Method[Options, Generalization]):
         return nodes, optimum, result
 
     def spans(self, task: Task, choice: Generalization, ranks: Sequence[str]) -> exp.Query:
-        """The nodes of the labels of each round."""
+        """The ranks of the values behind each label, from the cells and levels of each round."""
         parts = choice.parts or [(choice.levels, kept_cells(task, choice))]
         return spans_of_levels(task.policy, task.encoded, task.scratch, ranks, parts)
 
     def why(self, task: Task, choice: Generalization) -> Explanation | None:
-        """The nodes around the choice and the cheaper ones, looked at again."""
+        """Explains the choice by the nodes around it and the nodes that might lose less."""
         return why_so(task, task.encoded, choice)
 
     def reasons(
@@ -197,7 +197,7 @@ class GeneralizationMethod(Method[Options, Generalization]):
         yield "solve", *nodes_checked(choice.searched)
 
     def compile(self, task: Task, choice: Generalization, release_id: str, tokens: Mapping[str, str]) -> Recoded:
-        """Each attribute with its level in each round."""
+        """The recoding of each attribute: its level in each round."""
         levels = list(zip(*(round_.levels for round_ in choice.rounds), strict=True))
         quasi = task.policy.quasi_identifiers
         return Recoded(
@@ -214,7 +214,7 @@ class GeneralizationMethod(Method[Options, Generalization]):
         )
 
     def preferred(self, task: Task, options: Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
-        """The nodes with less loss than that with these levels. Raises as `less_lossy` does."""
+        """The nodes with less loss than the node with these levels. Raises as `less_lossy` does."""
         return less_lossy(task, options, levels, most)
 
     def wording(self, options: Options) -> Wording:
@@ -224,7 +224,7 @@ class GeneralizationMethod(Method[Options, Generalization]):
 
 
 def _local(task: Task, nodes: Nodes, optimum: Found, best: Generalization, searches: _Searches) -> Generalization:
-    """The best rounds, or the one node for all rows where no rounds lose less."""
+    """The best rounds, or the one node for all rows if no rounds lose less."""
     union = recoded(task, task.encoded, nodes, optimum, best.limit, best.loss_name, searches)
     if union is None:
         return replace(best, recoding="local")
@@ -241,7 +241,7 @@ def _local(task: Task, nodes: Nodes, optimum: Found, best: Generalization, searc
 
 
 def kept_cells(task: Task, choice: Generalization) -> str:
-    """The table of the cells of which a choice with one round leaves no row out."""
+    """The table of the cells that a choice with one round publishes."""
     if not choice.suppressed:
         return task.encoded.table
     low = tuple(bound.min_level for bound in task.policy.quasi_identifiers)
@@ -250,7 +250,7 @@ def kept_cells(task: Task, choice: Generalization) -> str:
 
 
 class _Searches:
-    """Searches among nodes of one table, which share the statement's time."""
+    """Searches among the nodes of one table, which share the statement's time limit."""
 
     def __init__(self, options: Options, watching: Watching | None) -> None:
         self._timed = TimedSearches(options.time_limit, watching)
@@ -261,11 +261,11 @@ class _Searches:
         return self._timed.best(nodes.lattice, limit, count, settle, nodes.loss.value, batch=batch, few=few)
 
     def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
-        """The best of the nodes that suppress at most `limit` rows, by classes that violate by themselves only."""
+        """The best node at which the classes that violate by themselves have at most `limit` rows."""
         return self.search(nodes, limit, nodes.count_last, nodes.settle_at_once)
 
     def expired(self) -> bool:
-        """Whether time is up."""
+        """Whether the time is over."""
         return self._timed.expired()
 
 
@@ -273,10 +273,10 @@ _TOGETHER = 64
 
 
 def less_lossy(task: Task, options: Options, levels: Node, most: int) -> Sequence[Node]:
-    """The nodes with strictly less loss than that with these levels, where no row is left out.
+    """The nodes with strictly less loss than the node with these levels, if no row is left out.
 
-    `task` requires what each class satisfies. Raises PolicyError where the choice depends on more than losses: for
-    local recoding and rows that may be left out; and for lattices of more than `most` nodes.
+    `task` has the requirements of each class. Raises PolicyError if the choice depends on more than losses: for local
+    recoding and for rows that may be left out; and for lattices of more than `most` nodes.
     """
     if options.recoding != "global":
         raise PolicyError("rows are recoded to several nodes", hint="METHOD ... (recoding => 'global') has one")

@@ -1,4 +1,4 @@
-"""Searches for a cut of the items' hierarchy: Apriori by sets, and the cut of least loss."""
+"""Searches for a cut of the items' hierarchy, by Apriori or as the cut of least loss."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from sqlanon.methods.itemsets.lists import ItemTree, Labelled, Reached
 
 # Apriori: sets of one label, then of two, up to m, each size until no set is rare (Terrovitis et al. 2008).
 #
-# A step takes the rare set of least support, raises its labels along the least lossy way that makes the set frequent,
+# A step takes the rare set of least support, raises its labels on the path of least loss that makes the set frequent,
 # and counts again the sets that have one of the new labels, and no others.
 
 
 def apriori(
     tree: ItemTree, labelled: Labelled, least: Sequence[int], watching: Watching | None = None
 ) -> tuple[frozenset[int], tuple[int, ...]]:
-    """The cut that is found, and the steps taken for each size of sets; `labelled` then has the labels of the cut.
+    """Returns the cut found and the number of steps for each size of sets; relabels `labelled` by the cut.
 
-    `least` is the number of lists that a set has to have, by its number of items less one. Each class has to have as
-    many lists with items as that for one item.
+    `least` is the minimum support by size: entry i is for sets of i + 1 items. Each class must have at least `least[0]`
+    lists with items.
     """
     cut = frozenset(tree.items)
     lists = labelled.number_of_lists()
@@ -49,7 +49,9 @@ def apriori(
 
 
 def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[int, int]:
-    """Returns, for each label of a cut, the height of the first node of a path above the label, the root aside."""
+    """Returns, for each label of a cut, the height of the first node of `path` above the label; the root does not
+    count.
+    """
     height = {code: index for index, code in enumerate(path[:-1])}
     first: dict[int, int] = {}
     for code in cut:
@@ -60,7 +62,7 @@ def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[i
 
 
 def _whole(reached: Reached, paths: Sequence[Sequence[int]], lists: int) -> list[tuple[tuple[int, ...], int]]:
-    """Returns what all lists of a class reach: each list with items has an item below the root."""
+    """Adds the remaining lists of a class, which have an item below the root only, to the numbers reached."""
     last = tuple(len(path) - 1 for path in paths)
     others = lists - sum(number for _, number in reached)
     heights = [(tuple(top if h is None else h for h, top in zip(first, last, strict=True)), n) for first, n in reached]
@@ -74,10 +76,10 @@ def least_lossy(
     reached: Sequence[tuple[tuple[int, ...], int]],
     enough: int,
 ) -> frozenset[int]:
-    """The nodes to which a rare set's labels are raised: those of least loss that enough lists have together.
+    """The nodes to which a rare set's labels are raised: those of least loss that `enough` lists have together.
 
-    `paths` are the ways of its labels to the root. `reached` says of how many lists the items lie first below which
-    heights of these ways. Of equal losses the first in the order of labels that are raised less.
+    `paths` are the paths from its labels to the root. `reached` maps the heights on these paths, above which lists have
+    items, to numbers of lists. Of equal losses the first in the order of heights is taken.
     """
     below: dict[int, int] = {}
     for code in cut:
@@ -106,17 +108,19 @@ def _support(reached: Sequence[tuple[tuple[int, ...], int]], heights: Sequence[i
 
 
 def _together(paths: Sequence[Sequence[int]], heights: tuple[int, ...]) -> tuple[int, ...]:
-    """The heights with each label raised that lies below a node to which another is raised: a cut has one of both."""
+    """Raises each label below a node to which another one is raised: a cut has only one of the two. Returns the
+    heights.
+    """
     nodes = {path[height] for path, height in zip(paths, heights, strict=True)}
     return tuple(max(index for index, code in enumerate(path) if code in nodes) for path in paths)
 
 
-# The cut of least loss: cuts in the order of their losses, without those that have a set known to be rare.
+# The optimal search: cuts in the order of their losses, without those that contain a set known to be rare.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The optimal search refuses more than `most_cuts` cuts. Of a cut that has rare sets it remembers so many."""
+    """The limits of the optimal search: the most cuts of a hierarchy, and the most rare sets remembered from a cut."""
 
     most_cuts: int = 10_000
     most_remembered: int = 100
@@ -126,10 +130,11 @@ sizes = Adjustable(Sizes())
 
 
 def optimal(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[frozenset[int], Searched]:
-    """The cut of least loss under which no set is rare, and how it was found; `labelled` then has its labels.
+    """Returns the cut of least loss under which no set is rare, and the search's figures; relabels `labelled` by the
+    cut.
 
-    `least` is the number of lists that a set has to have, by its number of items less one. Raises PolicyError for a
-    hierarchy of too many cuts.
+    `least` is the minimum support by size: entry i is for sets of i + 1 items. Raises PolicyError for a hierarchy with
+    too many cuts.
     """
     number = number_of_cuts(tree)
     if number > sizes().most_cuts:
@@ -155,7 +160,7 @@ def optimal(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[f
 
 
 def _rare(labelled: Labelled, least: Sequence[int]) -> list[frozenset[int]]:
-    """Some rare sets of the first size that has any."""
+    """Some rare sets of the smallest size that has any."""
     for items, enough in enumerate(least, start=1):
         labelled.count_rare(items, enough)
         if rare_now := labelled.rare_sets(sizes().most_remembered):
@@ -164,7 +169,7 @@ def _rare(labelled: Labelled, least: Sequence[int]) -> list[frozenset[int]]:
 
 
 def number_of_cuts(tree: ItemTree) -> int:
-    """Counts the cuts: those of a node are one more than the product of those of the nodes below it."""
+    """Counts the cuts of a hierarchy: a node has one more than the product of its children's numbers."""
     numbers: dict[int, int] = dict.fromkeys(tree.items, 1)
     inner = [code for code, node in enumerate(tree.nodes) if not node.is_item]
     for code in sorted(inner, key=lambda code: tree.nodes[code].leaves):
@@ -177,7 +182,7 @@ def number_of_cuts(tree: ItemTree) -> int:
 
 
 def _cuts(tree: ItemTree) -> Iterator[frozenset[int]]:
-    """The cuts in the order of their losses, and of equal ones in that of their labels."""
+    """Yields the cuts in the order of their losses, then of their labels."""
     start = tuple(sorted(tree.items))
     heap: list[tuple[int, tuple[int, ...]]] = [(0, start)]
     seen = {start}
@@ -195,6 +200,6 @@ def _cuts(tree: ItemTree) -> Iterator[frozenset[int]]:
 
 
 def _written(number: int) -> str:
-    """A number of cuts: of many digits, how many."""
+    """Formats a number of cuts; a very long one by its number of digits."""
     text = f"{number:,}"
     return text if number < 10**15 else f"a number of {len(str(number))} digits"

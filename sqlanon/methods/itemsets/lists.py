@@ -1,4 +1,4 @@
-"""The lists of the source as they are read: one a respondent, their items as nodes of a tree."""
+"""Reads the lists of the source, one for each respondent, with their items as nodes of a tree."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ ROOT_LABEL = "*"
 
 @dataclass(frozen=True)
 class LeafRow:
-    """An item that occurs: its label, how many lists have it, and its labels at the levels from 1 to below `*`."""
+    """An item that occurs: its label, the number of lists that have it, and its labels from level 1 to the one below
+    `*`.
+    """
 
     label: str | None
     lists: int
@@ -44,11 +46,11 @@ class LeafRow:
 
 @dataclass(frozen=True)
 class Node:
-    """An item, or a label that stands for several.
+    """A node of the tree: an item, or a label above several items.
 
-    `above` is the code of the next node that stands for more items, `leaves` how many of the items that occur lie
-    below, and `occurrences` how often they do. `level` is the lowest of the hierarchy at which it stands for these
-    items: 0 is an item's.
+    `above` is the code of the next node with more items below it, `leaves` the number of occurring items below, and
+    `occurrences` their number of occurrences. `level` is the lowest level of the hierarchy at which the label has these
+    items; an item has level 0.
     """
 
     label: str | None
@@ -63,28 +65,28 @@ class Node:
 class ItemTree:
     """The nodes by their codes, which are in the order of labels, and the code of each item.
 
-    A cut is a set of codes with just one on the way of each item to the root.
+    A cut is a set of codes with exactly one on the path from each item to the root.
     """
 
     nodes: tuple[Node, ...]
     items: tuple[int, ...]
 
     def path(self, code: int) -> Iterator[int]:
-        """The node and those above it, the root last."""
+        """Yields the codes of the node and those above it, the root last."""
         above: int | None = code
         while above is not None:
             yield above
             above = self.nodes[above].above
 
     def at_level(self, level: int) -> dict[int, int]:
-        """The node by which each item is shown where all are shown at one level."""
+        """Maps each item to the node that shows it if all items are shown at one level."""
         return {
             code: [above for above in self.path(code) if self.nodes[above].level <= level][-1] for code in self.items
         }
 
     @cached_property
     def children(self) -> dict[int, tuple[int, ...]]:
-        """The nodes right below each node that has some."""
+        """The children of each node that has some."""
         below: dict[int, list[int]] = {}
         for code, node in enumerate(self.nodes):
             if node.above is not None:
@@ -102,13 +104,15 @@ class ItemTree:
         return 0 if node.is_item else node.occurrences * node.leaves
 
     def loss(self, cut: Iterable[int]) -> Fraction:
-        """The NCP of a cut (Terrovitis, Mamoulis and Kalnis 2008): the mean over occurrences of items."""
+        """The normalized certainty penalty of a cut (Terrovitis, Mamoulis and Kalnis 2008): the mean over occurrences
+        of items.
+        """
         whole = self.occurrences * len(self.items)
         return Fraction(sum(map(self.cost, cut)), whole) if whole else Fraction(0)
 
 
 def item_tree(rows: Sequence[LeafRow]) -> ItemTree:
-    """The tree of the items. Of nodes that stand for the same items there is the lowest one only."""
+    """Builds the tree of the items. Of nodes with the same items below only the lowest one is in the tree."""
     keys = [_keys(row) for row in rows]
     below = Counter(key for path in keys for key in path)
     occurrences: Counter[tuple[str | None, ...]] = Counter()
@@ -136,7 +140,7 @@ def item_tree(rows: Sequence[LeafRow]) -> ItemTree:
 def _parents(
     paths: Sequence[Sequence[tuple[str | None, ...]]], codes: Mapping[int | tuple[str | None, ...], int]
 ) -> dict[int | tuple[str | None, ...], int]:
-    """The code of the node above each item, by its number, and above each node but the root."""
+    """The code of the parent of each item, by its number, and of each node but the root, by its key."""
     above: dict[int | tuple[str | None, ...], int] = {}
     for number, path in enumerate(paths):
         known: list[int | tuple[str | None, ...]] = [number, *path]
@@ -145,14 +149,14 @@ def _parents(
 
 
 def _keys(row: LeafRow) -> list[tuple[str | None, ...]]:
-    """Returns the keys of the nodes above an item: their labels from their level up; the root has none."""
+    """Returns the keys of the nodes above an item: their labels from their level up; the root has an empty key."""
     return [row.labels[level:] for level in range(len(row.labels) + 1)]
 
 
 def _widening(
     path: Iterable[tuple[str | None, ...]], below: Counter[tuple[str | None, ...]]
 ) -> Iterator[tuple[str | None, ...]]:
-    """The nodes of a path that stand for more items than the one before."""
+    """Yields the nodes of a path that have more items below than the one before."""
     before = 1
     for key in path:
         if below[key] > before:
@@ -167,21 +171,21 @@ def _label(key: int | tuple[str | None, ...], rows: Sequence[LeafRow]) -> str | 
 
 
 def _in_order(label: str | None, key: int | tuple[str | None, ...]) -> tuple[object, ...]:
-    """Orders by label, NULL last; of equal labels items first, then nodes by the labels above them."""
+    """The sort key of a node: by label, NULL last; of equal labels items first, then nodes by the labels above them."""
     if isinstance(key, int):
         return label is None, label or "", 0, key, ()
     return label is None, label or "", 1, len(key), tuple((part is None, part or "") for part in key)
 
 
-# The labels of lists under a cut, and the sets of them that too few lists have, in temporary tables.
+# The labels of lists under a cut, and the sets of labels that too few lists have, in temporary tables.
 
 
-# The heights at which lists first lie below nodes, NULL for none of those that are told apart, and how many lists do.
+# The first heights at which lists have items, NULL for a height that no label distinguishes, and the number of lists.
 Reached = Sequence[tuple[tuple[int | None, ...], int]]
 
 
 def code_table(scratch: Scratch, purpose: str, columns: Mapping[str, tuple[str, Sequence[object]]]) -> str:
-    """A temporary table of columns that are not read from any other: their types and their values."""
+    """Makes a temporary table of the given columns, each with its type and its values; returns its name."""
     lists = [
         alias(f.unnest(cast(parameter(number), f"{kind}[]")), name)
         for number, (name, (kind, _)) in enumerate(columns.items(), start=1)
@@ -190,9 +194,10 @@ def code_table(scratch: Scratch, purpose: str, columns: Mapping[str, tuple[str, 
 
 
 class Labelled:
-    """The labels of the lists: a table of class, list_id and code, and one of rare sets: class, code_0, ... and n.
+    """The labels of the lists, in a table (class, list_id, code), and their rare sets, in a table (class, code_0, ...,
+    n).
 
-    Both are changed in place: a step concerns few of their rows.
+    Both tables are changed in place, because a step concerns few of their rows.
     """
 
     def __init__(self, engine: Engine, scratch: Scratch, table: str) -> None:
@@ -202,14 +207,16 @@ class Labelled:
         self._items, self._enough = 0, 0
 
     def count_rare(self, items: int, enough: int) -> None:
-        """Counts the sets of so many labels: those are rare that are in fewer than enough lists of a class."""
+        """Counts the sets of `items` labels; a set is rare if fewer than `enough` lists of a class have it."""
         former, self._items, self._enough = self._rare, items, enough
         self._rare = self._scratch.growing_table("rare", self._rare_of(relation(self.table), items))
         if former:
             self._drop(former)
 
     def first_rare(self) -> tuple[int, list[int]] | None:
-        """A class, and the codes of its rare set of least support, the first in the order of labels; None for none."""
+        """The class and the codes of the rare set with least support, in the order of labels; None if no set is
+        rare.
+        """
         names = self._code_names
         order = [ascending(column(name)) for name in ("n", *names, "class")]
         query = exp.select(*map(column, ("class", *names))).from_(relation(self._rare)).order_by(*order).limit(1)
@@ -217,7 +224,7 @@ class Labelled:
         return (int(rows[0][0]), [int(code) for code in rows[0][1:]]) if rows else None
 
     def rare_sets(self, most: int) -> list[frozenset[int]]:
-        """The codes of some of the rare sets, of least support first."""
+        """The codes of at most `most` rare sets, those of least support first."""
         query = exp.select(*map(column, self._code_names)).from_(relation(self._rare)).order_by(column("n")).limit(most)
         return [frozenset(map(int, codes)) for codes in self._engine.rows(query)]
 
@@ -231,9 +238,10 @@ class Labelled:
         return {int(of): int(number) for of, number in self._engine.rows(query.group_by(column("class")))}
 
     def reached(self, of_class: int, heights: Sequence[Mapping[int, int]]) -> Reached:
-        """Counts the lists of a class whose items are first at these heights, of those that have an item at some place.
+        """Counts the lists of a class by the first height at which they have an item on each path.
 
-        `heights` has that of each label but those that lie below the last place alone; NULL stands for that one.
+        `heights` maps codes to heights, for each path. NULL is the height of a list with items only below the root of
+        the path.
         """
         names = [f"height_{index}" for index in range(len(heights))]
         codes = list(dict.fromkeys(code for of in heights for code in of))
@@ -254,7 +262,7 @@ class Labelled:
         return rows
 
     def raise_labels(self, raised: Mapping[int, int]) -> None:
-        """Labels become those above them; the sets that have one of these are counted again."""
+        """Replaces labels by those above them, and counts the sets that have one of these again."""
         table = self._raised(raised)
         gone = exp.select(column("code")).from_(relation(table))
         tables = {"labelled": self.table, "raised": table}
@@ -269,7 +277,7 @@ class Labelled:
         self._drop(moved, table)
 
     def label_anew(self, labels: Mapping[int, int]) -> None:
-        """The labels of the lists as they were at first; `labels` has that of each item."""
+        """Labels the lists anew from their items; `labels` maps each item to its label."""
         table = self._raised(labels)
         former = self.table
         query = reading(query_file("lists", "raised"), {"labelled": self._items_table, "raised": table})
@@ -277,12 +285,14 @@ class Labelled:
         self._drop(table, *([] if former == self._items_table else [former]))
 
     def _raised(self, above: Mapping[int, int]) -> str:
-        """The table of code and above."""
+        """The temporary table (code, above) of the labels to raise."""
         columns = {"code": ("BIGINT", list(above)), "above": ("BIGINT", list(above.values()))}
         return code_table(self._scratch, "raised", columns)
 
     def _rare_of(self, labelled: exp.Table | exp.Subquery, items: int, and_code: int | None = None) -> exp.Select:
-        """class, code_0, ..., n of the rare sets of labels; of one more than `items`, if all lists have that one."""
+        """SELECT of class, code_0, ..., n: the rare sets of `items` labels; with `and_code`, which all lists have,
+        added to each.
+        """
         codes: list[exp.Expr] = [column(f"code_{position}") for position in range(items)]
         if and_code is not None:
             codes = _inserted(codes, literal(and_code))
@@ -292,7 +302,7 @@ class Labelled:
         return query.where(column("n") < literal(self._enough))
 
     def _rare_with(self, code: int) -> exp.Select:
-        """The rare sets that have a label, of the size that is counted."""
+        """SELECT of the rare sets that contain a label, of the size that is counted."""
         labelled = exp.select(exp.Star()).from_(relation(self.table))
         has_code = column("code").eq(literal(code))
         if self._items == 1:
@@ -302,13 +312,13 @@ class Labelled:
         return self._rare_of(others.subquery("others"), self._items - 1, code)
 
     def _drop(self, *tables: str) -> None:
-        """Drops tables at once: over many steps they would fill the memory."""
+        """Drops tables at once, because over many steps they would fill the memory."""
         for table in tables:
             self._engine.run(drop("TABLE", relation(table), exists=True))
 
 
 def _inserted(codes: Sequence[exp.Expr], code: exp.Expr) -> list[exp.Expr]:
-    """Codes in their order with one more in its place, which is none of them."""
+    """The codes in their order, with one more inserted, which equals none of them."""
     lower = [None, *codes]
     upper = [*codes, None]
     inserted: list[exp.Expr] = []
@@ -320,7 +330,7 @@ def _inserted(codes: Sequence[exp.Expr], code: exp.Expr) -> list[exp.Expr]:
 
 @dataclass(frozen=True)
 class CodedLists:
-    """The rows of the source with a number for each, in the table `rows`, and the items of their lists as codes.
+    """The numbered rows of the source, in the table `rows`, and the items of their lists as codes.
 
     `rows` has list_id, class, list, and `column_name` of each published column. `labelled` has class, list_id and code.
     """
@@ -336,14 +346,14 @@ def column_name(position: int) -> str:
 
 
 def list_attribute(task: Task) -> BoundAttribute:
-    """The quasi-identifier with the lists."""
+    """The quasi-identifier that is the list."""
     quasi = task.policy.quasi_identifiers
     name = list_column(task.requirements[0], [(b.column, b.published_type) for b in quasi])
     return next(b for b in quasi if b.column == name)
 
 
 def sensitive_list(task: Task, name: str) -> exp.Expr:
-    """The list of the sensitive items of a row, over the table of rows."""
+    """The expression of the sensitive items of a row of the table of rows."""
     names = [bound.column for bound in task.policy.published]
     position = names.index(name)
     return sensitive_items(column(column_name(position)), task.policy.published[position].published_type)
@@ -356,11 +366,10 @@ def required_lists(task: Task) -> tuple[int, ...]:
 
 
 def coded_lists(task: Task) -> CodedLists:
-    """Reads the lists.
+    """Reads the lists of the source into tables.
 
-    Raises PolicyError for lists of nobody, for respondents with several, and for more sets of items than are counted.
-
-    Raises DataError for lists with several NULLs, and for items that the hierarchy lacks.
+    Raises PolicyError for lists without respondent, for respondents with several lists, and for too many sets of items
+    to count. Raises DataError for lists with several NULLs, and for items that the hierarchy lacks.
     """
     _require_one_each(task)
     attribute = list_attribute(task)
@@ -412,7 +421,9 @@ def _require_one_each(task: Task) -> None:
 
 
 def _numbered(task: Task, attribute: BoundAttribute) -> exp.Select:
-    """The rows with their numbers and classes: those that agree on the quasi-identifiers beside the list."""
+    """SELECT of list_id, class, list, column_0, ...: the numbered rows; a class agrees on the other quasi-
+    identifiers.
+    """
     others = [b for b in task.policy.quasi_identifiers if b is not attribute]
     order = [ascending(published_value(b, "source")) for b in others]
     of_class = window(f.dense_rank(), order=order_by(*order)) if order else literal(1)
@@ -425,7 +436,7 @@ def _numbered(task: Task, attribute: BoundAttribute) -> exp.Select:
 
 
 def _items(task: Task, attribute: BoundAttribute, rows: str) -> tuple[str, ItemTree]:
-    """A table of the items, value and leaf, and the tree of them: as many as the hierarchy has, not as the source."""
+    """Makes the table (value, leaf) of the items that occur, and their tree."""
     item = item_of(attribute)
     occurring = reading(query_file("lists", "items"), {"listed": rows})
     labels = task.scratch.table("item", generalized(item, occurring, stored_labels(item), counted=True))

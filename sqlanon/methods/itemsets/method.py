@@ -1,4 +1,4 @@
-"""METHOD itemsets: one cut of the items' hierarchy, under which each set of m labels is in k lists or in none.
+"""METHOD itemsets: one cut of the items' hierarchy, under which each set of m labels is in no list or in at least k.
 
 Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008). With search => 'suppress'
 items are left out of all lists instead: Xu, Wang, Fu and Yu, Anonymizing transaction databases for publication (2008).
@@ -61,7 +61,7 @@ _SUPPRESSED = "suppressed_share"
 _SHARE = "share of the occurrences of items in lists that are suppressed, because their items are left out of all lists"
 _LABELS = "VARCHAR[]"
 _SUPPRESS = "suppress"
-# How many labels a dry run names.
+# The number of labels that a dry run names.
 _NAMED = 10
 
 
@@ -81,9 +81,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Itemsets:
-    """The cut: a table of rows, one of the labels of their lists, by codes of the tree, and how it was found.
+    """The choice: the table of rows, that of the labels of their lists, by codes of the tree, and the search's figures.
 
-    `suppression` is there where items are left out of the lists, and has no labels.
+    `suppression` is set if items are left out of the lists instead of being recoded.
     """
 
     rows: int
@@ -134,11 +134,13 @@ class ItemsetsMethod(Method[Options, Itemsets]):
     OPTIONS = Options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of labels of items."""
+        """Returns the limits of METHOD itemsets."""
         return _LIMITS
 
     def encoding(self, task: Task, options: Options) -> None:
-        """Returns None: items are codes of nodes. Raises PolicyError for a policy that requires nothing of them."""
+        """Returns None: items are codes of nodes. Raises PolicyError for requirements that the search cannot meet, or
+        none.
+        """
         if not task.requirements:
             raise PolicyError(
                 f"{task.policy.policy} requires nothing of the items in its lists",
@@ -154,7 +156,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
             )
 
     def choose(self, task: Task, options: Options) -> Itemsets:
-        """The cut. Raises PrivacyViolation where not even one label for all items would be in enough lists."""
+        """Chooses the cut. Raises PrivacyViolation if even one label for all items would be in too few lists."""
         lists, least = coded_lists(task), required_lists(task)
         tree = lists.tree
         if options.search == _SUPPRESS:
@@ -178,7 +180,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         )
 
     def _suppressed(self, task: Task, lists: CodedLists) -> Itemsets:
-        """The items that are not left out. Raises as `suppress` does."""
+        """Chooses the items that are left out. Raises as `suppress` does."""
         suppression, tree = suppress(task, lists), lists.tree
         published = suppression.published
         require_told_apart(tree, published)
@@ -198,7 +200,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         )
 
     def reasons(self, task: Task, choice: Itemsets, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): what is published of the items, at what loss, and how it was found."""
+        """Rows of (stage, item, detail): the published items and labels, their loss, and the figures of the search."""
         if choice.suppression is not None:
             yield from _reasons_of_suppression(choice, choice.suppression)
             return
@@ -222,7 +224,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
             yield "solve", "search", f"{checked} of {counted(cuts, 'cut')} counted; no other that satisfies loses less"
 
     def compile(self, task: Task, choice: Itemsets, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """The one table: the rows with the labels of their lists."""
+        """The SELECT of the one table: the rows with the labels of their lists."""
         attribute = list_attribute(task)
         labels = code_table(
             task.scratch,
@@ -248,7 +250,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether each row has a list with each label once, as it is published."""
+        """Whether each published row has a list without repeated labels."""
         (table,) = published.tables.values()
         quasi = {fold(attribute.name) for attribute in published.policy.quasi_identifiers}
         columns = published.engine.columns(exp.select(exp.Star()).from_(table.copy()))
@@ -282,7 +284,7 @@ _NOTHING_LEFT = (
 
 
 def _reasons_of_suppression(choice: Itemsets, suppression: Suppression) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): how many items are suppressed, for sets of which size, and what is lost."""
+    """Rows of (stage, item, detail): the suppressed items, by the size of the sets that they are in, and the loss."""
     published, total = len(suppression.published), len(choice.tree.items)
     yield "solve", "items", f"{published} of {total} items are published, {total - published} left out of all lists"
     yield "solve", "loss", f"{_SUPPRESSED.replace('_', ' ')} {loss_text(choice.loss)}, not proven to be the least"
@@ -298,10 +300,10 @@ _LESS_REQUIRED = "give a hierarchy with labels between items and *, or require a
 
 
 def of_one_label(tree: ItemTree, cut: Collection[int], enough: int, classes: bool) -> Iterator[str]:
-    """A sentence where all items are published as the root, with how many of them are in fewer than enough lists.
+    """Yields a remark if all items are published as the root, with the number of items in fewer than `enough` lists.
 
-    Where only one item occurs it is the root, and is published as it is. `classes` says whether there are
-    quasi-identifiers beside the list, in whose classes an item may be in fewer lists than in all.
+    A single item that occurs is the root itself, and is published unchanged. `classes` is true if there are other
+    quasi-identifiers, in whose classes an item may be in fewer lists than in all.
     """
     if not any(tree.nodes[code].above is None and not tree.nodes[code].is_item for code in cut):
         return
@@ -319,10 +321,10 @@ def of_one_label(tree: ItemTree, cut: Collection[int], enough: int, classes: boo
 
 
 def least_level(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[frozenset[int], int]:
-    """The cut of the least level under which no set is rare, and the level; `labelled` then has its labels.
+    """Returns the cut of the lowest level under which no set is rare, and the level; relabels `labelled` by it.
 
-    `least` is the number of lists that a set has to have, by its number of items less one. Levels above have no rarer
-    sets, and lose more.
+    `least` is the minimum support by size: entry i is for sets of i + 1 items. Higher levels have no rarer sets, and
+    lose more.
     """
     cut: frozenset[int] | None = None
     for level in range(max((node.level for node in tree.nodes), default=0) + 1):
@@ -344,11 +346,11 @@ def _has_rare(labelled: Labelled, least: Sequence[int]) -> bool:
     return False
 
 
-# What a cut of the items cannot do: too few lists, and labels of several nodes.
+# The errors for a cut of the items: too few lists, and a label of several nodes.
 
 
 def require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
-    """Raises PrivacyViolation for classes that have too few rows, or too few lists with items among them."""
+    """Raises PrivacyViolation for classes with too few rows, or too few lists with items."""
     query = reading(query_file("lists", "least_lists"), {"listed": rows, "labelled": labelled})
     for mark in list(query.find_all(exp.Placeholder)):
         mark.replace(literal(enough))
@@ -370,7 +372,7 @@ def require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
 
 
 def require_told_apart(tree: ItemTree, cut: frozenset[int]) -> None:
-    """Raises DataError where two nodes that would be published have one label: nobody could tell which one is meant."""
+    """Raises DataError if two published nodes have the same label, because a reader could not distinguish them."""
     labels = Counter(tree.nodes[code].label for code in cut)
     several = [label for label, number in labels.items() if number > 1]
     if several:

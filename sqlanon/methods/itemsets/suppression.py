@@ -28,15 +28,15 @@ from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.itemsets import counted_sets, sets_with_values
 from sqlanon.sql.questions.ask import BoundRequirement
 
-# Sets are judged one by one, and an item that is left out everywhere takes its sets away and changes no other. So each
-# item that violates by itself is left out, and one item at least of each larger set that violates. A set with a smaller
-# violating set in it says nothing more. The sets that remain, minimal moles in the paper, are hit by the items that are
+# Sets are judged one by one. Leaving out an item removes the sets that have it, and changes no other set. So each
+# item that violates by itself is left out, and at least one item of each larger set that violates. A set with a smaller
+# violating subset adds nothing. The sets that remain, minimal moles in the paper, are hit by the items that are
 # in most of them for the occurrences that they cost: MM(e) / IL(e) there.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The search holds at most `most_sets` minimal violating sets in memory."""
+    """The limit of the search: it holds at most `most_sets` minimal violating sets in memory."""
 
     most_sets: int = 20_000_000
 
@@ -46,8 +46,8 @@ sizes = Adjustable(Sizes())
 
 @dataclass(frozen=True)
 class Suppression:
-    """The codes of the items to publish; how many items violate by themselves, how many larger sets violate of which no
-    smaller one does, and how many items are left out for these.
+    """The codes of the published items, and three numbers: the items that violate by themselves, the larger minimal
+    violating sets, and the items left out for these.
     """
 
     published: frozenset[int]
@@ -57,9 +57,9 @@ class Suppression:
 
 
 def suppress(task: Task, lists: CodedLists) -> Suppression:
-    """Chooses the items to leave out; the table `lists.labelled` then has the others.
+    """Chooses the items to leave out, and deletes them from the table `lists.labelled`.
 
-    Raises PrivacyViolation where a whole class violates, which no suppression of items changes; PolicyError for more
+    Raises PrivacyViolation if a whole class violates, which no suppression of items cures, and PolicyError for more
     violating sets than the search holds.
     """
     sets = _Sets(task, lists)
@@ -79,7 +79,7 @@ def suppress(task: Task, lists: CodedLists) -> Suppression:
 
 
 def hitting_set(sets: Sequence[NDArray[np.int64]], costs: Sequence[int]) -> list[int]:
-    """Codes of which each set has one; greedy, by the number of sets that a code hits for its cost.
+    """Codes that hit each set: a greedy choice by the number of sets that a code hits for its cost.
 
     `sets` has an array for each size of sets, with a row of codes for each set. Of equal codes the first is taken. A
     code whose sets are all hit by others is given back, the most costly first.
@@ -121,7 +121,7 @@ def _counted(members: NDArray[np.int64], nothing: int) -> NDArray[np.int64]:
 
 
 class _Sets:
-    """The sets of items of the lists, judged by the requirements' own statements: a set stands for a class there."""
+    """The sets of items of the lists, judged by the requirements' own statements as if each set were a class."""
 
     def __init__(self, task: Task, lists: CodedLists) -> None:
         self._task, self._lists = task, lists
@@ -131,9 +131,9 @@ class _Sets:
         self._number = 0
 
     def violating(self, items: int) -> NDArray[np.int64]:
-        """Returns the codes of each set of so many items that violates a requirement in some class, a row for each set.
+        """Returns the codes of each set of `items` items that violates a requirement in some class, a row for each set.
 
-        Sets with a smaller one that violates are left out: sets of one item, and of more in turn, are asked for before.
+        Sets with a smaller violating subset are left out, so sizes must be asked in increasing order from 1.
         """
         names = [f"code_{position}" for position in range(items)]
         asking = [requirement for requirement in self._task.requirements if most_items(requirement) >= items]
@@ -159,18 +159,18 @@ class _Sets:
         return np.stack([np.asarray(arrays[name], dtype=np.int64) for name in names], axis=1)
 
     def violating_classes(self, requirement: BoundRequirement) -> list[tuple[int, int]]:
-        """The rows of each class that violates by itself, and how many of them hold one same sensitive item at most."""
+        """Returns the rows of each class that violates by itself, and the most rows that share one sensitive item."""
         query = _violations(requirement, self._judged(requirement, 0), ["n", "most"])
         return [(int(n), int(most)) for n, most in self._task.engine.rows(query)]
 
     def leave_out(self, codes: Sequence[int]) -> None:
-        """Leaves items out of the lists."""
+        """Deletes items from the lists."""
         table = code_table(self._task.scratch, "suppressed", {"code": ("BIGINT", codes)})
         gone = column("code").isin(query=exp.select(column("code")).from_(relation(table)))
         self._task.engine.run(exp.delete(relation(self._lists.labelled), where=gone))
 
     def _judged(self, requirement: BoundRequirement, items: int) -> str:
-        """A table of all sets of so many items, each a class of its own: class_id, size, items, n, most, code_0, ..."""
+        """Makes the table of all sets of `items` items, each as a class: class_id, size, items, n, most, code_0, ..."""
         labelled = relation(self._lists.labelled)
         if requirement.attributes:
             (name,) = requirement.attributes
@@ -190,7 +190,7 @@ class _Sets:
 
 
 def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]) -> exp.Select:
-    """The columns of the sets of a table of `_Sets` that violate a requirement."""
+    """SELECT of the columns `names` of the sets that violate a requirement; `judged` is a table of `_Sets`."""
     violations = requirement.statement("violations", dict.fromkeys(requirement.reads, judged))
     violating = exp.select(column("class_id")).from_(violations.subquery("violations"))
     query = exp.select(*(column(name, "judged") for name in names)).from_(relation(judged, as_="judged"))
@@ -198,25 +198,25 @@ def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]
 
 
 def _lacks(smaller: str, names: Sequence[str]) -> exp.Expr:
-    """Whether the codes of these names are no set of a table of smaller ones."""
+    """Whether the columns `names` of a set are no set in the table `smaller`."""
     same = [column(f"code_{i}", "smaller").eq(column(name, "judged")) for i, name in enumerate(names)]
     return exp.not_(exists(exp.select(literal(1)).from_(relation(smaller, as_="smaller")).where(*same)))
 
 
 def _classes(lists: CodedLists) -> exp.Select:
-    """class, n: how many lists each class has."""
+    """SELECT of class, n: the number of lists of each class."""
     query = exp.select(column("class"), alias(f.count(), "n")).from_(relation(lists.rows))
     return query.group_by(column("class"))
 
 
 def _sensitive(task: Task, lists: CodedLists, name: str) -> exp.Query:
-    """class, list_id, value: the sensitive items of each list."""
+    """SELECT of class, list_id, value: the sensitive items of each list."""
     listed = exp.select(column("class"), column("list_id"), alias(sensitive_list(task, name), "sensitive"))
     return reading(query_file("lists", "sensitive"), {"listed": listed.from_(relation(lists.rows))})
 
 
 def _require_whole(task: Task, sets: _Sets) -> None:
-    """Raises PrivacyViolation for classes that violate by themselves: no item need be known to find their rows."""
+    """Raises PrivacyViolation for classes that violate even without regard to items."""
     for requirement in task.requirements:
         violating = sets.violating_classes(requirement)
         if not violating:

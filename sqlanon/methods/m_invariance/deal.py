@@ -1,7 +1,7 @@
-"""Rows of a source dealt out to buckets in which everybody has the same values to choose from as before.
+"""Assigns the rows of a source to buckets in which each respondent has the same candidate values as before.
 
-Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007): who stays keeps the
-signature, newcomers and counterfeits fill up what is missing, and the rest is dealt out anew.
+Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007): a respondent who stays
+keeps the signature, newcomers and counterfeits fill what is missing, and the other newcomers get new buckets.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ from sqlanon.sql.cells.labels import published_value
 
 @dataclass(frozen=True)
 class Deal:
-    """The rows of a policy's source, which become buckets of `m` values or more.
+    """The assignment of a policy's rows to buckets of at least `m` values.
 
-    `respondent` is a name that no published column has, `new_signature` says whether somebody with another value than
-    before is dealt out as a newcomer. With `cuts`, which know the quasi-identifiers' ranks, rows of a bucket are near
-    each other, and it gets ranges.
+    `respondent` is a column name that no published column has. If `new_signature`, a respondent with a changed value is
+    treated as a newcomer. With `cuts`, which have the quasi-identifiers' ranks, rows of a bucket are near each other,
+    and the bucket gets ranges.
     """
 
     engine: Engine
@@ -67,10 +67,10 @@ class Deal:
     cuts: Cuts | None = None
 
     def invariant(self) -> Invariant:
-        """The buckets.
+        """Makes the buckets.
 
-        Raises PolicyError for rows without a respondent, for respondents with several and for a series whose releases
-        are not m-unique; PrivacyViolation for values that have changed, and where there are too few different ones.
+        Raises PolicyError for rows without a respondent, for respondents with several rows, and for a series whose
+        releases are not m-unique; PrivacyViolation for changed values, and for too few different ones.
         """
         self._require_one_row_each()
         self._require_unique()
@@ -131,7 +131,9 @@ class Deal:
         return self.policy.entity.column
 
     def _codes(self) -> exp.Select:
-        """value, n and code: the values of the source, and those that the series had; n is of the source's rows."""
+        """SELECT of value, n, code: the values of the source and of the series; n is the number of the source's
+        rows.
+        """
         source = relation(self.policy.relation)
         value = published_value(self._sensitive)
         if self._sensitive.published_type in ("FLOAT", "DOUBLE"):
@@ -146,9 +148,9 @@ class Deal:
         return query.from_(both.subquery("both"), copy=False)
 
     def _rows(self, codes: str, signature_codes: str) -> exp.Select:
-        """row_no, code, signature, changed, the columns that rows take along, and the respondent.
+        """SELECT of row_no, code, signature, changed, the other columns of rows, and the respondent.
 
-        A signature without the row's value is none: the value has changed since.
+        A signature without the row's current value is NULL, because the value has changed.
         """
         query = exp.select(
             alias(window(f.row_number()), "row_no"),
@@ -176,7 +178,9 @@ class Deal:
         return query.join(relation(signature_codes, as_="known"), on=exp.and_(*same), join_type="LEFT", copy=False)
 
     def _taken_along(self) -> Iterator[exp.Expr]:
-        """Yields the further columns of the rows: their ranks and positions, where they get ranges, else columns."""
+        """Yields the further columns of the rows: ranks and positions if ranges are published, otherwise the published
+        columns.
+        """
         if self.cuts is None:
             for index, bound in enumerate(carried(self.policy)):
                 yield alias(column(bound.column, "source"), carried_name(index))
@@ -188,7 +192,9 @@ class Deal:
             yield alias(infix(share, "*", real(self.cuts.weights[index])), position_name(index))
 
     def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Select:
-        """bucket, the respondent, and the columns that rows take along; with ranges code, and counterfeits, too."""
+        """SELECT of bucket, the respondent, and the further columns of rows; with ranges code instead, and rows of
+        counterfeits.
+        """
         among = self.cuts is not None
         names = ["code"] if among else [*map(carried_name, range(len(carried(self.policy))))]
         query = exp.select(column("bucket", "dealt"), column(self.respondent, "row"))
@@ -215,7 +221,9 @@ class Deal:
             )
 
     def _require_unique(self) -> None:
-        """Raises PolicyError where somebody had other than m values to choose from, each of one row."""
+        """Raises PolicyError if a respondent of the series had fewer than m values to choose from, or a repeated
+        one.
+        """
         repeated, small = self._numbers(step("not_unique", {"signature_value": self.signatures.values}, self.m))
         if repeated:
             raise PolicyError(
@@ -272,7 +280,7 @@ class Deal:
         )
 
     def _drawn(self, purpose: str, query: exp.Query, draw: str) -> str:
-        """A table with random bits in each row."""
+        """Makes a table of the query with the column draw, random bits for each row."""
         bits = alias(f.call(draw, 0), "draw")
         return self._table(purpose, exp.select("*", bits).from_(query.subquery("each", copy=False), copy=False))
 
@@ -291,18 +299,18 @@ class Deal:
 # which the rows vary most. Were it that in which they lie farthest apart, as with Mondrian, one row that stays behind
 # would have the same attribute cut again and again: halves of two values seldom end at one place.
 
-# Variances that differ by less, in proportion, are taken for one: in another order the same numbers add up to another.
+# Variances with a smaller relative difference count as equal: the order of summation changes them.
 _ALIKE = 1e-9
 
 
 def position_name(index: int) -> str:
-    """The column with where a row lies in the quasi-identifier at this index."""
+    """The name of the column with a row's position in the quasi-identifier at this index."""
     return f"position_{index}"
 
 
 @dataclass(frozen=True)
 class NearClasses:
-    """Puts rows that have classes into other classes of the same values.
+    """Moves rows between classes of the same signature, so that the rows of a class are near each other.
 
     `rows` is a table of row_no and `position_name` of each of the attributes, from 0 to the attribute's weight.
     """
@@ -313,11 +321,11 @@ class NearClasses:
     attributes: int
 
     def placed(self, placed: str, draw: str) -> str:
-        """The table `placed` with other places: row_no, signature, code and place.
+        """Makes the table `placed` with new places: row_no, signature, code, place.
 
-        Counterfeits are cut with the others, each as if it lay where a row does that was drawn; so a half has no more
-        of them than chance gives it. Of a value that has a row in each class each half has as many rows as classes, and
-        there is one: no class becomes one of counterfeits alone.
+        Counterfeits are cut with the others, each at the position of a random row, so chance alone decides how many a
+        half gets. A value with a real row in each class has as many rows in each half as there are classes, so no class
+        consists of counterfeits alone.
         """
         tables: dict[str, str | exp.Query] = {"placed": placed}
         tables["value_set"] = self.scratch.table("value_set", step("value_set", tables))
@@ -345,7 +353,7 @@ class NearClasses:
         return query.join(relation(self.rows, as_="row"), on=on, copy=False)
 
     def _halves(self, regions: str) -> exp.Select:
-        """The rows of each region in its two halves; a region of one class is the second half of itself."""
+        """SELECT of the rows of each region in its two halves; a region of one class becomes its own second half."""
         at = case(
             *(
                 (column("attribute", "turn").eq(literal(index)), column(name, "row"))
@@ -364,7 +372,9 @@ class NearClasses:
         return query.join(self._turns(regions).subquery("turn"), on=same("region", "row", "turn"), copy=False)
 
     def _turns(self, regions: str) -> exp.Select:
-        """region, and the first attribute in which its rows vary most; counterfeits lie nowhere."""
+        """SELECT of region, attribute: the first attribute in which the region's rows vary most; counterfeits do not
+        count.
+        """
         variances = [
             alias(filtered(f.call("var_pop", column(name)), is_not_null(column("row_no"))), f"variance_{index}")
             for index, name in enumerate(self._positions)

@@ -1,7 +1,7 @@
-"""m-invariance: the releases of a series, in which everybody has the same values to choose from each time.
+"""m-invariance: releases of a series in which each respondent has the same candidate values each time.
 
 Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007). Rows are published in
-buckets, as by Anatomy. Each bucket has m values or more, each once; some may be counterfeits, which no row has.
+buckets, as by Anatomy. Each bucket has at least m values, each once; some may be counterfeits, which belong to no row.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class MInvarianceMethod(Method[Options, Invariant]):
     OPTIONS = Options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of buckets of respondents who are known again."""
+        """Returns the limits of METHOD m_invariance, which depend on `publish`."""
         return _RANGE_LIMITS if options.publish == "ranges" else _BUCKET_LIMITS
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
@@ -133,14 +133,14 @@ class MInvarianceMethod(Method[Options, Invariant]):
         return (Requirement("l_diversity", (("l", options.m), ("variant", "probabilistic"))),)
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """Returns the assumptions behind the figures of a release; `sensitive` are its columns of that role."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its sensitive columns."""
         return (of_buckets(sensitive),)
 
     def encoding(self, task: Task, options: Options) -> Encoding | None:
-        """Ranks, where ranges are published; else None: values are published as they are.
+        """Encodes values as ranks if ranges are published; otherwise returns None.
 
-        Raises PolicyError for other than one sensitive attribute, for names that clash, and for columns of which
-        counterfeits have no value.
+        Raises PolicyError unless there is one sensitive attribute, for names that clash, and for columns without values
+        for counterfeits.
         """
         policy = task.policy
         if len(policy.sensitive) != 1:
@@ -165,7 +165,7 @@ class MInvarianceMethod(Method[Options, Invariant]):
         return Encoding(flat=True)
 
     def choose(self, task: Task, options: Options) -> Invariant:
-        """The buckets. Raises PolicyError and PrivacyViolation as `Deal.invariant` does."""
+        """Makes the buckets. Raises PolicyError and PrivacyViolation as `Deal.invariant` does."""
         if task.signatures is None:
             raise InternalError("m_invariance is asked for a release outside of a series; nothing was published")
         cuts = cuts_of(task, points_of(task, Mondrian())) if options.publish == "ranges" else None
@@ -182,17 +182,17 @@ class MInvarianceMethod(Method[Options, Invariant]):
         return deal.invariant()
 
     def reasons(self, task: Task, choice: Invariant, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): whose values stay, and how many counterfeits there are."""
-        yield from (("solve", item, detail) for item, detail in dealt_out(choice))
+        """Rows of (stage, item, detail): the respondents who keep their values, the newcomers, and the counterfeits."""
+        yield from (("solve", item, detail) for item, detail in assignment_in_words(choice))
 
     def compile(self, task: Task, choice: Invariant, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """The tables of the rows, of the values unless rows have them, and of the numbers of counterfeits."""
+        """The SELECTs of the tables: rows, values unless the rows have them, and numbers of counterfeits."""
         return invariant_tables(task.policy, choice, release_id, tokens)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether each bucket has m values or more, each once, and as many rows and counterfeits together.
+        """Whether each bucket has at least m values, each once, and as many as rows and counterfeits together.
 
-        What several releases come to together is checked by the series.
+        The series checks several releases together.
         """
         measured = verified_ranges if options.publish == "ranges" else verified_buckets
         structure = measured(published, options.m)
@@ -221,13 +221,13 @@ class MInvarianceMethod(Method[Options, Invariant]):
 
 
 def _respondent(policy: BoundPolicy) -> str:
-    """The column of the respondents until the release is published: no released column has its name."""
+    """A name for the respondents' column that no published column has."""
     return free_name(_RESPONDENT, (bound.column for bound in policy.published))
 
 
 def _changed(published: PublishedTables) -> Measurement:
-    """Counts the respondents who had other values to choose from before. Only the ledger knew of them, when it was
-    made.
+    """Counts the respondents with a value other than their former candidates, from the choice or the recorded
+    measurement.
     """
     if isinstance(published.choice, Invariant):
         return Measurement(_CHANGED, None, None, float(published.choice.changed), True)
@@ -235,8 +235,8 @@ def _changed(published: PublishedTables) -> Measurement:
     return Measurement(_CHANGED, None, None, known[0].achieved if known else None, bool(known))
 
 
-def dealt_out(choice: Invariant) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): whose values to choose from stay, and how many counterfeits that takes."""
+def assignment_in_words(choice: Invariant) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): the respondents who keep their values, the newcomers, and the counterfeits."""
     yield "respondents", f"{choice.staying} keep the values to choose from, {choice.newcomers} are newcomers"
     if choice.changed:
         who = "1 has" if choice.changed == 1 else f"{choice.changed} have"
@@ -251,14 +251,14 @@ def dealt_out(choice: Invariant) -> Iterator[tuple[str, str]]:
         yield "granularity loss", f"{loss_text(choice.loss)}, not proven to be the least"
 
 
-# What the tables of an m-invariant release come to: values of buckets, and counterfeits, recomputed from them.
+# The figures of an m-invariant release, recomputed from its tables.
 
 UNIQUE = "m_uniqueness"
 _MISFIT = "some buckets have other numbers of counterfeits than are stated"
 
 
 def verified_buckets(published: PublishedTables, m: int) -> Structure:
-    """Whether each bucket has m values or more, each once, and as many as rows and counterfeits together."""
+    """Whether each bucket has at least m values, each once, and as many as its rows and counterfeits together."""
     [values] = published.values.values()
     tables = {
         "row_of_bucket": _all(published.tables[QUASI_IDENTIFIERS]),
@@ -271,9 +271,9 @@ def verified_buckets(published: PublishedTables, m: int) -> Structure:
 
 
 def verified_ranges(published: PublishedTables, m: int) -> Structure:
-    """Whether each bucket has m rows or more, each with another value, the same ranges, and somebody among them.
+    """Whether each bucket has at least m rows with different values, equal ranges, and one real respondent.
 
-    Which rows are nobody's is known while the release is made only: then they have to be as many as are stated.
+    Counterfeit rows are known only while the release is made; then their number must equal the stated one.
     """
     [values] = published.values.values()
     rows, choice = published.tables[ROWS], published.choice
@@ -306,7 +306,7 @@ def _all(table: exp.Table | exp.Subquery) -> exp.Select:
     return exp.select(exp.Star()).from_(table.copy())
 
 
-# How the columns of the table of counterfeits are read.
+# The readings of the columns of the table of counterfeits.
 COUNTERFEIT_TABLE = (Reading.BUCKET, Reading.COUNTERFEITS)
 
 # The name of the table, and of its column.
@@ -314,9 +314,10 @@ COUNTERFEITS = "counterfeits"
 
 
 def invariant_tables(policy: BoundPolicy, choice: Invariant, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-    """The rows, the values of each bucket, and how many of these are counterfeits: which ones is said nowhere.
+    """The SELECTs of the rows, the values of each bucket, and the number of its counterfeits, which no table
+    identifies.
 
-    Where buckets have ranges, rows and counterfeits stand in one table, each with its value.
+    If buckets have ranges, rows and counterfeits are in one table, each with its value.
     """
     if choice.ranges is not None:
         tables = (ranges_table(policy, choice), _counterfeits(choice))

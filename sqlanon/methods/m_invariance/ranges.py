@@ -1,4 +1,4 @@
-"""Makes the ranges that the buckets of an m-invariant release show of their people, counterfeits among them."""
+"""Makes the ranges of the buckets of an m-invariant release, whose rows include counterfeits."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
 from sqlanon.sql.release.recode import high_name, label_name, low_name
 
-# What m-invariance chose: a bucket for every row and for every counterfeit.
+# The choice of m-invariance: a bucket for every row and for every counterfeit.
 
 
 @dataclass(frozen=True)
 class Invariant:
     """A bucket for every row of the source and for every counterfeit; no value is changed, and no row left out.
 
-    `rows_in_buckets` is a temporary table of bucket, the columns that rows take along, and the respondent; `in_bucket`
-    one of row_no, code and bucket, where row_no is NULL for a counterfeit, and `codes` one of value and code. With
+    `rows_in_buckets` is a temporary table of bucket, the further columns of rows, and the respondent; `in_bucket` one
+    of row_no, code and bucket, where row_no is NULL for a counterfeit, and `codes` one of value and code. With
     `ranges`, a table of `region_labels` by bucket, `rows_in_buckets` has the code in place of these columns, and a row
-    for each counterfeit, without respondent. Of the respondents some are `staying`, who were in the series before, some
-    are `newcomers`, and some have `changed`: their value is none that they had to choose from. `respondent` is the
-    column with them, which no published column is called.
+    for each counterfeit, without respondent. The respondents are `staying` if they were in the series before, else
+    `newcomers`; `changed` counts those whose value is none of their former candidates. `respondent` is the name of
+    their column, which no published column has.
     """
 
     rows_in_buckets: str
@@ -57,26 +57,26 @@ class Invariant:
 
     @property
     def searched(self) -> None:
-        """Returns None: there was no search whose end could be proven."""
+        """Returns None: the method does not search, so no end is proven."""
         return
 
 
 # The name of the table.
 ROWS = "rows"
-# How its columns are read.
+# The readings of its columns.
 RANGE_ROWS = (Reading.RANGE, Reading.BUCKET_VALUE, Reading.BUCKET)
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """The table of what each bucket shows, `region_labels` whose regions are buckets, and what is lost by it."""
+    """The table of each bucket's ranges, that of `region_labels` with buckets as regions, and their loss."""
 
     labels: str
     loss: Fraction
 
 
 def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts, rows: str, in_bucket: str) -> Ranges:
-    """The ranges of the people of each bucket: counterfeits have no values, and widen none.
+    """Makes the ranges of the respondents of each bucket; counterfeits have no values, and widen none.
 
     `rows` is a table of row_no and the ranks of each row, `in_bucket` one of row_no and bucket.
     """
@@ -110,10 +110,10 @@ def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts,
 
 
 def ranges_table(policy: BoundPolicy, choice: Invariant) -> PublishedTable:
-    """A row for each person and for each counterfeit: the ranges of the bucket, a value and the bucket.
+    """The table with a row for each respondent and each counterfeit: the ranges of the bucket, a value, and the bucket.
 
-    They are sorted by bucket, whose numbers were drawn, and within a bucket in an order that is drawn. It has the
-    respondents, too, NULL for a counterfeit, which are there for checks alone.
+    Rows are sorted by bucket, whose numbers are random, and are in random order within it. The respondents' column,
+    NULL for a counterfeit, is for checks only.
     """
     assert choice.ranges is not None
     labels = {bound.column: label_name(index) for index, bound in enumerate(policy.quasi_identifiers)}
@@ -132,7 +132,7 @@ def ranges_table(policy: BoundPolicy, choice: Invariant) -> PublishedTable:
 
 
 def _published(bound: BoundAttribute) -> PublishedColumn:
-    # The bucket alone says which class a row is in.
+    # Only the bucket identifies the class of a row.
     if bound.role is Role.QUASI_IDENTIFIER:
         return PublishedColumn(bound.column, Role.INSENSITIVE, Reading.RANGE, bound)
     return PublishedColumn(bound.column, bound.role, Reading.BUCKET_VALUE, bound)
@@ -142,7 +142,7 @@ def _published(bound: BoundAttribute) -> PublishedColumn:
 
 
 def step(name: str, tables: Mapping[str, str | exp.Query], m: int | None = None) -> exp.Query:
-    """One of the queries under sql/m_invariance/ that reads these tables."""
+    """Loads a query of sql/m_invariance/ over these tables, with m as its parameter."""
     query = reading(query_file("m_invariance", name), tables)
     for parameter in list(query.find_all(exp.Placeholder, exp.Parameter)):
         assert m is not None

@@ -1,7 +1,7 @@
-"""The rows of a source in groups: their numbers read, aggregated within each stratum, and the means of the groups.
+"""Groups the rows of a source within strata, and computes the groups' means.
 
-A stratum is the rows that show the same of the quasi-identifiers that are not aggregated, and that have NULL in the
-same columns. Groups are made within a stratum, so that all rows of a group show the same.
+A stratum is the rows with equal labels in the quasi-identifiers that are not aggregated, and with NULL in the same
+columns. Groups are made within a stratum, so all rows of a group have equal labels.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _STRATUM, _ROW, _NUMBER, _REGION = "stratum", "row", "number", "region"
 
 @dataclass(frozen=True)
 class Plan:
-    """The work: groups of at least `k` rows by the columns `aggregated`, each of them a quasi-identifier.
+    """The task: groups of at least `k` rows by the columns `aggregated`, each of them a quasi-identifier.
 
-    `strata` are the other quasi-identifiers. If `optimal`, groups are the best ones of one column; else they are
-    MDAV's, within blocks of at most `block` rows where there are more. If `standardized`, each column has variance 1.
+    `strata` are the other quasi-identifiers. If `optimal`, groups are the best ones of one column; otherwise MDAV makes
+    them, within blocks of at most `block` rows. If `standardized`, each column is scaled to variance 1.
     """
 
     k: int
@@ -60,8 +60,8 @@ class Plan:
 class Groups:
     """The tables of groups, their number and sizes, the number of strata, and the loss, SSE / SST.
 
-    `regions` has for each group (`region`) the labels and means of its rows, and their `class`, the first of the groups
-    with the same; `row_regions` has the group of each row of the source.
+    `regions` has for each group (`region`) the labels and means of its rows, and their `class`, the first group with
+    equal ones. `row_regions` has the group of each row of the source.
     """
 
     regions: str
@@ -75,14 +75,14 @@ class Groups:
 
 
 def value_name(index: int) -> str:
-    """The column with the numbers of the aggregated column at this index."""
+    """The name of the column with the numbers of the aggregated column at this index."""
     return f"value_{index}"
 
 
 def grouped(task: Task, plan: Plan) -> Groups:
-    """The groups of all rows. Raises DataError for numbers that are not finite.
+    """Groups all rows. Raises DataError for numbers that are not finite.
 
-    Raises PrivacyViolation where a stratum has fewer than k rows.
+    Raises PrivacyViolation if a stratum has fewer than k rows.
     """
     rows = task.scratch.table("rows", _numbered(task, plan))
     _require_finite(task, plan, rows)
@@ -110,11 +110,11 @@ def grouped(task: Task, plan: Plan) -> Groups:
     )
 
 
-# Rows as they are read: numbers as DOUBLE, and labels of the other columns.
+# Reading rows: numbers as DOUBLE, and labels of the other columns.
 
 
 def _numbered(task: Task, plan: Plan) -> exp.Select:
-    """row, number, stratum, label_i of each other quasi-identifier, value_i: a row for each of the source.
+    """SELECT of row, number, stratum, label_i of each other quasi-identifier, value_i: a row for each source row.
 
     `number` counts the rows from 0 in their order, without the gaps that deleted rows leave in `row`.
     """
@@ -135,9 +135,9 @@ def _numbered(task: Task, plan: Plan) -> exp.Select:
 
 
 def _label(task: Task, query: exp.Select, index: int, bound: BoundAttribute) -> exp.Expr:
-    """The label of a column that is not aggregated, at its MIN LEVEL; the query is joined with the labels.
+    """The expression of the label at MIN LEVEL of a column that is not aggregated; joins the query with the labels.
 
-    Raises DataError where its hierarchy lacks values.
+    Raises DataError if its hierarchy lacks values.
     """
     value = published_value(bound, "source")
     if bound.min_level == 0:
@@ -154,7 +154,7 @@ def _label(task: Task, query: exp.Select, index: int, bound: BoundAttribute) -> 
 
 
 def _require_finite(task: Task, plan: Plan, rows: str) -> None:
-    """Raises DataError for numbers that have no mean, by their count."""
+    """Raises DataError, with their count, for numbers that are infinite or NaN and have no mean."""
     for index, bound in enumerate(plan.aggregated):
         infinite = exp.not_(f.call("isfinite", column(value_name(index))))
         query = exp.select(f.count()).from_(relation(rows)).where(is_not_null(column(value_name(index))), infinite)
@@ -167,7 +167,7 @@ def _require_finite(task: Task, plan: Plan, rows: str) -> None:
 
 
 def _read(task: Task, plan: Plan, rows: str) -> tuple[Numbers, Any, Rows]:
-    """The numbers, a row for each column and 0 for NULL; whether they are NULL; the stratum of each row."""
+    """Reads the numbers (a row for each column, 0 for NULL), whether they are NULL, and the stratum of each row."""
     names = [value_name(index) for index in range(len(plan.aggregated))]
     outputs = [alias(or_zero(column(name)), name) for name in names]
     nulls = [alias(is_null(column(name)), f"{name}_null") for name in names]
@@ -178,14 +178,14 @@ def _read(task: Task, plan: Plan, rows: str) -> tuple[Numbers, Any, Rows]:
     return values, missing, np.asarray(read[_STRATUM], dtype=np.int64)
 
 
-# Numbers as they are compared.
+# Scaling numbers for comparison.
 
 
 def _scaled(values: Numbers, standardized: bool) -> tuple[Numbers, Any]:
-    """The values divided by powers of two so that none exceeds 1, and the exponents of these.
+    """Divides the values by powers of two so that none exceeds 1; returns them and the exponents.
 
-    The division is exact, and squares and sums of the quotients are no infinite numbers. Columns that are compared as
-    they are have one exponent.
+    The division is exact, and squares and sums of the quotients stay finite. Columns that are not standardized share
+    one exponent.
     """
     exponents = np.frexp(np.abs(values).max(axis=1, initial=0.0))[1]
     if not standardized:
@@ -194,7 +194,9 @@ def _scaled(values: Numbers, standardized: bool) -> tuple[Numbers, Any]:
 
 
 def _weights(scaled: Numbers, missing: Any, standardized: bool) -> Numbers:
-    """The factor of each column's squares: 1 / variance, with the number of values as divisor; 1 for one value."""
+    """The factor of each column's squares: 1 / population variance, or 1 if the values are equal or not
+    standardized.
+    """
     weights = np.ones(len(scaled))
     for index, (numbers, nulls) in enumerate(zip(scaled, missing, strict=True)):
         known = numbers[~nulls]
@@ -204,7 +206,9 @@ def _weights(scaled: Numbers, missing: Any, standardized: bool) -> Numbers:
 
 
 def _loss(scaled: Numbers, missing: Any, weights: Numbers, means: Numbers) -> float:
-    """SSE / SST: the squared distances from the groups' means over those from the mean of all; 0 of equal rows."""
+    """SSE / SST: the squared distances from the groups' means over those from the mean of all; 0 if all rows are
+    equal.
+    """
     within = total = 0.0
     for numbers, nulls, weight, of_groups in zip(scaled, missing, weights, means, strict=True):
         known = numbers[~nulls]
@@ -218,7 +222,7 @@ def _loss(scaled: Numbers, missing: Any, weights: Numbers, means: Numbers) -> fl
 
 
 def _within_strata(task: Task, plan: Plan, scaled: Numbers, missing: Any, strata: Rows, weights: Numbers) -> Rows:
-    """The group of each row. Raises PrivacyViolation where a stratum has fewer than k rows."""
+    """The group number of each row. Raises PrivacyViolation if a stratum has fewer than k rows."""
     groups = np.zeros(len(strata), dtype=np.int64)
     parts = list(_parts(strata))
     _require_enough(task, plan, parts)
@@ -233,14 +237,14 @@ def _within_strata(task: Task, plan: Plan, scaled: Numbers, missing: Any, strata
 
 
 def _parts(strata: Rows) -> Iterator[Rows]:
-    """The rows of each stratum, in their order."""
+    """The row numbers of each stratum, in ascending order."""
     order = np.argsort(strata, kind="stable")
     ends = np.flatnonzero(np.diff(strata[order])) + 1
     return (part for part in np.split(order, ends) if len(part))
 
 
 def _groups(values: Numbers, weights: Numbers, plan: Plan, progress: Callable[[int], None] | None) -> Rows:
-    """The groups of one stratum, whose rows have numbers in all of these columns."""
+    """The group number of each row of one stratum, whose rows have no NULL in these columns."""
     rows = values.shape[1]
     if not len(values) or rows < 2 * plan.k:
         return np.zeros(rows, dtype=np.int64)
@@ -278,7 +282,7 @@ def _require_enough(task: Task, plan: Plan, parts: Sequence[Rows]) -> None:
 
 
 def _reporter(task: Task, done: int, rows: int) -> Callable[[int], None] | None:
-    """Tells the observer how many rows have groups."""
+    """Returns a function that reports the number of rows in groups to the observer; None without an observer."""
     watching = task.watching
     if watching is None:
         return None
@@ -293,7 +297,7 @@ def _reporter(task: Task, done: int, rows: int) -> Callable[[int], None] | None:
 
 
 def _uploaded(task: Task, columns: dict[str, Rows]) -> str:
-    """A temporary table of whole numbers."""
+    """Makes a temporary table of columns of whole numbers; returns its name."""
     outputs = [
         alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in enumerate(columns, start=1)
     ]
@@ -302,7 +306,7 @@ def _uploaded(task: Task, columns: dict[str, Rows]) -> str:
 
 
 def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers, count: int) -> exp.Select:
-    """region, label_i, class: the labels and means of each group."""
+    """SELECT of region, label_i, class: the labels and means of each group."""
     outputs = [
         alias(f.unnest(cast(parameter(number), kind)), name)
         for number, (name, kind) in enumerate(

@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 Numbers: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
 
-# The rows whose kth distance bounds that of all, so that few rows have to be put in order.
+# The size of a sample whose kth distance bounds that of all rows, so only few rows have to be sorted.
 _SAMPLE = 512
-# Rows are moved together once this share of them has groups.
+# Rows with groups are dropped once they are more than this share.
 _GONE = 1 / 16
 # A share far above the rounding errors of distances.
 _SLACK = 1e-9
 
 
 def mdav(values: Numbers, weights: Numbers, k: int, progress: Callable[[int], None] | None = None) -> Rows:
-    """The group of each row, by numbers from 0. `values` has a row for each column, of which it has `weights`.
+    """The group number of each row, from 0. `values` has a row for each column, and `weights` its weight.
 
-    There are k rows or more. Each group has k rows, the last one up to 2k - 1. `progress` is told the rows that are
-    left.
+    There must be at least k rows. Each group has k rows, the last one up to 2k - 1. `progress` is called with the
+    number of rows left.
     """
     rest = _Rest(values, weights)
     groups = np.zeros(values.shape[1], dtype=np.int64)
@@ -51,7 +51,7 @@ def mdav(values: Numbers, weights: Numbers, k: int, progress: Callable[[int], No
 
 
 def halved(values: Numbers, weights: Numbers, most: int) -> Iterator[Rows]:
-    """All rows in blocks of at most `most`, each cut at the median of the column in which it is widest.
+    """Yields all rows in blocks of at most `most` rows, each cut at the median of its widest column.
 
     A block that has been cut has at least half as many rows.
     """
@@ -69,7 +69,7 @@ def halved(values: Numbers, weights: Numbers, most: int) -> Iterator[Rows]:
 
 
 class _Rest:
-    """The rows that have no group yet, in their order. Rows are named by where they are in `_values`."""
+    """The rows that have no group yet, in their order. A row is given by its index in `_values`."""
 
     def __init__(self, values: Numbers, weights: Numbers) -> None:
         self._weights = weights
@@ -78,7 +78,7 @@ class _Rest:
         self._hold(values, np.arange(values.shape[1], dtype=np.int64))
 
     def _hold(self, values: Numbers, order: Rows) -> None:
-        """Makes these the rows that are left, with their distances from their mean as it is now."""
+        """Makes these rows the remaining ones, and computes their distances from their mean."""
         self._values, self._order, self._gone = values, order, order[:0]
         self.count, self._sums = len(order), values.sum(axis=1)
         self._middle = self._sums / max(self.count, 1)
@@ -86,7 +86,7 @@ class _Rest:
 
     @property
     def rows(self) -> Rows:
-        """The rows that are left, by their numbers among all."""
+        """The remaining rows, by their numbers among all rows."""
         left: Rows = np.delete(self._order, self._gone)
         return left
 
@@ -95,10 +95,10 @@ class _Rest:
         return self._values[:, row].copy()
 
     def distances(self, point: Numbers, *, lasting: bool = False) -> Numbers:
-        """The squared distances of all rows from a point, until others are computed.
+        """The squared distances of all rows from a point; the array is overwritten by the next call.
 
-        `lasting` ones hold until other lasting ones are. They are added up column by column for all rows alike, so that
-        equal rows have equal distances.
+        A `lasting` array is overwritten by the next lasting call only. Columns are added in the same order for all
+        rows, so equal rows have equal distances.
         """
         size = len(self._order)
         total, part = (self._lasting if lasting else self._passing)[:size], self._part[:size]
@@ -113,10 +113,10 @@ class _Rest:
         return total
 
     def farthest_from_mean(self) -> int:
-        """The row that is farthest from the mean of those that are left, the first one of several.
+        """The first remaining row with the greatest distance from the mean of the remaining rows.
 
-        No row has come nearer to the mean, or gone farther from it, than the mean itself has moved since distances were
-        computed: the others need no look.
+        Only rows that can be farthest are compared: a distance has changed by at most the distance that the mean has
+        moved since distances were computed.
         """
         moved = float(np.sqrt(((self._sums / self.count - self._middle) ** 2) @ self._weights))
         least = max(float(np.sqrt(self._from_middle.max())) - (2 + _SLACK) * moved, 0.0) ** 2 * (1 - _SLACK)
@@ -127,12 +127,12 @@ class _Rest:
         return int(among[np.argmax(squares.sum(axis=0))])
 
     def farthest(self, distances: Numbers) -> int:
-        """The row with the greatest distance, the first one of several."""
+        """The first row with the greatest distance."""
         distances[self._gone] = -1.0
         return int(np.argmax(distances))
 
     def nearest(self, distances: Numbers, row: int, k: int) -> Rows:
-        """A row and the k - 1 others that are nearest to it by these distances, the first ones of several."""
+        """A row and the k - 1 rows nearest to it by these distances; of equal distances the first rows."""
         distances[self._gone] = np.inf
         distances[row] = np.inf
         sample = distances[:: max(len(distances) // _SAMPLE, 1)]
@@ -142,7 +142,7 @@ class _Rest:
         return np.append(near, row)
 
     def take(self, rows: Rows) -> Rows:
-        """Takes rows out of those that are left; returns their numbers among all."""
+        """Removes rows from the remaining ones; returns their numbers among all rows."""
         self._gone = np.append(self._gone, rows)
         self._from_middle[rows] = -1.0
         self._sums = self._sums - self._values[:, rows].sum(axis=1)
@@ -150,7 +150,7 @@ class _Rest:
         return self._order[rows]
 
     def move_together(self) -> None:
-        """Drops the rows that have groups once there are so many that passing over them costs more."""
+        """Drops the rows with groups from the arrays once more than 1/16 of the rows have one."""
         if len(self._gone) > _GONE * len(self._order):
             left = np.ones(len(self._order), dtype=bool)
             left[self._gone] = False

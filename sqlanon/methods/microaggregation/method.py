@@ -1,4 +1,4 @@
-"""METHOD microaggregation: in place of numbers, the means of groups of at least k rows near each other.
+"""METHOD microaggregation replaces numbers by the means of groups of at least k rows near each other.
 
 Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control (2002);
 Domingo-Ferrer and Torra (2005); Hansen and Mukherjee (2003).
@@ -73,7 +73,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Microaggregation:
-    """The groups of all rows, and how they were made."""
+    """The groups of all rows, and the plan by which they were made."""
 
     plan: Plan
     groups: Groups
@@ -83,12 +83,12 @@ class Microaggregation:
 
     @property
     def rows(self) -> int:
-        """The rows of the source, all of which are published."""
+        """The number of the source's rows, all of which are published."""
         return self.groups.rows
 
     @property
     def loss(self) -> Fraction:
-        """SSE / SST of the aggregated columns."""
+        """The loss, SSE / SST of the aggregated columns."""
         return Fraction(self.groups.loss)
 
 
@@ -129,7 +129,7 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
     OPTIONS = Options
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the arguments. Raises PolicyError for those that contradict each other, too."""
+        """Checks the arguments. Raises PolicyError for invalid or contradictory ones."""
         checked = super().options(arguments)
         if checked.block is not None and checked.block < 4 * checked.k:
             with about("method", self.name, "block"):
@@ -143,11 +143,11 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
         return checked
 
     def limits(self, options: Options) -> Limits:
-        """The limits of means of groups."""
+        """Returns the limits of METHOD microaggregation."""
         return _LIMITS
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
-        """Groups of at least k rows."""
+        """Promises groups of at least k rows."""
         return (satisfied_with(options.k),)
 
     def encoding(self, task: Task, options: Options) -> None:
@@ -155,7 +155,7 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
         planned(task.policy, options)
 
     def choose(self, task: Task, options: Options) -> Microaggregation:
-        """The groups. Raises PrivacyViolation where they are too small, or violate a requirement."""
+        """Makes the groups. Raises PrivacyViolation if they would be too small, or violate a requirement."""
         _require_one_row_each(task)
         plan = planned(task.policy, options)
         groups = grouped(task, plan)
@@ -178,7 +178,7 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
         yield "solve", _LOSS, f"{loss_text(choice.loss)} (SSE / SST), {least}"
 
     def compile(self, task: Task, choice: Microaggregation, release_id: str, tokens: Mapping[str, str]) -> Recoded:
-        """The groups that rows are placed in."""
+        """Returns the recoding of rows by the labels of their groups."""
         readings = {bound.column: Reading.CENTROID for bound in choice.plan.aggregated}
         for bound in choice.plan.strata:
             readings[bound.column] = Reading.LABEL if bound.min_level else Reading.EXACT
@@ -203,9 +203,9 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
 
 
 def planned(policy: BoundPolicy, options: Options) -> Plan:
-    """The work, by the columns of a policy. Raises PolicyError for columns that cannot be aggregated."""
+    """The plan for the columns of a policy. Raises PolicyError for columns that cannot be aggregated."""
     with about("method", "microaggregation", "columns"):
-        aggregated = _named(policy, options.columns) if options.columns else _numeric(policy)
+        aggregated = _columns_by_name(policy, options.columns) if options.columns else _numeric(policy)
     for bound in aggregated:
         if bound.min_level or bound.max_level < bound.height:
             level = "MIN LEVEL" if bound.min_level else "MAX LEVEL"
@@ -239,7 +239,7 @@ def _numeric(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
     return numbers
 
 
-def _named(policy: BoundPolicy, names: Sequence[str]) -> tuple[BoundAttribute, ...]:
+def _columns_by_name(policy: BoundPolicy, names: Sequence[str]) -> tuple[BoundAttribute, ...]:
     known = {fold(bound.column): bound for bound in policy.quasi_identifiers}
     for number, name in enumerate(names):
         if fold(name) not in known:
@@ -259,7 +259,7 @@ def _named(policy: BoundPolicy, names: Sequence[str]) -> tuple[BoundAttribute, .
 
 
 def _require_one_row_each(task: Task) -> None:
-    """Raises PrivacyViolation where a respondent has several rows: those of one could make up a group."""
+    """Raises PrivacyViolation if a respondent has several rows, because these could make up a group."""
     entity = task.policy.entity
     if entity is None:
         return

@@ -10,16 +10,16 @@ import numpy as np
 
 from sqlanon.methods.microaggregation.mdav import Numbers, Rows
 
-# The numbers that are in memory for the groups that end at some values.
+# The maximum number of group errors in memory at once.
 _AT_ONCE = 4_000_000
 
 
 def optimal(values: Numbers, k: int) -> Rows:
-    """The group of each of k values or more, by numbers from 0 in the order of the values."""
+    """The group number of each of at least k values, from 0 in the order of the values."""
     order = np.argsort(values, kind="stable")
     ordered, count = values[order], len(values)
     longest = min(2 * k - 1, count)
-    # The least error of the first so many values, infinite where they cannot be divided; the size of their last group.
+    # The least error of the first n values, infinite if they cannot be divided, and the size of their last group.
     least, last = np.full(count + 1, np.inf), np.zeros(count + 1, dtype=np.int64)
     least[0] = 0.0
     step = max(_AT_ONCE // longest // k, 1) * k
@@ -43,9 +43,9 @@ def optimal(values: Numbers, k: int) -> Rows:
 
 
 def _errors(ordered: Numbers, ends: Rows, k: int, longest: int) -> Numbers:
-    """The sum of squared errors of the groups that end before each of `ends`, a column for each size from k on.
+    """The sums of squared errors: a row for each of `ends`, before which the groups end, a column for each size from k.
 
-    Values are taken from the greatest of a group, so that sums of large numbers take no digits from small differences.
+    Values are subtracted from the greatest of a group, so that sums of large numbers keep small differences exact.
     """
     members = ends[:, None] - 1 - np.arange(longest)
     below = ordered[ends - 1][:, None] - ordered[np.maximum(members, 0)]

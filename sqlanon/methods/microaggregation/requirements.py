@@ -1,4 +1,4 @@
-"""Requirements that count more than rows, asked of the groups: these are made by size and distance alone."""
+"""Checks requirements on sensitive values of the groups, which are made by size and distance alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sqlanon.sql.classes.rows import Rows
 
 
 def require_satisfied(task: Task, groups: Groups, k: int) -> None:
-    """Raises PrivacyViolation where the rows of some groups violate a requirement that k rows are not enough for."""
+    """Raises PrivacyViolation if the rows of a group violate a requirement that groups of k rows do not guarantee."""
     open_ones = {
         index: requirement for index, requirement in enumerate(task.requirements) if not requirement.satisfied_by(k)
     }
@@ -56,7 +56,7 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
 
 
 def _rows(task: Task, groups: Groups, sensitive: dict[str, str]) -> exp.Select:
-    """class_id and the sensitive values of each row."""
+    """SELECT of class_id and the sensitive values of each row."""
     values = [alias(published_value(bound, "source"), sensitive[bound.column]) for bound in task.policy.sensitive]
     query = exp.select(alias(column("class", "region"), "class_id"), *values)
     query = query.from_(relation(task.policy.relation, as_="source"))

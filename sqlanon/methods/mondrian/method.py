@@ -131,7 +131,7 @@ class MondrianMethod(Method[Options, Partition]):
         return checked
 
     def limits(self, options: Options) -> Limits:
-        """The limits of regions; those that are chosen by chance are none of a live view."""
+        """Returns the limits of METHOD mondrian; random regions are refused for live views."""
         if options.mode == "relaxed" and options.publish == "none":
             return replace(_MIXED, view=_DIVIDED.view, on_spark=_DIVIDED.on_spark)
         if options.mode == "relaxed":
@@ -141,31 +141,33 @@ class MondrianMethod(Method[Options, Partition]):
         return replace(_LIMITS, scripted=_NO_CENTROIDS) if options.publish == "centroid" else _LIMITS
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """Returns the assumptions behind the figures of a release; `sensitive` are its columns of that role."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its sensitive columns."""
         return (of_buckets(sensitive),) if options.publish == "none" else ()
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Ranks, one a row if equal rows may be divided. Raises PolicyError for columns that it cannot cut."""
+        """Requests ranks, with a cell for each row if equal rows may be divided. Raises PolicyError for columns that it
+        cannot cut.
+        """
         _require_numbered(task.policy, options)
         target = target_of(task.policy, options)
         return Encoding(flat=True, by_row=options.mode == "relaxed", besides=(target,) if target else ())
 
     def choose(self, task: Task, options: Options) -> Partition:
-        """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
+        """Cuts the regions. Raises PrivacyViolation if the whole table violates a requirement and cannot be cut."""
         return solve(task, options)
 
     def spans(self, task: Task, partition: Partition, ranks: Sequence[str]) -> exp.Query:
-        """The least and the greatest value of each region."""
+        """The least and the greatest rank of each region, for a comparison of methods."""
         return region_spans(partition)
 
     def reasons(
         self, task: Task, partition: Partition, explained: Explanation | None
     ) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): into how many regions the rows are cut, and at what loss."""
-        yield from (("solve", item, detail) for item, detail in cut_up(partition))
+        """Rows of (stage, item, detail): the number and the sizes of the regions, and their loss."""
+        yield from (("solve", item, detail) for item, detail in regions_in_words(partition))
 
     def compile(self, task: Task, partition: Partition, release_id: str, tokens: Mapping[str, str]) -> Recoded:
-        """The regions that rows are placed in."""
+        """Returns the recoding of rows by the labels of their regions."""
         placed = place_rows(task.engine, task.policy, partition, task.scratch, live=task.kind == "view")
         return Recoded(readings=readings_of(task.policy, partition), placed=placed)
 
@@ -178,7 +180,7 @@ class MondrianMethod(Method[Options, Partition]):
 
 
 def _require_numbered(policy: BoundPolicy, options: Options) -> None:
-    """Raises PolicyError for what has too many columns, none to hide, or one that is named as the rows' numbers are."""
+    """Raises PolicyError for too many quasi-identifiers, no sensitive column to hide, or a column called rowid."""
     if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
         raise PolicyError(f"mondrian cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
@@ -191,8 +193,8 @@ def _require_numbered(policy: BoundPolicy, options: Options) -> None:
         )
 
 
-def cut_up(partition: Partition) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): into how many regions the rows are cut, and at what loss."""
+def regions_in_words(partition: Partition) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): the number and the sizes of the regions, and their loss."""
     mean = f", {partition.rows / partition.count:.1f} rows each in the mean" if partition.count else ""
     sizes = f"the largest has {counted(partition.largest, 'row')}, the smallest {partition.smallest}"
     yield "regions", f"{partition.count}{mean}; {sizes}"
@@ -205,9 +207,9 @@ def cut_up(partition: Partition) -> Iterator[tuple[str, str]]:
 
 
 def place_rows(engine: Engine, policy: BoundPolicy, partition: Partition, scratch: Scratch, *, live: bool) -> Placed:
-    """Makes temporary tables of the regions, which the release reads.
+    """Makes temporary tables of the regions and their labels, from which the release is made.
 
-    Raises PolicyError where a column that the method adds has the name of another.
+    Raises PolicyError if a column that the method adds has the name of another.
     """
     _require_names(policy, partition)
     levels: list[str | None] = []
@@ -229,7 +231,7 @@ def readings_of(policy: BoundPolicy, partition: Partition) -> dict[str, Reading]
     """Returns the readings of the columns that regions recode or add."""
     if partition.publish == "none":
         exact = {bound.column: Reading.EXACT for bound in policy.quasi_identifiers}
-        # The sensitive values of a region are put in an order that nobody can draw again.
+        # The sensitive values of a region are put in a random order that cannot be repeated.
         return exact | {bound.column: Reading.BUCKET_VALUE for bound in policy.sensitive} | {BUCKET: Reading.BUCKET}
     readings: dict[str, Reading] = {}
     for bound in policy.quasi_identifiers:

@@ -1,8 +1,8 @@
 """Generalization of related tables: one level of its hierarchy for each attribute of all tables.
 
 Nergiz, Clifton and Nergiz, Multirelational k-anonymity (2007). The source has a row for each person, and related tables
-have any number of rows about each. People are counted. The node of least loss among those that meet the requirements
-after leaving out at most a given fraction of the people, with all their rows.
+have any number of rows about each. People are counted, not rows. The release has the node of least loss among those
+that meet the requirements after leaving out at most a given fraction of the people, with all their rows.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
     OPTIONS = Options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of levels of several tables, whose rows are linked by numbers."""
+        """Returns the limits of METHOD multirelational."""
         return _LIMITS
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Codes along the hierarchies of each table. Raises PolicyError for people that cannot be left out."""
+        """Requests codes along the hierarchies of each table. Raises PolicyError for people who cannot be left out."""
         if not task.requirements:
             raise PolicyError(
                 f"{task.policy.policy} requires nothing of its several tables", hint="say REQUIRE k_anonymity(k => 5)"
@@ -99,13 +99,15 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
         return Encoding()
 
     def choose(self, task: Task, options: Options) -> RelatedLevels:
-        """The levels of least loss, or the best before the time limit. Raises as `best_levels` does."""
+        """Chooses the levels of least loss, or the best found before the time limit. Raises as `best_levels` does."""
         return best_levels(task, options.suppression, TimedSearches(options.time_limit, task.watching))
 
     def reasons(
         self, task: Task, choice: RelatedLevels, explained: Explanation | None
     ) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): the levels of each table, who is left out, and what each reader could know."""
+        """Rows of (stage, item, detail): the levels of each table, the people left out, and the smallest class for each
+        reader.
+        """
         return reasons_of(task, choice)
 
     def compile(self, task: Task, choice: RelatedLevels, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
@@ -113,7 +115,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
         return tables_of(task, choice, release_id)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables belong together."""
+        """Whether the tables fit together."""
         return structure_of(published)
 
     def wording(self, options: Options) -> Wording:
@@ -122,7 +124,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
 
 
 def _require_suppressible(task: Task, suppression: Decimal) -> None:
-    """Raises PolicyError where leaving somebody out would change what is known of others."""
+    """Raises PolicyError if leaving out a person would change what is known of others."""
     known = list(by_known(task.requirements))
     hint = "say METHOD multirelational(suppression => 0)"
     for each in known:
@@ -141,7 +143,7 @@ def _require_suppressible(task: Task, suppression: Decimal) -> None:
 
 
 def structure_of(published: PublishedTables) -> Structure:
-    """Explains how the tables do not fit together, if they do not; their rows are counted while they are made."""
+    """Describes how the tables do not fit together, if they do not; rows are counted only while the release is made."""
     policy = published.policy
     if policy.entity is None:
         raise InternalError("a policy on several tables has no ENTITY")
@@ -173,13 +175,13 @@ def structure_of(published: PublishedTables) -> Structure:
 
 
 def _number_of(published: PublishedTables, table: str, called: str) -> str:
-    """The column with the numbers, as the tables spell it."""
+    """The column with the people's numbers, as the table spells it."""
     columns = published.engine.columns(exp.select(exp.Star()).from_(published.tables[table].copy()))
     return next((name for name, _ in columns if same_name(name, called)), called)
 
 
 def _miscounted(published: PublishedTables, names: Sequence[str]) -> str | None:
-    """Names a table that has other rows than were chosen, while the tables are made; None if none has."""
+    """Names a table with another number of rows than were chosen; None if there is none, or the choice is not known."""
     if not isinstance(published.choice, RelatedLevels):
         return None
     released: Mapping[str, int] = published.choice.released

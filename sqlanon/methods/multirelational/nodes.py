@@ -1,4 +1,4 @@
-"""The nodes of the joint lattice: a level for each quasi-identifier of all tables, and what a search asks of them."""
+"""The nodes of the joint lattice, a level for each quasi-identifier of all tables, with their classes and losses."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ DEFINITION = (
 class RelatedLoss:
     """The loss of a node: a label loses (leaves below it - 1) / (leaves - 1), as in a single table, an absent cell 1.
 
-    An attribute loses the mean over all rows of its table, nothing where there are none; the loss is the mean over all
-    attributes, weighted where the policy weighs. Losses are whole numbers of a unit.
+    An attribute loses the mean over all rows of its table, 0 without rows. The loss is the mean over all attributes
+    with their weights. Losses are whole numbers of a unit.
     """
 
     def __init__(self, task: Task, people: People) -> None:
@@ -67,12 +67,14 @@ class RelatedLoss:
         self._weights = sum((weight for of_table in weights for weight in of_table), Fraction())
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """The least that each node may lose if at least `withheld` people are left out; a row of `levels` is a node."""
+        """The lower bound of each node's loss if at least `withheld` people are left out; a row of `levels` is a
+        node.
+        """
         costs = [cost for number, table in enumerate(self._tables) for cost in table.costs(0 if number else withheld)]
         return additive(costs, levels)
 
     def of(self, node: Sequence[int], gone: str | None) -> int:
-        """The loss of a node, where the people in the table `gone` are left out."""
+        """The loss of a node if the people in the table `gone` are left out."""
         recoded = sum(table.base(node) for table in self._tables)
         if gone is None:
             return recoded
@@ -91,7 +93,7 @@ class RelatedLoss:
         return sum(leaf * (n * int(rows or 0) - int(sum_ or 0)) for leaf, n, sum_ in pairs)
 
     def value(self, loss: int) -> Fraction:
-        """The loss as it is reported."""
+        """The loss in the unit of reports, from 0 to 1."""
         return Fraction(loss) / (self._unit * self._weights) if self._weights else Fraction()
 
 
@@ -112,7 +114,7 @@ class _TableLoss:
         self.leaf = [int(unit * weight / (n * self.rows)) for weight, n in zip(weights, self.others, strict=True)]
 
     def costs(self, withheld: int) -> list[list[int]]:
-        """Returns the least cost of each level of each attribute if so many rows are left out."""
+        """Returns the least cost of each level of each attribute if `withheld` rows are left out."""
         cells = self.coded.cells
         return [
             [leaf * (spread + withheld * (n - most)) for spread, most in zip(spreads, mosts, strict=True)]
@@ -120,7 +122,7 @@ class _TableLoss:
         ]
 
     def base(self, node: Sequence[int]) -> int:
-        """Returns the loss of the table at a node where nobody is left out."""
+        """Returns the loss of the table at a node if nobody is left out."""
         levels = node[self.coded.levels]
         return sum(
             leaf * spread[level] for leaf, spread, level in zip(self.leaf, self.coded.cells.spread, levels, strict=True)
@@ -128,7 +130,9 @@ class _TableLoss:
 
 
 def _spread(table: _TableLoss, levels: Sequence[int], gone: str, has_counts: bool) -> exp.Select:
-    """One row: the rows of those who are left out, and for each attribute their sum of (leaves - 1) at its level."""
+    """SELECT of one row: the rows of the people left out, and for each attribute their sum of (leaves - 1) at its
+    level.
+    """
     layout = table.coded.cells.layout
     number: exp.Expr = column("n", "row") if has_counts else literal(1)
     outputs: list[exp.Expr] = [huge_total(number.copy())]
@@ -154,7 +158,7 @@ def _is_part(layout: KeyLayout, index: int, level: int, word: int, of: str) -> e
 
 
 class RelatedNodes:
-    """The nodes from the lowest levels up, at each of which at most `limit` people may be left out."""
+    """The nodes from the lowest allowed levels up, at each of which at most `limit` people may be left out."""
 
     def __init__(self, task: Task, limit: int) -> None:
         quasi = list(chain(*task.policy.quasi_identifiers_by_table))
@@ -183,10 +187,10 @@ class RelatedNodes:
         return Counted(suppressed, excess)
 
     def violating(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> tuple[int, float]:
-        """The people in classes that violate, and the excess of these.
+        """Counts the people in violating classes, and sums the excess of these.
 
-        Where classes overlap nobody may be left out. One that violates what a class goes on satisfying whoever is added
-        rules out every node below, and another tells of no other node.
+        If classes overlap, nobody may be left out. The excess is then 1 for a class that violates a requirement
+        monotone under suppression, which rules out every lower node; other violations say nothing about other nodes.
         """
         size, of_class_excess = column("size", "of_all"), column("excess", "violated")
         excess: exp.Expr = if_(is_null(of_class_excess), 1, 0)
@@ -206,12 +210,12 @@ class RelatedNodes:
         return int(people), float(exceeding)
 
     def steps(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> list[Step]:
-        """Steps to the normal relations of a node."""
+        """The steps that make the normal relations of a node."""
         rows = self.people.rows_at(node, known, subjects(requirements))
         return [*relations_of(rows, requirements), *sensitive_values(requirements, rows)]
 
     def settle(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """Each node's loss and the people it leaves out; None if that is more than may be."""
+        """Each node's loss and the number of people left out; None if that exceeds the limit."""
         return [self._settle(node) for node in nodes]
 
     def _settle(self, node: Node) -> tuple[int, int] | None:
@@ -219,12 +223,12 @@ class RelatedNodes:
         return None if number > self._limit else (self.loss.of(node, gone), number)
 
     def left_out(self, node: Node) -> tuple[str | None, int]:
-        """The table of the people who are left out at a node, None for nobody, and how many they are."""
+        """The table of the people who are left out at a node, None for nobody, and their number."""
         if node not in self._left_out:
             self._count(node)
         if not self._left_out[node]:
             return None, 0
-        # Nobody may be left out unless what is known is the same for all requirements, and each person in one class.
+        # People may be left out only if all requirements are about the same knowledge, and each person is in one class.
         ((known, _),) = self._groups.items()
         requirements = self._task.requirements
         steps = [*self.steps(node, known, requirements), *kept_classes(requirements)]
@@ -242,7 +246,9 @@ class RelatedNodes:
 
 
 def _violations(requirements: Sequence[BoundRequirement]) -> exp.Query:
-    """The classes that violate a requirement: class_id and excess, NULL where all of a class counts."""
+    """SELECT of class_id, excess: the classes that violate a requirement; the excess is NULL if all of a class
+    counts.
+    """
     queries = []
     for requirement, names in zip(requirements, relation_names(requirements), strict=True):
         excess: exp.Expr = exp.null() if requirement.question.monotone_under_suppression else column("excess")
@@ -255,16 +261,16 @@ def _same_class(first: str, second: str) -> exp.Expr:
     return column("class_id", first).eq(column("class_id", second))
 
 
-# The levels that were chosen for several tables, and the people who are left out.
+# The choice: the levels for several tables, and the people who are left out.
 
 
 @dataclass(frozen=True)
 class RelatedLevels:
     """One level for each quasi-identifier, those of the source first, then those of each related table.
 
-    `rows` and `suppressed` are people, of whom `limit` may be left out; `gone` is the table of those who are, None if
-    there is nobody. `released` are the rows of each published table, by its name. `fewest` says, where nothing is
-    published, how many people are in the smallest class by what is known.
+    `rows` and `suppressed` count people, of whom `limit` may be left out; `gone` is the table of those left out, or
+    None. `released` has the number of rows of each published table, by its name. `fewest`, set by a dry run, is the
+    size of the smallest class for each kind of knowledge.
     """
 
     levels: tuple[int, ...]

@@ -1,7 +1,7 @@
-"""The people of a policy on several tables, and the rows about them, as tables of codes that a search looks at.
+"""The people of a policy on several tables, and the rows about them, as tables of codes for the search.
 
-Each person has a number. What is known of their rows in a table at the lowest levels is that of some person, the first
-who has it: at higher levels only the rows of these are looked at.
+Each person has a number. People with equal rows in a table at the lowest levels share the number of the first of them;
+higher levels read only the rows of these first people.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_KNOWN = 20
 
 @dataclass(frozen=True)
 class CodedTable:
-    """A table of codes, the cells that it was made of, and where its levels begin among all levels of a node."""
+    """A table of codes, the cells that it was made of, and the index of its first level among all levels of a node."""
 
     table: str
     cells: Cells
@@ -50,7 +50,7 @@ class CodedTable:
 class People:
     """The people of a policy and their rows, at any levels of the quasi-identifiers of all tables.
 
-    `person` is the table of people: person, entity, key_0, ...; `rows` has for each related table that of its rows:
+    `person` is the table of people: person, entity, key_0, ...; `tables` has the coded rows of each related table:
     person, key_0, ..., n.
     """
 
@@ -84,7 +84,7 @@ class People:
         return self._scratch.table("about", rows)
 
     def _require_known(self, table: BoundRelatedTable, coded: CodedTable) -> None:
-        """Raises InternalError for rows of nobody, or of several people of one name."""
+        """Raises InternalError if rows of a related table belong to nobody, or to several people."""
         rows = self._number(select(total(column("n")), of=relation(coded.table)))
         if rows != coded.cells.rows:
             raise InternalError(f"{table.name} has {coded.cells.rows} rows, and {rows} of them are those of one person")
@@ -93,7 +93,9 @@ class People:
         return int(self._engine.rows(query)[0][0] or 0)
 
     def released(self, gone: str | None) -> list[int]:
-        """The rows of each table that are published if the people in the table `gone` are left out."""
+        """The numbers of published rows, of the people and of each table, if the people in the table `gone` are left
+        out.
+        """
         numbers = []
         for coded, weight in ((self.of_person, literal(1)), *((table, column("n", "row")) for table in self.tables)):
             left_out = 0
@@ -105,9 +107,7 @@ class People:
         return numbers
 
     def value_table(self, index: int, name: str) -> str:
-        """Returns a table of the people with each value of a sensitive attribute of a related table: person and value,
-        each once.
-        """
+        """Returns the table (person, value) of a related table's sensitive attribute, without repetition."""
         if name not in self._values:
             table = self.policy.related[index]
             bound = next(b for b in table.attributes if b.column == name)
@@ -124,7 +124,7 @@ class People:
         return self._values[name]
 
     def require_countable(self, known: Known, most_sets: int | None = None) -> None:
-        """Raises PolicyError where people would be in more classes than are counted, or than `most_sets`."""
+        """Raises PolicyError if people would be in more classes than can be counted, or than `most_sets`."""
         most_sets = sizes().most_itemsets if most_sets is None else most_sets
         sets = 0
         for table, coded in zip(self.policy.related, self.tables, strict=True):
@@ -151,7 +151,7 @@ class People:
             )
 
     def rows_at(self, node: Sequence[int], known: Known, values: Sequence[tuple[str, ...]]) -> Rows:
-        """The people in their classes at a node; `values` are the sensitive attributes that are asked about."""
+        """The people in their classes at a node; `values` are the sensitive attributes of the requirements."""
         wanted = dict.fromkeys(name for subject in values for name in subject)
         cells = self.of_person.cells
         own_names = [name for name in wanted if name in cells.carried]
@@ -186,7 +186,7 @@ class People:
         return PeopleTable(rows, PERSON, labels, coded=True, count="n")
 
     def _with_profiles(self, node: Sequence[int], known: Known, outputs: Sequence[exp.Expr]) -> exp.Select:
-        """Everybody with the number of what is known of their rows in each table, 0 for who has none."""
+        """SELECT of all people with a number for their known rows in each table, 0 for a person without rows."""
         joins = []
         numbers: list[exp.Expr] = []
         for index, coded in enumerate(self.tables):
@@ -198,7 +198,7 @@ class People:
         return select(column(PERSON, PERSON), *outputs, *numbers, of=people, joins=joins)
 
     def _base(self, known: Known) -> str:
-        """The people, each with the first person who has the same rows in a table at the lowest levels."""
+        """The table of people, each with the first person who has equal rows in a table at the lowest levels."""
         if known.knows not in self._bases:
             columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(PERSON, quoted=True))]
             outputs: list[exp.Expr] = list(columns)
@@ -212,8 +212,8 @@ class People:
         return self._bases[known.knows]
 
     def _profile_table(self, index: int, coded: CodedTable, known: Known, levels: tuple[int, ...]) -> str:
-        """Returns, for each first person of `_base`, the first of those who are the same at these levels: person and
-        known.
+        """Returns the table (person, known): for each first person of `_base` the first one with equal rows at these
+        levels.
         """
         key = (known.knows, index, levels)
         if key not in self._profiles:
@@ -225,7 +225,7 @@ class People:
         return self._profiles[key]
 
     def _numbered(self, index: int, table: PeopleTable, known: Known, purpose: str) -> str:
-        """Everybody in a table with the number of the first person of whom the same is known."""
+        """Makes the table (person, known): each person of a table, and the first person whose known rows are equal."""
         profile = known_profile(index, table, known.knows)
         first = alias(window(f.min(column(PERSON)), [column("known")]), "known")
         query = with_steps(select(column(PERSON), first, of=relation(profile.relation)), profile.steps)
@@ -237,7 +237,7 @@ def _profile(index: int) -> str:
 
 
 def _masked_keys(cells: Cells, levels: Sequence[int], of: str | None = None) -> list[exp.Expr]:
-    """The words of a key as far as they are the same at these levels."""
+    """The words of a key, without the bits that these levels ignore."""
     return [
         alias(big(infix(column(key_name(word), of), "&", mask)), key_name(word))
         for word, mask in enumerate(cells.layout.masks(levels))
@@ -253,7 +253,7 @@ def _masked(
     counted: bool = False,
     among: exp.Expr | None = None,
 ) -> exp.Subquery:
-    """The rows of a table of codes at some levels, with these columns: each once unless they are `counted`."""
+    """The rows of a table of codes at some levels, with these columns, without repetition unless `counted`."""
     where = () if among is None else (among,)
     query = select(*columns, *_masked_keys(cells, levels), of=relation(table), where=where, distinct=not counted)
     return query.subquery("masked")

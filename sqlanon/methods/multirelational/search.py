@@ -1,4 +1,4 @@
-"""The best levels for several tables, by the search of the lattice of all their quasi-identifiers together."""
+"""Finds the best levels for several tables, in the lattice of all their quasi-identifiers together."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTabl
 
 # The tables of a release of people: one of them, and one for each table with rows about them.
 #
-# All have a column with the number of the person, which is drawn anew for each release.
+# All have a column with the number of the person, which is random for each release.
 
 
-# Types of which no two values that are equal are written in two ways.
+# Types whose equal values have one spelling.
 _ONE_SPELLING = (
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
     *("UHUGEINT", "DECIMAL", "VARCHAR", "BLOB", "DATE", "TIMESTAMP", "UUID"),
@@ -48,7 +48,7 @@ _NUMBER, _BITS = "number", "bits"
 
 
 def published_names(policy: Policy) -> tuple[str, ...]:
-    """Returns the suffixes of the names of the release's tables. Raises PolicyError where two would have one."""
+    """Returns the suffixes of the names of the release's tables. Raises PolicyError if two are equal."""
     names = policy.table_names
     if len({fold(name) for name in names}) < len(names):
         raise PolicyError(
@@ -59,7 +59,7 @@ def published_names(policy: Policy) -> tuple[str, ...]:
 
 
 def tables_of(task: Task, choice: RelatedLevels, release_id: str) -> TablesQuery:
-    """The tables, each with the labels of its rows at the levels that were chosen."""
+    """The SELECTs of the tables, each with the labels of its rows at the chosen levels."""
     policy = task.policy
     entity = policy.entity
     if entity is None:
@@ -79,7 +79,9 @@ def tables_of(task: Task, choice: RelatedLevels, release_id: str) -> TablesQuery
 
 
 def _numbers(task: Task, person: str, gone: str | None) -> str:
-    """entity and number: everybody who is published, in a random order that nobody can draw again."""
+    """Makes the table (entity, number) of the published people, with numbers in a random order that cannot be
+    repeated.
+    """
     conditions = []
     if gone is not None:
         conditions.append(not_(column(PERSON).isin(query=select(column(PERSON), of=relation(gone)))))
@@ -93,7 +95,7 @@ def _numbers(task: Task, person: str, gone: str | None) -> str:
 def _labelled(
     task: Task, policy: BoundPolicy, levels: Sequence[int], key: str, numbers: str, called: str
 ) -> tuple[list[PublishedColumn], exp.Select]:
-    """The columns of a table beside the number of the person, and the query of its rows."""
+    """The columns of a table besides the number of the person, and the query of its rows."""
     at = dict(zip((b.column for b in policy.quasi_identifiers), levels, strict=True))
     published = [b for b in policy.attributes if b.role not in (Role.ENTITY, Role.IDENTIFIER)]
     query = select(alias(column(_NUMBER, "drawn"), called), of=relation(policy.relation, as_="source"))
@@ -112,12 +114,12 @@ def _has_one_spelling(type_: str) -> bool:
 
 
 def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int | None, name: str) -> exp.Expr:
-    """Returns the expression of a published column; the query is joined with its labels."""
+    """Returns the expression of a published column; joins the query with the column's labels if needed."""
     value = published_value(bound, "source")
     if level is None or (level == 0 and _has_one_spelling(bound.published_type)):
         return value
     if level == 0:
-        # Of values that are equal one stands for all: 0.0 and -0.0 would tell rows of one class apart.
+        # Equal values are published as one of them: 0.0 and -0.0 would distinguish rows of one class.
         return window(f.min(value), [value.copy()])
     if level == bound.height:
         return literal("*")
@@ -133,7 +135,7 @@ def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int 
 
 
 _KNOWN = (Known("one_row", 1), Known("m_rows", 2), Known("rows"), Known(VALUES), Known(HISTORY))
-# How many sets a plan counts that no requirement asks for.
+# The most sets that EXPLAIN counts for knowledge that no requirement is about.
 _SETS_EXPLAINED = 100_000
 _IN_WORDS = {
     "one_row": "one row of one table",
@@ -145,7 +147,7 @@ _IN_WORDS = {
 
 
 def best_levels(task: Task, suppression: Decimal, searches: TimedSearches) -> RelatedLevels:
-    """The levels of least loss at which the requirements are met. Raises PrivacyViolation where there are none."""
+    """Finds the levels of least loss at which the requirements are met. Raises PrivacyViolation if there are none."""
     names = published_names(task.policy.policy)
     if not task.dry:
         require_free(task.engine, qualified(task.engine, task.name), names)
@@ -173,7 +175,7 @@ def best_levels(task: Task, suppression: Decimal, searches: TimedSearches) -> Re
 
 
 def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation:
-    """The error that names a requirement and how many people are in its way at the most general levels allowed."""
+    """The error that names the unmet requirements and the people in violating classes at the most general levels."""
     node = nodes.lattice.high
     violating = [(nodes.violating(node, known_of(of), [of])[0], of) for of in task.requirements]
     broken = [(people, of) for people, of in violating if people > limit] or [pair for pair in violating if pair[0]]
@@ -205,7 +207,9 @@ def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation
 
 
 def reasons_of(task: Task, choice: RelatedLevels) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): the levels of each table, who is left out, and what each reader could know."""
+    """Rows of (stage, item, detail): the levels of each table, the people left out, and the smallest class for each
+    reader.
+    """
     names = published_names(task.policy.policy)
     levels = iter(choice.levels)
     for name, attributes in zip(names, task.policy.quasi_identifiers_by_table, strict=True):
@@ -227,7 +231,7 @@ def reasons_of(task: Task, choice: RelatedLevels) -> Iterator[tuple[str, str, st
 
 
 def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | None) -> Iterator[tuple[Known, int]]:
-    """Yields, by what is known, the number of published people in the smallest class."""
+    """Yields each kind of knowledge with the number of published people in its smallest class."""
     for known in _KNOWN:
         try:
             if not known.is_partition:

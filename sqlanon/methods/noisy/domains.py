@@ -1,7 +1,7 @@
-"""The values that anybody may know a column to have, and the rows of a source by the numbers of these values.
+"""The public domains of columns, and the rows of a source as codes of their values.
 
-A value that a column has may tell of the person who has it. So the values are those of a hierarchy that does not read
-the source, of intervals between two ends, or of the column's type.
+A list of the values that occur may reveal a respondent's value. So the values are those of a hierarchy that does not
+read the source, of intervals between two ends, or of the column's type.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from sqlanon.sql.cells.labels import (
 from sqlanon.sql.hierarchies import intervals
 from sqlanon.sql.hierarchies.base import functional
 
-# So many values of a column at most.
+# The maximum number of values of a column.
 _MOST_VALUES = 100_000
 _INTEGERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 # A file has an ending, or a folder; other names are tables, views or data frames.
@@ -52,11 +52,11 @@ _HINT = (
 
 @dataclass(frozen=True)
 class Domain:
-    """The values of a column that anybody may know, in a temporary table `labels` of code and label.
+    """The public values of a column, in a temporary table `labels` of code and label.
 
-    Codes count from 0 to `size` - 1; the last one is that of NULL, and of all values that are not listed. `kind` is the
-    type of the labels. Of intervals the table has their ends, too: `least`, and `beyond`, which they do not reach, with
-    `scale` decimals, or as DOUBLE where this is None.
+    Codes count from 0 to `size` - 1; the last one is that of NULL and of all values that are not listed. `kind` is the
+    type of the labels. For intervals the table has their ends, too: `least` is included, `beyond` is not. They have
+    `scale` decimals, or are DOUBLE if it is None.
     """
 
     bound: BoundAttribute
@@ -73,7 +73,7 @@ class Domain:
         return self.size - 1
 
     def codes(self, source: QualifiedName) -> exp.Select:
-        """value, code: the values of the column, each once, that have a code of their own."""
+        """SELECT of value, code: the values of the column, without repetition, that have a code of their own."""
         if self.bound.stored:
             values = _listed(self.bound, self.level)
         elif self.has_ends:
@@ -89,9 +89,9 @@ class Domain:
 
 
 def domain_of(task: Task, bound: BoundAttribute) -> Domain:
-    """The values of a column that anybody may know; no row of the source is read.
+    """Makes the public domain of a column, without reading a row of the source.
 
-    Raises PolicyError for a column whose values are known from the rows alone, and for too many values.
+    Raises PolicyError for a column whose values only the rows show, and for too many values.
     """
     with about("column", bound.attribute.name):
         level = _level(bound)
@@ -111,7 +111,7 @@ def domain_of(task: Task, bound: BoundAttribute) -> Domain:
 
 
 def require_public_labels(task: Task, columns: Sequence[BoundAttribute]) -> None:
-    """Raises PolicyError for a column that is published by labels that were made from the rows of the source."""
+    """Raises PolicyError for a column that is published by labels made from the rows of the source."""
     for bound in columns:
         if bound.hierarchy is not None and bound.min_level:
             with about("column", bound.attribute.name):
@@ -119,7 +119,7 @@ def require_public_labels(task: Task, columns: Sequence[BoundAttribute]) -> None
 
 
 def _level(bound: BoundAttribute) -> int:
-    """The level whose labels are published: the least that the policy allows and whose labels can be listed."""
+    """The level whose labels are published: the lowest one that the policy allows and whose labels can be listed."""
     hierarchy = bound.hierarchy
     is_interval = hierarchy is not None and hierarchy.kind == "intervals"
     level = max(bound.min_level, intervals.first_level(hierarchy) if hierarchy and is_interval else 0)
@@ -168,7 +168,7 @@ def _tables_read(engine: Engine, query: str, called: str) -> list[QualifiedName]
 
 
 def _listed(bound: BoundAttribute, level: int) -> exp.Select:
-    """value, label: the values that a stored hierarchy lists, each once, with their labels at the level."""
+    """SELECT of value, label: the values that a stored hierarchy lists, with their labels at the level."""
     listed = listed_values(bound, relation(("anon", "hierarchy_value")))
     label = column(level_name(level)) if level else column("value")
     return exp.select(column("value"), alias(label, "label")).from_(listed.subquery("listed_value"))
@@ -201,18 +201,18 @@ def _intervals(task: Task, bound: BoundAttribute, level: int) -> Domain:
 
 
 def _scale(kind: str) -> int | None:
-    """The number of decimals that values of a type have; None for floating-point numbers."""
+    """The number of decimals of a type's values; None for floating-point types."""
     exact = _DECIMAL.fullmatch(kind)
     return int(exact[1]) if exact else 0 if _INTEGERS.fullmatch(kind) else None
 
 
 def _up(end: Decimal, scale: int | None) -> Decimal:
-    """The least number with so many decimals that is not below the end."""
+    """Rounds an end up to `scale` decimals."""
     return end if scale is None else end.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_CEILING)
 
 
 def _of_type(task: Task, bound: BoundAttribute) -> Domain:
-    """The values of a type that lists them: those of an ENUM, and of BOOLEAN."""
+    """The domain of an ENUM or BOOLEAN column; raises PolicyError for other types."""
     kind = bound.published_type
     if bound.type.startswith("ENUM"):
         every_value = f.unnest(f.call("enum_range", cast(exp.null(), bound.type)))
@@ -226,7 +226,7 @@ def _of_type(task: Task, bound: BoundAttribute) -> Domain:
 def _domain(
     task: Task, bound: BoundAttribute, level: int, labels: exp.Query, kind: str, *, has_ends: bool = False
 ) -> Domain:
-    """Numbers the labels in their order, NULL as the last one."""
+    """Makes a domain: numbers the labels in their order, with NULL as the last one."""
     ends = ["least", "beyond"] if has_ends else []
     nothing = exp.select(alias(cast(exp.null(), kind), "label"), *(alias(exp.null(), end) for end in ends))
     first = [alias(f.min(column(end)), end) for end in ends]
@@ -249,18 +249,19 @@ def _require_few(bound: BoundAttribute, values: int) -> None:
         )
 
 
-# The rows of the source that count, by the codes of their values.
+# The rows of the source that are counted, by the codes of their values.
 
 
 def code_name(index: int) -> str:
-    """The column with the code of a row's value in the column at this index."""
+    """The name of the column with the code of a row's value in the column at this index."""
     return f"c{index}"
 
 
 def coded_rows(rows: ProtectedRows, domains: Sequence[Domain], most: int, salt: str) -> Contributions:
-    """The codes of the rows that count, at most so many of each respondent.
+    """The codes of the rows that are counted, at most `most` rows of each respondent.
 
-    Each row is made of one row of the source. So one respondent is in `most` rows at most, or in one without an ENTITY.
+    Each row is made of one row of the source. So a respondent is in at most `most` rows, or without an ENTITY a source
+    row is in one.
     """
     steps = [(f"code_{index}", domain.codes(rows.table)) for index, domain in enumerate(domains)]
     outputs = [
@@ -276,7 +277,9 @@ def coded_rows(rows: ProtectedRows, domains: Sequence[Domain], most: int, salt: 
 
 
 def labelled_rows(rows: ProtectedRows, columns: Sequence[BoundAttribute], most: int, salt: str) -> Contributions:
-    """The labels of the rows that count, at the least level that the policy allows, as `coded_rows` has codes."""
+    """The labels of the rows that are counted, at the lowest level that the policy allows; otherwise as
+    `coded_rows`.
+    """
     steps = [
         (f"code_{index}", generalized(b, occurring_values(b, rows.table), stored_labels(b), counted=False))
         for index, b in enumerate(columns)
@@ -306,7 +309,9 @@ def _shown_label(bound: BoundAttribute, name: str) -> exp.Expr:
 
 
 def _of_respondents(rows: ProtectedRows, outputs: Sequence[exp.Expr]) -> exp.Select:
-    """The source with these outputs, and with the respondent of each row; rows of nobody are left out."""
+    """SELECT of these outputs of the source, with the respondent of each row; rows without a respondent are left
+    out.
+    """
     if rows.entity is None:
         return exp.select(*outputs).from_(relation(rows.table, as_="source"))
     entity = column(rows.entity, "source")
@@ -315,7 +320,7 @@ def _of_respondents(rows: ProtectedRows, outputs: Sequence[exp.Expr]) -> exp.Sel
 
 
 def published_columns(task: Task, names: Sequence[str]) -> list[BoundAttribute]:
-    """The columns of these names. Raises PolicyError for one that is not published, and for one that is named twice."""
+    """Returns the columns of these names. Raises PolicyError for one that is not published, or is named twice."""
     published = {fold(bound.column): bound for bound in task.policy.published}
     for name in names:
         if fold(name) not in published:

@@ -1,4 +1,4 @@
-"""METHOD dp_histogram: how many rows have each combination of some columns' values, with noise.
+"""METHOD dp_histogram counts the rows with each combination of some columns' values, with noise.
 
 Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006), example 3.
 """
@@ -43,7 +43,7 @@ from sqlanon.sql.build.expressions import ascending, big, cast, infix
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-# So many combinations at most: each has noise of its own.
+# The maximum number of combinations, because each has noise of its own.
 _MOST_BINS = 1_000_000
 _N, _BIN = "n", "bin"
 _COUNTS = "counts"
@@ -66,7 +66,7 @@ class Options(OfBudget):
 
 @dataclass(frozen=True)
 class Histogram:
-    """The counts with noise: a temporary table of the keys and n, which is empty in a dry run."""
+    """The noisy counts: a temporary table of the keys and n, which is empty in a dry run."""
 
     rows: int
     counts: str
@@ -81,7 +81,7 @@ class Histogram:
 
     @property
     def loss(self) -> Fraction:
-        """The reach of the noise in 95 of 100 counts: a fact of the statement alone."""
+        """The bound of the noise in 95 of 100 counts; it depends on the statement alone."""
         return Fraction(self.noise.width)
 
 
@@ -92,7 +92,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
     ASKS_REQUIREMENTS = False
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the arguments. Raises PolicyError for keys that are found without a delta, and the other way round."""
+        """Checks the arguments. Raises PolicyError unless keys => 'found' and a delta come together."""
         options = super().options(arguments)
         payment.require_amounts(self.name, options)
         if (options.keys == _FOUND) != (options.cost[1] > 0):
@@ -107,11 +107,11 @@ class DpHistogramMethod(Method[Options, Histogram]):
         return options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of counts with noise."""
+        """Returns the limits of methods with noise."""
         return payment.LIMITS
 
     def choose(self, task: Task, options: Options) -> Histogram:
-        """Pays for the counts, then counts, then draws noise. A dry run pays nothing, and reads no row."""
+        """Pays from the budget, counts the rows, and adds noise. A dry run pays nothing, and reads no row."""
         account = payment.opened(task, self.name, options)
         with about("method", self.name, "by"):
             columns = _columns(task, options)
@@ -147,7 +147,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
         columns: Sequence[BoundAttribute],
         remarks: tuple[str, ...],
     ) -> Histogram:
-        """The combinations that occur, of those whose count with noise is a threshold or more."""
+        """Publishes the combinations that occur and whose noisy count reaches a threshold."""
         require_public_labels(task, columns)
         noise = threshold(options.rows, options.rows, not_above(options.cost[0]), not_above(options.cost[1]))
         names = [code_name(index) for index in range(len(columns))]
@@ -170,7 +170,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
         return Histogram(len(drawn), table, keys, noise, account, options.cost, (*remarks, about_small))
 
     def reasons(self, task: Task, choice: Histogram, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): the price, the counts, and how far the noise goes."""
+        """Rows of (stage, item, detail): the price, the number of counts, and the bound of the noise."""
         yield from payment.reasons(choice.spent, choice.account)
         if isinstance(choice.noise, Threshold):
             yield "solve", "counts", f"of combinations whose count with noise is {choice.noise.threshold} or more"
@@ -179,7 +179,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
         yield payment.reach(choice.noise.width, _COUNTS)
 
     def compile(self, task: Task, choice: Histogram, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """The one table: the keys, and n."""
+        """The SELECT of the one table: the keys and n."""
         columns = [PublishedColumn(bound.column, bound.role, Reading.DOMAIN_VALUE, bound) for bound, _ in choice.keys]
         columns.append(PublishedColumn(_N, Role.INSENSITIVE, Reading.NOISY_COUNT))
         outputs = [alias(column(code_name(index)), bound.column) for index, (bound, _) in enumerate(choice.keys)]
@@ -191,26 +191,26 @@ class DpHistogramMethod(Method[Options, Histogram]):
         )
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """The cost of the counts, by the ledger."""
+        """Measures the cost of the counts from the ledger."""
         return Structure(payment.measured(published, self.name, options))
 
     def wording(self, options: Options) -> Wording:
         """The words of a certificate about the release."""
-        said = "The number of rows with each combination of values, with discrete Laplace noise. Combinations " + (
+        published = "The number of rows with each combination of values, with discrete Laplace noise. Combinations " + (
             "that are rare are left out." if options.keys == _FOUND else "that no row has are there, too."
         )
-        return payment.wording(options, said, _COUNTS, Reading.DOMAIN_VALUE, Reading.NOISY_COUNT)
+        return payment.wording(options, published, _COUNTS, Reading.DOMAIN_VALUE, Reading.NOISY_COUNT)
 
 
 def _columns(task: Task, options: Options) -> list[BoundAttribute]:
-    """The columns that are counted by. Raises PolicyError as `published_columns` does, and for one that is called n."""
+    """The columns that are counted by. Raises PolicyError as `published_columns` does, and for a column named n."""
     if _N in map(fold, options.by):
         raise PolicyError("the counts are in a column n, and a column is called n already", hint="rename the column")
     return published_columns(task, options.by)
 
 
 def _counts(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
-    """bin, n: how many rows each combination has that occurs, by its number."""
+    """SELECT of bin, n: the number of rows with each combination that occurs, by the combination's number."""
     number: exp.Expr = big(literal(0))
     for index, domain in enumerate(domains):
         number = infix(infix(exp.paren(number), "*", literal(domain.size)), "+", column(code_name(index)))
@@ -227,13 +227,13 @@ def _of_all_bins(counted: Sequence[tuple[int, int]], bins: int) -> list[int]:
 
 
 def _numbers(task: Task, bins: Sequence[int], counts: Sequence[int]) -> str:
-    """A temporary table of numbers of combinations and their counts."""
+    """Makes a temporary table of combinations' numbers and their counts."""
     columns = [alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in ((1, _BIN), (2, _N))]
     return task.scratch.table("noisy", exp.select(*columns), [list(bins), list(counts)])
 
 
 def _labelled(task: Task, domains: Sequence[Domain], counts: Sequence[int]) -> str:
-    """A temporary table of the labels of each combination, and its count."""
+    """Makes a temporary table of the labels of each combination and its count."""
     noisy = _numbers(task, range(len(counts)), counts)
     query = exp.select(
         *(alias(column("label", f"d{i}"), code_name(i)) for i in range(len(domains))), column(_N, "noisy")

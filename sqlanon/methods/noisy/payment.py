@@ -1,4 +1,4 @@
-"""The cost of a release with noise: paid before a row is read, and stated wherever the release is checked."""
+"""The cost of a noisy release: paid before a row is read, and stated wherever the release is checked."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LEDGER = "the ledger of the budget, whose owner alone has it"
 
 @dataclass(frozen=True, kw_only=True)
 class OfBudget:
-    """The arguments of every release that is made of counts with noise."""
+    """The common arguments of the releases that are made of noisy counts."""
 
     budget: str = argument("the budget that pays for the noise; UNDER BUDGET names it", Kind.BUDGET)
     epsilon: Decimal = argument("what the release costs, and promises", Kind.NUMBER, above=0, most=1000, example=1)
@@ -44,7 +44,7 @@ class OfBudget:
 
     @property
     def cost(self) -> tuple[Decimal, Decimal]:
-        """Epsilon and delta."""
+        """The cost: epsilon and delta."""
         return Decimal(self.epsilon), Decimal(self.delta)
 
 
@@ -87,7 +87,7 @@ LIMITS = Limits(
 
 
 def require_amounts(method: str, options: OfBudget) -> None:
-    """Raises PolicyError for an epsilon or a delta that the ledger cannot keep."""
+    """Raises PolicyError for an epsilon or a delta that the ledger cannot store."""
     for name, amount in zip(("epsilon", "delta"), options.cost, strict=True):
         with about("method", method, name):
             if int(amount.as_tuple().exponent) < -DIGITS:
@@ -110,7 +110,9 @@ class Account:
 
 
 def opened(task: Task, method: str, options: OfBudget) -> Account:
-    """The budget of a release. Raises UserError where there is none, PolicyError for one on other rows."""
+    """Opens the account of a release. Raises UserError if there is no such budget, PolicyError if it protects other
+    rows.
+    """
     policy = task.policy.policy
     with about("method", method, BUDGET):
         budget = budgets.load(task.engine, options.budget)
@@ -126,10 +128,10 @@ def opened(task: Task, method: str, options: OfBudget) -> Account:
 
 
 def pay(task: Task, method: str, options: OfBudget, account: Account, own_rho: Decimal | None = None) -> None:
-    """Commits what the release costs, before a row is read; `own_rho` is that of its noise, where its steps are known.
+    """Pays the cost of the release and commits it, before a row is read; `own_rho` is the rho of its noise, if known.
 
-    Raises as `budgets.spend` does. A draft costs nothing, because its rows are thrown away and its figures are the
-    owner's; for one that the budget could not pay for PrivacyViolation is raised.
+    Raises as `budgets.spend` does. A draft costs nothing, because its rows are thrown away and only the owner sees its
+    figures; it raises PrivacyViolation if the budget has too little left.
     """
     if task.draft:
         if not account.left.answers(*options.cost, own_rho):
@@ -141,7 +143,7 @@ def pay(task: Task, method: str, options: OfBudget, account: Account, own_rho: D
 
 
 def _call(method: str, options: Any) -> MethodCall:
-    """The call of a release as the ledger keeps it, whose numbers have one text: 0.50 is 0.5 to the catalog."""
+    """The call of a release as the ledger stores it; each number has one text, so 0.50 equals 0.5."""
     return MethodCall(method, tuple((name, _plain(value)) for name, value in given_or_default(options).items()))
 
 
@@ -151,7 +153,7 @@ def _plain(value: Value) -> Value:
 
 @contextmanager
 def reading(task: Task) -> Iterator[None]:
-    """Replaces an error of the engine's about the rows, whose message may tell of somebody's."""
+    """Replaces an error of the engine, because its message may reveal a respondent's values."""
     try:
         yield
     except EngineError:
@@ -163,7 +165,7 @@ def reading(task: Task) -> Iterator[None]:
 
 
 def remarks(options: OfBudget, account: Account) -> tuple[str, ...]:
-    """The remark on what is promised in place of the policy's requirements."""
+    """The remark on the promise that replaces the policy's requirements."""
     whose = "row" if account.rows.entity is None else f"{account.rows.entity}, of {options.rows} rows at most"
     delta = f" and a delta of {number(options.cost[1])}" if options.cost[1] else ""
     return (
@@ -175,7 +177,7 @@ def remarks(options: OfBudget, account: Account) -> tuple[str, ...]:
 def reasons(
     spent: tuple[Decimal, Decimal], account: Account, own_rho: Decimal | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail) for EXPLAIN: the price, which EXPLAIN does not pay, and what is left out."""
+    """Rows of (stage, item, detail) for EXPLAIN: the price, which EXPLAIN does not pay, and the suppressed rows."""
     epsilon, delta = spent
     price = f"epsilon {number(epsilon)}" + (f" and delta {number(delta)}" if delta else "")
     has = f"{price} of budget {account.budget.budget}, which has {float(account.left.epsilon):g} left"
@@ -188,22 +190,22 @@ def reasons(
 
 
 def reach(width: int, counts: str) -> tuple[str, str, str]:
-    """The row of (stage, item, detail) for EXPLAIN on how far the noise of these counts goes."""
+    """The row of (stage, item, detail) for EXPLAIN with the bound of these counts' noise."""
     return "solve", NOISE, f"within {width} in 95 of 100 {counts}, whatever the rows are"
 
 
-# What CHECK, EXPORT and certificates say of it.
+# The cost in CHECK, EXPORT and certificates.
 
 
-def wording(options: OfBudget, said: str, counts: str, *readings: Reading) -> Wording:
-    """The words of a certificate: what the release is, and for any of them who has drawn the noise of its `counts`."""
-    drawn = f"{said} OpenDP has drawn the noise; at most {options.rows} rows of each respondent count."
+def wording(options: OfBudget, content: str, counts: str, *readings: Reading) -> Wording:
+    """The words of a certificate: `content` describes the release, `counts` names the figures with noise."""
+    drawn = f"{content} OpenDP has drawn the noise; at most {options.rows} rows of each respondent count."
     losses = {NOISE: f"noise: 95 of 100 {counts} differ from the true ones by at most so much"}
     return Wording(drawn, losses, figures(options), (readings,))
 
 
 def measured(published: PublishedTables, method: str, options: OfBudget) -> tuple[Measurement, ...]:
-    """The cost of the release: by the ledger in the owner's database, and as it is recorded elsewhere."""
+    """Measures the cost of the release: from the ledger in the owner's database, elsewhere from the record."""
     amounts = _paid(published, method, options)
     whose = published.policy.entity.name if published.policy.entity else None
     measurements = []
@@ -232,7 +234,9 @@ def _paid(published: PublishedTables, method: str, options: OfBudget) -> tuple[f
 
 
 def _is_cost(options: OfBudget, epsilon: Decimal, delta: Decimal, rho: Decimal) -> bool:
-    """Whether an entry of the ledger is what a release costs: its epsilon and delta, or a rho that converts to them."""
+    """Whether an entry of the ledger is the cost of a release: its epsilon and delta, or a rho that converts to
+    them.
+    """
     if (epsilon, delta) == options.cost:
         return True
     is_by_rho = rho > 0 and delta == 0 and options.cost[1] > 0
@@ -240,7 +244,7 @@ def _is_cost(options: OfBudget, epsilon: Decimal, delta: Decimal, rho: Decimal) 
 
 
 def figures(options: OfBudget) -> Mapping[str, Figure]:
-    """The meaning of the measurements in a certificate."""
+    """The explanations of the measurements in a certificate, by name."""
     but = ", but for a probability of delta" if options.cost[1] else ""
     promise = (
         "Take the source with all rows of one respondent, and without them: no release is more than e^epsilon times as "

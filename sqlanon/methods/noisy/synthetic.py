@@ -1,4 +1,4 @@
-"""METHOD dp_synthetic: a table with the source's columns, whose rows are drawn from counts with noise."""
+"""METHOD dp_synthetic: a table with the source's columns, whose rows are sampled from noisy counts."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTabl
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# So many combinations of two columns at most: each has noise of its own.
+# The maximum number of combinations of two columns, because each has noise of its own.
 _MOST_CELLS = 200_000
 _MOST_ROWS = 100_000_000
 _COUNTS = "counts of two columns' values"
-# Codes of as many columns as fit are one number of 63 bits.
+# The codes of as many columns as fit are packed into one number of at most this size.
 _MOST_WORD = 2**62
-# The numbers of an interval of floating-point numbers that are drawn from.
+# The number of equal parts from which a number in a floating-point interval is sampled.
 _PARTS = 2**32
 _WORD, _OFFSET, _N = "w", "o", "n"
 
@@ -61,7 +61,7 @@ class Options(OfBudget):
 
 @dataclass(frozen=True)
 class Synthetic:
-    """The rows that were drawn: a temporary table with the published columns, which is empty in a dry run."""
+    """The sampled rows: a temporary table with the published columns, which is empty in a dry run."""
 
     rows: int
     table: str
@@ -77,7 +77,7 @@ class Synthetic:
 
     @property
     def loss(self) -> Fraction:
-        """The reach of the noise in 95 of 100 counts: a fact of the statement alone."""
+        """The bound of the noise in 95 of 100 counts; it depends on the statement alone."""
         return Fraction(self.noise.width)
 
 
@@ -88,17 +88,17 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
     ASKS_REQUIREMENTS = False
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the arguments. Raises PolicyError for amounts that the ledger cannot keep."""
+        """Checks the arguments. Raises PolicyError for amounts that the ledger cannot store."""
         options = super().options(arguments)
         payment.require_amounts(self.name, options)
         return options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of rows from counts with noise."""
+        """Returns the limits of methods with noise."""
         return payment.LIMITS
 
     def choose(self, task: Task, options: Options) -> Synthetic:
-        """Pays, counts, draws noise, and draws rows. A dry run pays nothing, and reads no row."""
+        """Pays from the budget, counts, adds noise, and samples rows. A dry run pays nothing, and reads no row."""
         account = payment.opened(task, self.name, options)
         with about("method", self.name, "columns"):
             names = options.columns or tuple(b.column for b in task.policy.published)
@@ -125,28 +125,28 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
         return learned(Cells(codes, cells[_N], tuple(domain.size for domain in domains)), noise)
 
     def reasons(self, task: Task, choice: Synthetic, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail): the price, and how far the noise goes."""
+        """Rows of (stage, item, detail): the price, and the bound of the noise."""
         yield from payment.reasons(choice.spent, choice.account, choice.noise.rho)
         yield payment.reach(choice.noise.width, _COUNTS)
 
     def compile(self, task: Task, choice: Synthetic, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """The one table: the rows that were drawn."""
+        """The SELECT of the one table: the sampled rows."""
         columns = tuple(PublishedColumn(b.column, b.role, Reading.DOMAIN_VALUE, b) for b in choice.columns)
         outputs = [alias(column(code_name(index)), b.column) for index, b in enumerate(choice.columns)]
         query = exp.select(*outputs).from_(relation(choice.table))
         return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """The cost of the counts, by the ledger."""
+        """Measures the cost of the counts from the ledger."""
         return Structure(payment.measured(published, self.name, options))
 
     def wording(self, options: Options) -> Wording:
         """The words of a certificate about the release."""
-        said = (
+        content = (
             "Rows that are nobody's, drawn from counts with noise: of single columns, and of some pairs of columns, a "
             "tree. What three columns tell together, beyond these pairs, is not in them."
         )
-        return payment.wording(options, said, _COUNTS, Reading.DOMAIN_VALUE)
+        return payment.wording(options, content, _COUNTS, Reading.DOMAIN_VALUE)
 
 
 def _require_few_cells(domains: Sequence[Domain]) -> None:
@@ -160,14 +160,14 @@ def _require_few_cells(domains: Sequence[Domain]) -> None:
 
 
 def _cells(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
-    """The codes of all columns, and how many rows have them."""
+    """SELECT of the codes of all columns, and the number of rows with them."""
     names = [code_name(index) for index in range(len(domains))]
     counted = exp.select(*map(column, names), alias(f.count(), _N)).from_(rows.subquery("counted"))
     return counted.group_by(*map(column, names))
 
 
 def _valued(task: Task, domains: Sequence[Domain], codes: Sequence[NDArray[Any]]) -> exp.Select:
-    """The rows by their codes, with values in place of these: labels, or numbers from the interval that was drawn."""
+    """SELECT of the rows with values in place of codes: labels, or numbers sampled from the code's interval."""
     words = _words(domains)
     offsets = {index: _offsets(task, domain, codes[index] if codes else None) for index, domain in enumerate(domains)}
     drawn = _uploaded(task, domains, codes, words, {i: values for i, values in offsets.items() if values is not None})
@@ -188,7 +188,7 @@ def _table_name(index: int) -> str:
 
 
 def _words(domains: Sequence[Domain]) -> list[tuple[int, int]]:
-    """The columns whose codes are one number each: from the first index to the one before the last."""
+    """The groups of columns whose codes are packed into one number: the first index, and the one after the last."""
     words, first, size = [], 0, 1
     for index, domain in enumerate(domains):
         if size * domain.size > _MOST_WORD:
@@ -199,9 +199,10 @@ def _words(domains: Sequence[Domain]) -> list[tuple[int, int]]:
 
 
 def _offsets(task: Task, domain: Domain, codes: NDArray[Any] | None) -> list[int] | None:
-    """Returns how far each row's number is from the least of its interval; None for a column without intervals.
+    """Returns each row's random offset from the lower end of its interval; None for a column without intervals.
 
-    In units of the last decimal that the column's type has, or in parts of the interval for floating-point numbers.
+    Offsets are in units of the last decimal of the column's type, or in parts of the interval for floating-point
+    numbers.
     """
     import numpy as np
 
@@ -226,7 +227,7 @@ def _uploaded(
     words: Sequence[tuple[int, int]],
     offsets: Mapping[int, list[int]],
 ) -> str:
-    """A temporary table of the numbers that stand for a row's codes, and of the offsets in intervals."""
+    """Makes a temporary table of the packed codes of each row, and of its offsets in intervals."""
     import numpy as np
 
     values: dict[str, list[int]] = {}
@@ -243,7 +244,7 @@ def _uploaded(
 
 
 def _value(domain: Domain, index: int) -> exp.Expr:
-    """The value of a code: its label, or a number of its interval, each with the same probability."""
+    """The expression of a code's value: its label, or a number of its interval, uniformly distributed."""
     name, kind = _table_name(index), domain.bound.published_type
     if not domain.has_ends:
         return column("label", name)

@@ -1,8 +1,8 @@
-"""A tree over noisy pairs of columns, and rows that are drawn along it.
+"""A tree over noisy pairs of columns, and the rows sampled from it.
 
 The steps are those of McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to
 differentially private synthetic data (2021): noisy counts of each column, a tree of the pairs that differ most from
-independent columns, and noisy counts of these pairs. All that comes after the noise is free.
+independent columns, and noisy counts of these pairs. Steps after the noise cost nothing.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from sqlanon.sources.noise import Gaussian, Greatest, Laplace, exact_rho, gaussi
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# How often pairs are fitted to the shares of their two columns, in turns.
+# The number of times that a pair is fitted to the shares of its two columns, in turns.
 _FITTED = 100
-# A share of each combination, which keeps pairs from having none where noise has left nothing.
+# A minimum share of each combination, for pairs of which noise has left nothing.
 _LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
 class NoisePlan:
-    """The noise of each step. Two columns have one tree, and one column no pair: such a step is not paid for."""
+    """The noise of each step. Two columns need no choice of a tree, and one column has no pair: such steps are None."""
 
     columns: Laplace | Gaussian
     edges: Greatest | None
@@ -35,14 +35,14 @@ class NoisePlan:
 
     @property
     def width(self) -> int:
-        """The least w such that the noise of 95 of 100 counts of pairs is from -w to w; of columns without pairs."""
+        """The least w such that the noise of 95 of 100 counts of pairs is from -w to w; without pairs, of columns."""
         return (self.pairs or self.columns).width
 
     @property
     def rho(self) -> Decimal:
-        """The rho of zero-concentrated differential privacy of all steps together, each of which is paid for often.
+        """The rho of zero-concentrated differential privacy of all steps, each counted as often as it adds noise.
 
-        It adds up, whatever a step chooses by the steps before it (Bun and Steinke 2016, lemma 2.3).
+        Rho adds up even if a step depends on the results of earlier ones (Bun and Steinke 2016, lemma 2.3).
         """
         steps = [(self.columns, self.number), (self.edges, self.number - 1), (self.pairs, self.number - 1)]
         exact = sum((times * exact_rho(step) for step, times in steps if step is not None), Decimal(0))
@@ -52,8 +52,8 @@ class NoisePlan:
 def plan(columns: int, rows: int, epsilon: float, delta: float) -> NoisePlan:
     """Divides epsilon evenly among the steps, and each part among the counts of the step.
 
-    Without delta parts of epsilon add up; with it those of rho, whose noise is less for many counts.
-    `rows` of a respondent change the counts of a column, and a score, by as much together.
+    Without delta the parts of epsilon add up; with it those of rho, which needs less noise for many counts. One
+    respondent changes the counts of a column, or a score, by at most `rows`.
     """
     steps = min(columns, 3)
     amount = rho_of(epsilon, delta) if delta else epsilon
@@ -73,7 +73,7 @@ def plan(columns: int, rows: int, epsilon: float, delta: float) -> NoisePlan:
 
 @dataclass(frozen=True)
 class Cells:
-    """The rows of a source by the codes of their values: `codes` of each column, and how many rows have them.
+    """The rows of a source by the codes of their values: `codes` of each column, and `counts` of the rows with them.
 
     `sizes` has the number of codes of each column.
     """
@@ -87,7 +87,7 @@ class Cells:
         return self._counted(self.codes[column], self.sizes[column])
 
     def of_pair(self, first: int, second: int) -> NDArray[Any]:
-        """The number of rows with each two codes of two columns, a row for each code of the first."""
+        """The number of rows with each pair of codes of two columns; the array has a row for each code of the first."""
         code = self.codes[first].astype("int64") * self.sizes[second] + self.codes[second]
         counted = self._counted(code, self.sizes[first] * self.sizes[second])
         by_pair: NDArray[Any] = counted.reshape(self.sizes[first], self.sizes[second])
@@ -103,10 +103,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class Tree:
-    """Shares of the codes of the first column, and of those of each other one beside the code of its parent.
+    """The tree: shares of the first column's codes, and each other column's shares given its parent's code.
 
-    `edges` are a parent and a child each, a parent before its children; `shares` those of the child, a row for each
-    code of the parent. `total` is the number of rows, as noise has left it.
+    An edge is a parent and a child; parents come before their children. `shares` has, for each edge, an array with a
+    row for each code of the parent. `total` is the noisy number of rows.
     """
 
     total: int
@@ -117,7 +117,7 @@ class Tree:
 
 
 def learned(cells: Cells, noise: NoisePlan) -> Tree:
-    """The tree of a source's rows. They are read through the noise alone."""
+    """Learns the tree from a source's rows, which it reads only through the noise."""
     import numpy as np
 
     columns = range(len(cells.sizes))
@@ -133,7 +133,7 @@ def learned(cells: Cells, noise: NoisePlan) -> Tree:
 
 
 def _shares(counts: NDArray[Any], total: float) -> NDArray[Any]:
-    """The nearest counts, by the sum of squares, that are not below 0 and add up to the total, as shares of it."""
+    """Projects counts to the nearest nonnegative ones with this total, by the sum of squares; returns their shares."""
     import numpy as np
 
     falling = np.sort(counts, axis=None)[::-1]
@@ -145,7 +145,7 @@ def _shares(counts: NDArray[Any], total: float) -> NDArray[Any]:
 
 
 def expected(shares: Sequence[NDArray[Any]], first: int, second: int, rows: int) -> NDArray[Any]:
-    """The counts of a pair if its columns were independent, as whole numbers: a score is then exact."""
+    """The counts of a pair if its columns were independent, as whole numbers, so that scores are exact."""
     import numpy as np
 
     counts: NDArray[Any] = np.rint(rows * np.outer(shares[first], shares[second])).astype(np.int64)
@@ -155,7 +155,7 @@ def expected(shares: Sequence[NDArray[Any]], first: int, second: int, rows: int)
 def _edges(
     cells: Cells, shares: Sequence[NDArray[Any]], rows: int, noise: Greatest | None
 ) -> tuple[tuple[int, int], ...]:
-    """The edges of a tree: each time one of those that join two parts, those of a great score with more probability.
+    """Chooses the edges of the tree one by one among those that join two parts; a greater score is more probable.
 
     The score of a pair is the sum of the differences between its counts and those of independent columns. A row changes
     one count of each pair, and so each score, by 1.
@@ -179,7 +179,7 @@ def _edges(
 def _pair(
     cells: Cells, edge: tuple[int, int], shares: Sequence[NDArray[Any]], rows: int, noise: Laplace | Gaussian | None
 ) -> NDArray[Any]:
-    """The shares of the combinations of two columns, with those of each column by itself."""
+    """The noisy shares of the combinations of two columns, fitted to the shares of each column."""
     import numpy as np
 
     assert noise is not None
@@ -201,7 +201,7 @@ def _ratio(wanted: NDArray[Any], now: NDArray[Any]) -> NDArray[Any]:
 
 
 def _rooted(rows: int, shares: Sequence[NDArray[Any]], pairs: Mapping[tuple[int, int], NDArray[Any]]) -> Tree:
-    """The tree from its first column on, whose edges lead away from it."""
+    """Directs the edges of the tree away from its first column."""
     import numpy as np
 
     reached, edges, of_children = {0}, [], []
@@ -210,7 +210,7 @@ def _rooted(rows: int, shares: Sequence[NDArray[Any]], pairs: Mapping[tuple[int,
         pair = pairs[first, second]
         parent, child, pair = (first, second, pair) if first in reached else (second, first, pair.T)
         sums = pair.sum(axis=1, keepdims=True)
-        # A code of the parent that has no share is drawn for no row.
+        # No row is sampled with a code of the parent that has no share.
         beside = np.divide(pair, sums, out=np.broadcast_to(shares[child], pair.shape).copy(), where=sums > 0)
         reached.add(child)
         edges.append((parent, child))
@@ -219,10 +219,10 @@ def _rooted(rows: int, shares: Sequence[NDArray[Any]], pairs: Mapping[tuple[int,
 
 
 def drawn_rows(tree: Tree, rows: int) -> list[NDArray[Any]]:
-    """The codes of so many rows, by column.
+    """Samples the codes of `rows` rows; returns an array for each column.
 
-    A code has as many of the rows with one code of the parent as its share says, up to 1: quotas differ less from the
-    shares than independent draws would.
+    Of the rows with one code of the parent, each code gets its share, rounded up or down: quotas differ less from the
+    shares than independent random codes would.
     """
     import numpy as np
 
@@ -236,7 +236,7 @@ def drawn_rows(tree: Tree, rows: int) -> list[NDArray[Any]]:
 
 
 def _by_quota(shares: NDArray[Any], parents: NDArray[Any], random: Any) -> NDArray[Any]:
-    """A code for each row, by the shares beside its parent's code."""
+    """Samples a code for each row, by the shares for its parent's code."""
     import numpy as np
 
     # Rows of one parent's code together, in a random order.

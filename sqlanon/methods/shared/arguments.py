@@ -1,7 +1,7 @@
-"""The arguments of a method, as the fields of its `Options` declare them.
+"""The arguments of a method, declared as fields of its `Options`.
 
-Each field is an `argument`: what it takes, its bounds or choices, and a line of help. Whoever parses, lists or explains
-arguments reads these.
+Each field is an `argument`, with the values that it takes and a line of help. Parsing, listing and explaining arguments
+all read these fields.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEY = "argument"
 
 
 class Kind(StrEnum):
-    """The values that an argument takes, in words."""
+    """The kinds of values that arguments take, in words."""
 
     WHOLE = "a whole number"
     NUMBER = "a number"
@@ -44,12 +44,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Argument:
-    """The values that one argument takes, and what it is for.
+    """One argument of a method: its values and its help text.
 
-    A number, or each of a list, is from `least` to `most`, or greater than `above`; `unit` is what it counts, "of
-    seconds". `example` is a value that works. With `needs`, the argument says something only where another one has that
-    value. `alternatives` are greater values that a dry run compares the chosen one with. What `finds_columns` cannot
-    stand beside columns that the user names.
+    A number, or each of a list, is from `least` to `most`, or greater than `above`; `unit` names what is counted, such
+    as "of seconds". `example` is a valid value. With `needs`, the argument has an effect only if another one has that
+    value. `alternatives` are greater values with which a dry run compares the chosen one. `finds_columns` is true if
+    the argument excludes columns that the user names.
     """
 
     help: str
@@ -66,7 +66,7 @@ class Argument:
 
     @property
     def takes(self) -> str:
-        """Describes in words the values that can be given."""
+        """Describes the valid values in words."""
         if self.kind is Kind.CHOICE:
             return f"{self.kind} {', '.join(map(written, self.choices))}"
         bounds = [
@@ -78,17 +78,17 @@ class Argument:
 
 
 def argument(help: str, kind: Kind, *, default: Any = MISSING, **about: Any) -> Any:
-    """A field of `Options`; without a default the argument has to be given, with None it may be left out."""
+    """Declares a field of `Options`. Without a default the argument is required; with None it is optional."""
     return field(default=default, metadata={_KEY: Argument(help, kind, **about)})
 
 
 def arguments_of(options: type[DataclassInstance]) -> dict[str, Argument]:
-    """The arguments that a method takes, by name and in the order of its help."""
+    """The arguments of a method by name, in the order of its help."""
     return {option.name: option.metadata[_KEY] for option in fields(options)}
 
 
 def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, Value]]) -> _Options:
-    """The options of a method, with the defaults of what is not given.
+    """Parses the options of a method, with defaults for missing arguments.
 
     Raises PolicyError for an argument that is missing, unknown, of the wrong type, outside its bounds or not among its
     choices, and for one whose `needs` are not met.
@@ -115,9 +115,9 @@ def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, 
 def with_names(
     method: str, options: type[DataclassInstance], arguments: Sequence[tuple[str, Value]]
 ) -> tuple[tuple[str, Value], ...]:
-    """The arguments with the name of the one that was written without, as in anatomy(3).
+    """Returns the arguments with a name for the one written without, such as 3 in anatomy(3).
 
-    That is the only one which still has to be given. Raises PolicyError where there is no such argument, or several.
+    It is the only required argument that is missing. Raises PolicyError if there is no such argument, or several.
     """
     values = dict(arguments)
     if UNNAMED not in values:
@@ -134,19 +134,19 @@ def with_names(
 
 
 def required(options: type[DataclassInstance]) -> list[str]:
-    """The arguments that have to be given."""
+    """The names of the required arguments."""
     return [option.name for option in fields(options) if option.default is MISSING]
 
 
 def given_or_default(options: DataclassInstance) -> dict[str, Value]:
-    """Every argument that has a value and that says something beside the others, whether given or by default."""
+    """Each argument that has a value and an effect, given or by default."""
     known = arguments_of(type(options))
     values = {name: getattr(options, name) for name, argument in known.items() if _is_needed(argument, options)}
     return {name: value for name, value in values.items() if value not in (None, ())}
 
 
 def called(method: str, arguments: Mapping[str, Value]) -> str:
-    """A method with its arguments, as a user writes them."""
+    """Formats a method with its arguments, as a user writes them."""
     budget = budget_text(MethodCall(method, tuple(arguments.items())))
     inside = ", ".join(f"{name} => {written(value)}" for name, value in arguments.items() if name != BUDGET)
     return f"{method}({inside}){budget}" if inside else f"{method}{budget}"
@@ -163,7 +163,7 @@ def _instead(method: str, name: str, known: Mapping[str, Argument]) -> str:
 
 
 def _of_choice(name: str, known: Mapping[str, Argument]) -> str | None:
-    """The argument with its value where the value was written as a name, as in strict => true; None for others."""
+    """The argument with its value, if a value was written as a name, as in strict => true; else None."""
     for argument_name, argument in known.items():
         for choice in argument.choices:
             if name in (choice, f"{choice}_{argument_name}", f"{argument_name}_{choice}"):
@@ -207,7 +207,7 @@ def _checked(method: str, name: str, argument: Argument, value: Value) -> Value:
 
 
 def _meant(argument: Argument, value: Value) -> Value:
-    """The fraction that is meant by a number of per cent, else an example."""
+    """The fraction that a percentage such as 5 means, else an example."""
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
     if argument.kind is Kind.FRACTION and is_number and 1 < Decimal(str(value)) <= 100:
         return plain_number(Decimal(str(value)).scaleb(-2))
@@ -296,7 +296,7 @@ _TAKEN: Mapping[Kind, Callable[[Argument, Value], Value | None]] = {
 }
 
 
-# The l-diversity that a method promises of every class, as arguments of its own.
+# The arguments of the l-diversity that a method guarantees for every class.
 
 
 VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
@@ -322,7 +322,7 @@ class Diversity:
 
 
 def promised_diversity(options: Diversity) -> Requirement:
-    """The requirement of every class that the arguments stand for."""
+    """The requirement on every class that the arguments express."""
     arguments: list[tuple[str, Value]] = [("l", options.l), ("variant", options.variant)]
     if options.variant == "recursive":
         arguments.append(("c", options.c))

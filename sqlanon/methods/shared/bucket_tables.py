@@ -28,7 +28,7 @@ from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTabl
 # The names of the tables.
 QUASI_IDENTIFIERS = "qi"
 _SENSITIVE = "sensitive"
-# How the columns of the rows are read, and those of the values of a sensitive attribute.
+# The readings of the columns of the rows' table, and of a table of sensitive values.
 BUCKET_TABLES = ((Reading.EXACT, Reading.BUCKET), (Reading.BUCKET, Reading.BUCKET_VALUE, Reading.COUNT))
 
 # The classes of a release are its buckets.
@@ -36,22 +36,22 @@ BUCKETS = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 
 
 def code_name(index: int) -> str:
-    """The column with the code of a row's value of the sensitive attribute at this index."""
+    """The name of the column with the code of a row's value of the sensitive attribute at this index."""
     return f"code_{index}"
 
 
 def carried(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
-    """The published columns that are not sensitive, which rows take along when they are dealt out."""
+    """The published columns that are not sensitive; rows keep them when they are assigned to buckets."""
     return tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE)
 
 
 def carried_name(index: int) -> str:
-    """The column that rows take along, by its index in `carried`."""
+    """The name of the column with the value of a carried column, by its index in `carried`."""
     return f"column_{index}"
 
 
 def sensitive_names(sensitive: Sequence[str]) -> dict[str, str]:
-    """The fragment of each sensitive column: one is `sensitive`, several have their own names."""
+    """Maps each sensitive column to its table's suffix: `sensitive` for a single one, otherwise the column's name."""
     return {sensitive[0]: _SENSITIVE} if len(sensitive) == 1 else {name: name for name in sensitive}
 
 
@@ -62,11 +62,11 @@ def rows_table(
     words: Sequence[str] | None,
     respondent: str | None = None,
 ) -> PublishedTable:
-    """The rows as they are, with their buckets and without the sensitive attributes.
+    """The table of the rows as they are, with their buckets and without the sensitive attributes.
 
-    They are sorted by bucket, whose numbers were drawn, and within a bucket in an order that is drawn.
-    `rows_in_buckets` is a table of bucket and `carried_name` of each column, `words` are the columns that it has as
-    words of a dictionary. With `respondent` it has a column of that name, too, which is there for checks alone.
+    Rows are sorted by bucket, whose numbers are random, and are in random order within it. `rows_in_buckets` is a table
+    of bucket and `carried_name` of each column; the columns `words` are dictionary-encoded in it. With `respondent` it
+    also has a column of that name, for checks only.
     """
     bounds = carried(policy)
     carried_columns = [alias(column(carried_name(index)), bound.column) for index, bound in enumerate(bounds)]
@@ -78,7 +78,7 @@ def rows_table(
         value = passed(query, bound, index, tokens, None)
         query.select(alias(value, bound.column), copy=False)
     query.select(*(alias(column(name, "source"), name) for name in (BUCKET, *others)), copy=False)
-    # The bucket alone says which class a row is in; the quasi-identifiers are values like others.
+    # Only the bucket identifies the class of a row; the quasi-identifiers are values like others.
     roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in bounds]
     columns = [
         PublishedColumn(b.column, role, Reading.TOKEN if b.attribute.pseudonym else Reading.EXACT, b)
@@ -94,7 +94,7 @@ def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str
     """Returns the table of an attribute's values by bucket, with their numbers of rows.
 
     `counts` has bucket, code and n, and `codes` is a table of value and code. If `ordered`, the rows are sorted by
-    bucket and value, else at random.
+    bucket and value; otherwise their order is random.
     """
     query = exp.select(
         alias(column("bucket", "counted"), BUCKET),
@@ -110,17 +110,17 @@ def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str
 
 
 def bucket_names(policy: BoundPolicy, others: Sequence[str] = ()) -> list[str]:
-    """The fragments of a release of buckets, with the `others` that a method publishes besides."""
+    """The suffixes of the tables of a release with buckets; `others` are those that a method adds."""
     return [QUASI_IDENTIFIERS, *sensitive_names([b.column for b in policy.sensitive]).values(), *others]
 
 
 def require_names(
     engine: Engine, method: str, policy: BoundPolicy, release: QualifiedName, fragments: Sequence[str], *, free: bool
 ) -> None:
-    """Raises PolicyError where the columns or the tables of buckets have the names of others.
+    """Raises PolicyError for columns or tables of buckets with equal names.
 
-    `fragments` are what stands behind the release's name in those of the tables. If `free`, none of the tables may
-    exist: raises UserError for one that does.
+    `fragments` are the suffixes of the tables' names. If `free`, no table may exist; raises UserError for one that
+    does.
     """
     if any(fold(bound.column) == BUCKET for bound in policy.published):
         raise PolicyError(
@@ -137,35 +137,36 @@ def require_names(
         require_free(engine, release, fragments)
 
 
-# Numbers in the order of draws, where rows lie in many parts: on an engine whose tables have no order.
+# Numbers in the order of random numbers, on an engine whose tables have no order.
 #
-# Rows are numbered among those whose draws begin alike, and a small table says how many come before these. So no step
+# Rows whose random numbers begin alike are numbered together, and a small table counts the rows before them. So no step
 # has
-# all rows in one part, and none depends on where a row lies. The draws were made once and kept.
+# all rows in one part, or depends on the part that has a row. The random numbers are stored.
 
 
-# A draw is a text of hexadecimal digits: there are 4096 beginnings.
+# A random number is a text of hexadecimal digits: there are 4096 beginnings.
 _DIGITS = 3
 
 
 def numbered(scratch: Scratch, drawn: str, columns: Sequence[str], name: str) -> exp.Select:
-    """These columns of a relation with a column `draw`, and under this name the number of each row from 1.
+    """SELECT of the columns and, under the name `name`, the number of each row from 1 in the order of its column
+    `draw`.
 
-    Small tables of how the draws begin are made with `scratch`.
+    Makes small tables of the random numbers' beginnings with `scratch`.
     """
     alike = scratch.table("draws_alike", draws_alike(drawn, "draw"))
     return _numbers(drawn, scratch.table("numbers_before", numbers_before(alike)), columns, name)
 
 
 def draws_alike(drawn: str, draw: str) -> exp.Select:
-    """beginning, n: how many draws of this column begin alike."""
+    """SELECT of beginning, n: the number of random numbers in the column `draw` with each beginning."""
     begins = beginning(column(draw))
     query = exp.select(alias(begins, "beginning"), alias(f.count(), "n")).from_(relation(drawn))
     return query.group_by(begins.copy(), copy=False)
 
 
 def numbers_before(alike: str, of: Sequence[str] = ()) -> exp.Select:
-    """The columns `of`, beginning, before: how many of these draws come before those that begin so."""
+    """SELECT of the columns `of`, beginning, before: the number of random numbers before those with this beginning."""
     names = [column(name) for name in of]
     order = order_by(ascending(column("beginning")))
     reached = window(f.sum(column("n")), partition_by=names, order=order, frame=up_to_here())
@@ -188,5 +189,5 @@ def _numbers(drawn: str, before: str, columns: Sequence[str], name: str) -> exp.
 
 
 def beginning(draw: exp.Expr) -> exp.Expr:
-    """Returns the first bits of a random number, of which there are not many."""
+    """Returns the first three hexadecimal digits of a random number."""
     return f.left(draw.copy(), _DIGITS)

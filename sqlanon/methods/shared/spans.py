@@ -1,9 +1,9 @@
-"""The values that published labels stand for, as ranks: what a comparison of several methods reads of each.
+"""The values behind published labels, as ranks, for comparing the choices of several methods.
 
-A span is a row for some of the published rows with the same labels: n, and for each quasi-identifier low_i and high_i,
-the least and the greatest rank of the values that its label may stand for but NULL, 1 and 0 where there are none, and
-null_i, 1 where NULL is one of them and else 0. Ranks count from 0 in the order of `sql.cells.value_ranks`, which is the
-same for every method.
+A span is a row for published rows with the same labels: n, and for each quasi-identifier low_i, high_i and null_i.
+low_i and high_i are the least and the greatest rank of the values other than NULL that its label may represent, 1 and 0
+if there is none. null_i is 1 if the label may represent NULL, else 0. Ranks count from 0 in the order of
+`sql.cells.value_ranks`, which is the same for every method.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.cells import Field, codes, key_name, rank_name
 from sqlanon.sql.cells.value_ranks import ranked
 
-# Some cells of a source, and the level of each quasi-identifier that is published of them.
+# The published level of each quasi-identifier, and the table of the cells published at these levels.
 Leveled = tuple[Sequence[int], str]
 
 
 def low_name(index: int) -> str:
-    """The column with the least rank of a quasi-identifier's label."""
+    """The name of the column with the least rank of a quasi-identifier's label."""
     return f"low_{index}"
 
 
 def high_name(index: int) -> str:
-    """The column with the greatest rank of a quasi-identifier's label."""
+    """The name of the column with the greatest rank of a quasi-identifier's label."""
     return f"high_{index}"
 
 
 def null_name(index: int) -> str:
-    """The column that says whether a quasi-identifier's label stands for NULL, too."""
+    """The name of the column that is 1 if a quasi-identifier's label may represent NULL."""
     return f"null_{index}"
 
 
 def ranked_values(policy: BoundPolicy, cells: Cells, scratch: Scratch) -> list[str]:
-    """The table of each quasi-identifier's values with their ranks."""
+    """The tables of each quasi-identifier's values with their ranks."""
     named = zip(policy.quasi_identifiers, cells.trees, strict=True)
     return list(cells.ranked) or [scratch.table("ranked", ranked(bound, tree)) for bound, tree in named]
 
 
 def spans_of_ranks(policy: BoundPolicy, cells: Cells, ranks: Sequence[str]) -> exp.Select:
-    """The spans of the source's own rows, from cells whose codes are ranks."""
+    """SELECT of the spans of the source's own rows, from cells whose codes are ranks."""
     query = exp.select()
     groups: list[exp.Expr] = []
     for index, ((field,), table) in enumerate(zip(cells.layout.fields, ranks, strict=True)):
@@ -75,7 +75,7 @@ def _null_rank(table: str) -> exp.Select:
 def spans_of_levels(
     policy: BoundPolicy, cells: Cells, scratch: Scratch, ranks: Sequence[str], parts: Sequence[Leveled]
 ) -> exp.Query:
-    """The spans of cells whose codes are paths in hierarchies, each part of them published at its levels."""
+    """SELECT of the spans of cells whose codes are paths in hierarchies; each part is published at its levels."""
     labels = {
         (index, level): scratch.table("label_ranks", _labels(cells.trees[index], ranks[index], fields, level))
         for index, fields in enumerate(cells.layout.fields)
@@ -85,7 +85,7 @@ def spans_of_levels(
 
 
 def _labels(tree: str, ranks: str, fields: Sequence[Field], level: int) -> exp.Select:
-    """The labels of one level: the bits of their codes in each word of a key, low, high and missing."""
+    """SELECT of the labels of one level: the bits of their codes in each word of a key, low, high and missing."""
     words = _words(fields[level:])
     coded = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
     parts = [alias(_masked(fields, level, word, "coded"), key_name(word)) for word in words]
@@ -105,7 +105,7 @@ def _labels(tree: str, ranks: str, fields: Sequence[Field], level: int) -> exp.S
 
 
 def _of_part(cells: Cells, levels: Sequence[int], table: str, labels: dict[tuple[int, int], str]) -> exp.Select:
-    """The spans of some cells at these levels."""
+    """SELECT of the spans of a table of cells at these levels."""
     masks = cells.layout.masks(levels)
     keys = [alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word)) for word, mask in enumerate(masks)]
     rows = exp.select(*keys, alias(total(column("n")), "n")).from_(relation(table))

@@ -1,4 +1,4 @@
-"""Defines the task of a method: all that it is asked to do."""
+"""Defines the input of a method: the task and the source's cells."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import Codes, KeyLayout
 from sqlanon.sql.questions.ask import BoundRequirement
 
-# The source as cells: what methods work on.
+# The source as cells, the rows that methods process.
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells relation, the trees that its keys are made of, and figures of the values in them."""
+    """The cells of a source, the trees of which their keys are made, and figures of their values."""
 
     table: str
     trees: tuple[str, ...]
     """The table of each quasi-identifier's tree."""
 
     layout: KeyLayout
-    """Which bits of the keys have the levels of each tree, and which the codes of `carried`."""
+    """The bits of the keys with the levels of each tree, and with the codes of `carried`."""
 
     rows: int
-    """How many rows of the source the cells stand for."""
+    """The number of rows of the source that the cells represent."""
 
     values: tuple[int, ...]
     """For each attribute the number of its leaves."""
@@ -46,13 +46,13 @@ class Cells:
     """For each attribute and level the sum, over all rows, of the leaves below the row's ancestor there, less one."""
 
     most: tuple[tuple[int, ...], ...]
-    """For each attribute and level the greatest of what `spread` sums."""
+    """For each attribute and level the greatest term of the sum in `spread`."""
 
     entity: bool = False
-    """Whether the cells tell respondents apart, in a column `entity`: not where each row is of another one anyway."""
+    """Whether the cells have a column `entity` of respondents; not needed if each respondent has one row."""
 
     carried: tuple[str, ...] = ()
-    """The columns that requirements ask about, whose codes are in the keys, too."""
+    """The columns that requirements read, whose codes are in the keys, too."""
 
     carried_values: tuple[str, ...] = ()
     """For each of these columns the table of its values, whose codes are their ranks."""
@@ -64,16 +64,16 @@ class Cells:
     """The cells of the public table."""
 
     codes: tuple[Codes | None, ...] = ()
-    """For each attribute the relation of its values' codes; None where it has no bits, since it has one value."""
+    """For each attribute the relation of its values' codes; None for an attribute with one value, which has no bits."""
 
     ranked: tuple[str, ...] = ()
-    """For each attribute the table of its values in their order; none where codes are no ranks."""
+    """For each attribute the table of its values in their order; empty if codes are no ranks."""
 
     elsewhere: bool = False
-    """Whether the cells are on another engine than tables, since they are too many to go from one to the other."""
+    """Whether the cells are on another engine than tables, because they are too many to copy."""
 
     count: int | None = None
-    """The number of cells; None where a query has to count them."""
+    """The number of cells; None if a query has to count them."""
 
     related: tuple[Cells, ...] = ()
     """The cells of each table that belongs to the source, by respondent."""
@@ -81,13 +81,13 @@ class Cells:
 
 @dataclass(frozen=True)
 class Task:
-    """The release that a method is to make: what is asked of it, and of which rows.
+    """The release that a method is to make: the rows and the requirements.
 
-    `kind` is TABLE or VIEW in lower case, `sets` and `columns` those behind FRAGMENTS and COLUMNS, of
-    which `each_apart` says that each attribute is a column. If `dry`, nothing is to be published; a `draft` is made,
-    measured and thrown away. There are `cells` once the source is encoded, if the method has an encoding. Temporary
-    tables are made with `scratch`. `signatures` looks up which values respondents have had to choose from, in a series.
-    `join` is that with another release, of which the policy requires something.
+    `kind` is "table" or "view". `sets` and `columns` are those after FRAGMENTS and COLUMNS; `each_apart` is true for
+    COLUMNS EACH. If `dry`, nothing is published; a `draft` is made, measured and thrown away. `cells` exist once the
+    source is encoded, if the method has an encoding. `scratch` makes temporary tables. `signatures` looks up the values
+    that respondents of a series have had to choose from. `join` is the join with another release on which the policy
+    has requirements.
     """
 
     engine: Engine
@@ -113,15 +113,15 @@ class Task:
 
     @property
     def encoded(self) -> Cells:
-        """The cells, for a method that has an encoding."""
+        """The cells. Raises InternalError for a method without an encoding."""
         if self.cells is None:
             raise InternalError("a method that works on cells has none")
         return self.cells
 
 
-# How many rows the source of a policy has.
+# The number of rows of a policy's source.
 
 
 def rows_of_source(engine: Engine, policy: BoundPolicy) -> int:
-    """The rows of the source as it was bound, counted for themselves."""
+    """Counts the rows of the source as it was bound, independently of the cells."""
     return int(engine.rows(exp.select(f.count()).from_(relation(policy.relation)))[0][0])

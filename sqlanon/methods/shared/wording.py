@@ -1,4 +1,4 @@
-"""Sentences and figures that several methods state: losses, trees of keys, frequent values, random worlds."""
+"""Sentences and figures that several methods use: losses, figures of trees, frequent values, random worlds."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from sqlanon.sql.cells.cells import respondents, tree_summaries
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.questions.ask import BoundRequirement
 
-# Figures in words.
+# Formatted figures.
 
 
 def loss_text(loss: Fraction) -> str:
-    """A loss that counts as a whole number, another with six digits."""
+    """Formats a loss: a whole number above 1 as it is, any other with six digits."""
     return str(loss) if loss.denominator == 1 and loss > 1 else f"{float(loss):.6f}"
 
 
 def nodes_checked(searched: Searched) -> tuple[str, str]:
-    """A row of (item, detail): how many nodes of the lattice were looked at."""
+    """A row of (item, detail): the numbers of nodes examined, ruled out and left."""
     left = searched.nodes - searched.checked - searched.pruned
     unseen = f"{searched.pruned} ruled out unseen" + (f", {left} left" if left else "")
     return "nodes checked", f"{searched.checked} of {searched.nodes}, {unseen}"
 
 
-# What a certificate says of the loss that it states: what the number counts.
+# The definition of a loss in a certificate.
 
 
 GRANULARITY_LOSS = (
@@ -45,7 +45,7 @@ GRANULARITY_LOSS = (
     "changed, 1 where nothing is left"
 )
 
-# Of rows that are recoded by level or by region, left out or published in fewer columns.
+# The losses of rows that are recoded by level or by region, left out, or published in fewer columns.
 DEFINITIONS: Mapping[str, str] = {"granularity_loss": GRANULARITY_LOSS}
 
 
@@ -54,7 +54,9 @@ DEFINITIONS: Mapping[str, str] = {"granularity_loss": GRANULARITY_LOSS}
 
 @dataclass(frozen=True)
 class TreeFigures:
-    """Figures of a tree: its leaves and rows, the most siblings at each level, and what `Cells` has of each level."""
+    """Figures of a tree: its leaves and rows, the most siblings at each level, and the `spread` and `most` of
+    `Cells`.
+    """
 
     leaves: int
     rows: int
@@ -76,17 +78,19 @@ def figures_of(engine: Engine, policy: BoundPolicy, trees: Sequence[str]) -> lis
     return figures
 
 
-# The most frequent sensitive value, which keeps a requirement from being met, named for the policy's owner.
+# The most frequent sensitive value, the reason of an unmet requirement, named for the policy's owner.
 
 
 _LONGEST = 60
-# A value that fewer rows have would tell of a single row.
+# A value that fewer rows have would reveal a single row.
 NAMED_FROM = 2
 
 
 @dataclass(frozen=True)
 class Frequent:
-    """The most frequent value of some columns: how many of all rows have it, and its text unless one row alone does."""
+    """The most frequent value of some columns: its number of rows, all rows, and its text unless one row alone has
+    it.
+    """
 
     columns: tuple[str, ...]
     most: int
@@ -94,18 +98,18 @@ class Frequent:
     text: str | None
 
     def __str__(self) -> str:
-        """Such as `value of disease, 'flu', has 4 of 12 rows (33.3%)`."""
+        """Returns a phrase such as `value of disease, 'flu', has 4 of 12 rows (33.3%)`."""
         return f"value of {', '.join(self.columns)}{self.share}"
 
     @property
     def share(self) -> str:
-        """Such as `, 'flu', has 4 of 12 rows (33.3%)`."""
+        """A phrase such as `, 'flu', has 4 of 12 rows (33.3%)`."""
         named = "" if self.text is None else f", {self.text},"
         return f"{named} has {self.most} of {self.rows} rows ({self.most / self.rows:.1%})"
 
 
 def frequent(engine: Engine, policy: BoundPolicy, names: Sequence[str]) -> Frequent | None:
-    """The most frequent value of these sensitive columns in the source, of several together; None without rows."""
+    """The most frequent value of these sensitive columns in the source, as one combination; None without rows."""
     by_name = {bound.column: bound for bound in policy.sensitive}
     figures = engine.rows(most_frequent([by_name[name] for name in names], relation(policy.relation)))
     if not figures:
@@ -117,16 +121,19 @@ def frequent(engine: Engine, policy: BoundPolicy, names: Sequence[str]) -> Frequ
 
 
 def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str:
-    """The most frequent value of each subject of requirements that not even all rows together meet, as clauses."""
+    """Clauses that name the most frequent value of each subject of requirements that not even all rows together
+    meet.
+    """
     subjects = dict.fromkeys(requirement.attributes for requirement in requirements if requirement.attributes)
     values = [value for value in (frequent(engine, policy, subject) for subject in subjects) if value and value.text]
     return "".join(f"; the most frequent {value}" for value in values)
 
 
 def greatest_met(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str | None:
-    """Writes what the whole table in one class meets, as in `k_anonymity(k => 7874) is the most`; None if unknown.
+    """7874) is the most`; None if unknown. => Returns the greatest requirement that the whole table meets, as in
+    `k_anonymity(k => 7874) is the most`, or None. => 7874) is the most`; None if unknown.
 
-    It is known of requirements of a whole number of rows or of values at the least, where rows are read in place.
+    It is known for requirements of a minimum number of rows or values, if rows are read in place.
     """
     if not engine.reads_in_place or policy.related:
         return None
@@ -154,12 +161,12 @@ def _greatest(engine: Engine, policy: BoundPolicy, requirement: BoundRequirement
     return f"{', '.join(requirement.attributes)} has {counted(int(number), 'value')}: {most}"
 
 
-# The relations of which one class is made here.
+# The relations that `_one_class` makes.
 _COUNTED = {"equivalence_class", "class_sensitive_value"}
 
 
 def _one_class(policy: BoundPolicy, attributes: Sequence[str]) -> dict[str, exp.Select]:
-    """The normal relations of the whole table as one class."""
+    """The normal relations of the whole table as one class, by name."""
     class_id = alias(literal(0), "class_id")
     people = f.count() if policy.entity is None else respondents(column(policy.entity.column))
     sizes = exp.select(class_id, alias(f.count(), "size"), alias(people, "entities"))
@@ -172,14 +179,14 @@ def _one_class(policy: BoundPolicy, attributes: Sequence[str]) -> dict[str, exp.
 
 
 def _values(policy: BoundPolicy, attributes: Sequence[str]) -> exp.Select:
-    """The number of rows of each value of some columns together."""
+    """SELECT of n: the number of rows of each combination of values in some columns."""
     columns = [column(name) for name in attributes]
     counts = exp.select(alias(f.count(), "n")).from_(relation(policy.relation))
     return counts.group_by(*columns)
 
 
 def shortened(text: object) -> str:
-    """A value on one line, cut off where it gets long."""
+    """Returns a value's text on one line, cut off if it is long."""
     if text is None:
         return "NULL"
     whole = str(text)
@@ -187,9 +194,9 @@ def shortened(text: object) -> str:
 
 
 def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Select:
-    """n, rows, text_0, ...: the rows of the most frequent value, or of several columns' together, and of all; its text.
+    """SELECT of n, rows, text_0, ...: the rows of the most frequent combination of values, all rows, and its texts.
 
-    Of equally frequent ones the first by its text, NULL last.
+    Of equally frequent ones the first by its texts is taken, NULL last.
     """
     names = [f"value_{index}" for index in range(len(bounds))]
     counted = exp.select(
@@ -205,14 +212,14 @@ def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Se
     return query.order_by(*order, copy=False).limit(1, copy=False)
 
 
-# Random worlds: what figures about a part of the rows rest on, where any row of it may have any of its values.
+# Random worlds: the assumption that any row of a part of the rows may have any of its values.
 #
 # Bacchus, Grove, Halpern and Koller, From statistical knowledge bases to degrees of belief (1996). Kifer, Attacks on
 # privacy and deFinetti's theorem (2009), learns from all parts together instead.
 
 
 def of_buckets(sensitive: Sequence[str]) -> Assumption:
-    """Returns the assumption that is made where the values of these columns are dealt out in buckets."""
+    """Returns the assumption behind buckets in which the values of these columns are assigned to any of the rows."""
     return _random_worlds(
         "Each way to deal the sensitive values of a bucket out to its rows",
         "how they go with the other columns in all buckets together",
@@ -221,7 +228,7 @@ def of_buckets(sensitive: Sequence[str]) -> Assumption:
 
 
 def of_groups() -> Assumption:
-    """Returns the assumption that is made where groups of rows of several tables are associated."""
+    """Returns the assumption behind associated groups of rows of several tables."""
     return _random_worlds(
         "Each way to match the rows of the groups that the association ties",
         "how the columns of a CONFIDENTIAL set go together in all groups",

@@ -1,4 +1,4 @@
-"""Buckets of rows: their numbers, drawn, and rows that are dealt out to buckets at random."""
+"""Queries for buckets of rows: their random numbers, and rows that are assigned to buckets at random."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sqlanon.sql.cells.cells import row_number
 
 
 def bucket_numbers(points: str, draw: str) -> exp.Select:
-    """region, bucket, rows: the regions of the points, with numbers from 1 in an order that was drawn."""
+    """SELECT of region, bucket, rows: the regions of the points, with bucket numbers from 1 in random order."""
     counted = exp.select(column("region"), alias(total(column("n")), "rows")).from_(relation(points))
     counted.group_by(column("region"), copy=False)
     drawn = exp.select(exp.Star(), alias(f.call(draw, 0), "draw")).from_(counted.subquery("counted"), copy=False)
@@ -35,29 +35,29 @@ def bucket_numbers(points: str, draw: str) -> exp.Select:
 
 
 def sizes(numbers: str) -> exp.Select:
-    """Counts the buckets, and the rows of the smallest and of the largest."""
+    """SELECT of the number of buckets, and of the rows of the smallest and of the largest."""
     rows = column("rows")
     figures = (f.min(rows), f.max(rows.copy()))
     return exp.select(f.count(), *map(or_zero, figures)).from_(relation(numbers))
 
 
 def dealt_at_random(points: Points, cells: str, size: int, draw: str) -> exp.Select:
-    """slot, ranks, and what points carry, of every row: slots of `size` rows or a few more, drawn.
+    """SELECT of slot, ranks and carried columns of every row: random slots of at least `size` rows.
 
-    With fewer rows than that there is one slot.
+    With fewer rows there is one slot.
     """
     ranks = [alias(points.rank(index), rank_of(index)) for index in range(len(points.layout.fields))]
     return _slotted(points.made(cells), size, draw).select(*ranks, *points.carried(), copy=False)
 
 
 def rows_at_random(source: exp.Table, size: int, draw: str) -> exp.Select:
-    """slot, row: every row of the source by its number, in slots as those of `dealt_at_random`."""
+    """SELECT of slot, row: every row number of the source, in slots as those of `dealt_at_random`."""
     rows = exp.select(alias(row_number(), "row")).from_(named(source, "source"), copy=False)
     return _slotted(rows, size, draw).select(column("row"), copy=False)
 
 
 def _slotted(rows: exp.Select, size: int, draw: str) -> exp.Select:
-    """slot: that of each of the rows, in an order that is drawn; more of their columns can be selected."""
+    """SELECT of slot: the random slot of each of the rows; more of their columns can be selected."""
     drawn = exp.select(exp.Star(), alias(f.call(draw, 0), "draw")).from_(rows.subquery("point"), copy=False)
     number = window(f.row_number(), order=order_by(ascending(column("draw")))) - 1
     slots_there = f.greatest(literal(1), window(f.count()) // size)
@@ -68,15 +68,15 @@ def _slotted(rows: exp.Select, size: int, draw: str) -> exp.Select:
 
 
 def slots(rows: str) -> exp.Select:
-    """slot, region, is_new: every slot is a region by itself, which has the slot's number."""
+    """SELECT of slot, region, is_new: every slot as a region of its own, with the slot's number."""
     query = exp.select(column("slot"), alias(column("slot"), "region"), alias(exp.true(), "is_new"))
     return query.distinct(copy=False).from_(relation(rows))
 
 
 def in_slots(points: Points, rows: str, slots: str, name: str, *, new: bool = False) -> exp.Select:
-    """The rows of `dealt_at_random` with their region under this name, ranks, and what points carry.
+    """SELECT of the rows of `dealt_at_random`: their region under this name, ranks, and carried columns.
 
-    With `new`, only those of new regions.
+    With `new`, only rows of new regions.
     """
     names = [*map(rank_of, range(len(points.layout.fields))), *(part.alias for part in points.carried())]
     query = exp.select(alias(column("region", "slot"), name), *(column(part, "row") for part in names))
@@ -86,16 +86,17 @@ def in_slots(points: Points, rows: str, slots: str, name: str, *, new: bool = Fa
 
 
 def points_by_number(rows: str, slots: str) -> exp.Select:
-    """region, row, n: each row of `rows_at_random`, a point by itself."""
+    """SELECT of region, row, n: each row of `rows_at_random`, as a point of its own."""
     query = exp.select(column("region", "slot"), column("row", "row"), alias(literal(1), "n"))
     query.from_(relation(rows, as_="row"), copy=False)
     return query.join(relation(slots, as_="slot"), on=same("slot", "row", "slot"), copy=False)
 
 
 def merged(slots: str, violating: str, level: int) -> exp.Select:
-    """The slots, of which those of a block are one new region where one of the block's regions violates.
+    """SELECT of the slots; if a region of a block violates, all slots of the block become one new region.
 
-    A block of this level has two blocks of the level before: slots whose numbers are the same but for `level` bits.
+    A block of this level consists of two blocks of the level before: slots whose numbers differ in the last `level`
+    bits only.
     """
     block = paren(infix(column("region", "slot"), ">>", level))
     hit = exp.select(alias(block, "block")).distinct(copy=False).from_(relation(slots, as_="slot"))

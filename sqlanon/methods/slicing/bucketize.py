@@ -1,4 +1,4 @@
-"""Puts rows into buckets that meet every requirement: Mondrian's regions, or rows drawn at random."""
+"""Puts rows into buckets that meet every requirement: Mondrian's regions, or random rows."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from sqlanon.sql.build.names import relation
 
 @dataclass(frozen=True)
 class Bucketed:
-    """`points` is a temporary table of the rows, by region; if `single`, each stands for one row, else for its `n`.
+    """Rows in buckets: `points` is a temporary table of the rows, by region; a point is one row if `single`, else `n`
+    rows.
 
-    If `by_number`, a point is the number of a row of the source, and no more; if `by_value`, it has the values of a row
-    that is published. `partition` are the regions, where rows were put into buckets by these.
+    If `by_number`, a point has only the number of a row of the source; if `by_value`, it has the row's published
+    values. `partition` has the regions, if buckets are regions.
     """
 
     points: str
@@ -37,16 +38,18 @@ class Bucketed:
 
 
 def by_regions(task: Task, points: Points) -> Bucketed:
-    """Mondrian's regions: the widest attribute is cut at its median, as long as both halves meet the requirements."""
+    """Makes buckets of Mondrian's regions: the widest attribute is cut at its median while both halves meet the
+    requirements.
+    """
     partition = solve(task, BUCKETS, points)
     return Bucketed(partition.points, points.single, partition=partition)
 
 
 def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Select], exp.Select] | None) -> Bucketed:
-    """Slots of `size` rows drawn at random, put together two by two while one of them violates a requirement.
+    """Makes random slots of `size` rows, and merges pairs of them while one violates a requirement.
 
-    `matching` returns from rows by region the regions that violate what is asked of all of them together. All rows as
-    one region have to meet all that is required.
+    `matching` returns, from rows by region, the regions that violate a requirement on all of them together. All rows as
+    one region must meet all requirements.
     """
     scratch, cells = task.scratch, task.encoded
     points = replace(points, single=True)
@@ -67,7 +70,7 @@ def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Sel
 
 
 def by_number(task: Task, parts: Parts, size: int) -> Bucketed:
-    """Makes buckets by number for rows of any number of attributes, which no cells have."""
+    """Makes random buckets of row numbers, for sources with too many attributes for cells."""
     scratch, policy = task.scratch, task.policy
     with registered(task.engine, "random_draw") as draw:
         rows = scratch.table("rows_in_slots", bucket_sql.rows_at_random(relation(policy.relation), size, draw))
@@ -80,7 +83,7 @@ def by_number(task: Task, parts: Parts, size: int) -> Bucketed:
 
 
 def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | None]) -> str:
-    """The temporary relation of the slots of rows, put together two by two while `violating` returns a region."""
+    """The temporary relation of the slots of rows, merged in pairs while `violating` returns a region."""
     scratch = task.scratch
     slots = scratch.rows("slots", bucket_sql.slots(rows))
     number, level = rows_in(task, slots), 0
@@ -96,16 +99,16 @@ def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | N
 
 
 def rows_by_region(points: str) -> exp.Select:
-    """All columns of the rows that `Bucketed` has."""
+    """SELECT of all columns of the rows of `Bucketed`."""
     return exp.select(exp.Star()).from_(relation(points))
 
 
 def bucket_numbers(task: Task, points: str) -> str:
-    """The temporary relation of the buckets' numbers, drawn by the operating system: region, bucket, rows."""
+    """The temporary relation of the buckets' random numbers: region, bucket, rows."""
     with registered(task.engine, "random_draw") as draw:
         return task.scratch.table("numbers", bucket_sql.bucket_numbers(points, draw))
 
 
 def rows_in(task: Task, table: str) -> int:
-    """The number of rows of a temporary table."""
+    """Counts the rows of a temporary table."""
     return int(task.engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])

@@ -1,4 +1,4 @@
-"""Chooses the attributes of each slice: those that the user names, each by itself, or those that correlate."""
+"""Chooses the attributes of each column: those that the user names, each by itself, or those that correlate."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from sqlanon.methods.slicing.options import (
 )
 from sqlanon.sql.build.names import relation
 
-# Medoids: the attributes that others lie nearest to, and PAM, a search for them.
+# Medoids, the attributes nearest to the others of their clusters, and PAM, a search for them.
 #
 # Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2; Slicing (2012), section 4.1, clusters attributes so.
 
 
-# Distances are added up as whole numbers of the 12th digit. They are compared to the 9th: what makes sums equal that
+# Distances are added up as whole numbers of the 12th digit, and compared to the 9th. So sums are equal that
 # are equal in fractions, such as three thirds and two halves.
 _UNITS = 10**12
 _COARSE = 1000
@@ -43,9 +43,10 @@ _Matrix = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Clustering:
-    """The medoids in ascending order, the members of each one's cluster, and the sum of all distances to the nearest.
+    """The medoids in ascending order, the members of each one's cluster, and the sum of all distances to the nearest
+    medoid.
 
-    `exhaustive` tells whether all sets of medoids were looked at, so that none has a lesser sum.
+    `exhaustive` is true if all sets of medoids were examined, so none has a smaller sum.
     """
 
     medoids: tuple[int, ...]
@@ -55,12 +56,12 @@ class Clustering:
 
 
 def medoids(distances: Sequence[Sequence[float]], count: int) -> Clustering:
-    """The `count` items with the least sum of distances to the nearest of them, and who is nearest to which.
+    """Finds the `count` items with the least sum of distances to the nearest of them, and their clusters.
 
     `distances` is a symmetric matrix with zeros in its diagonal. Of equal sums the set that comes first in the items'
-    order is taken, and of equally near medoids the first; a medoid lies in its own cluster. There are never more
-    medoids than items. Where there are too many sets to look at, PAM looks for one that no exchange of a medoid for
-    another item makes better.
+    order is taken, and of equally near medoids the first; a medoid is in its own cluster. There are never more medoids
+    than items. If there are too many sets to examine, PAM finds one that no exchange of a medoid for another item
+    improves.
     """
     rows = [[round(distance * _UNITS) for distance in row] for row in distances]
     count = min(count, len(rows))
@@ -76,7 +77,7 @@ def medoids(distances: Sequence[Sequence[float]], count: int) -> Clustering:
 
 
 def nearest(distances: Sequence[Sequence[float]], item: int, among: Sequence[int]) -> int:
-    """The one of the other items that is nearest to an item; of equally near ones the first."""
+    """The item in `among` that is nearest to an item; of equally near ones the first."""
     return min(among, key=lambda other: _rounded(round(distances[item][other] * _UNITS)))
 
 
@@ -91,7 +92,7 @@ def _by_exchanges(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
 
 
 def _best_set(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
-    """The best of all sets, the first of equal ones: they are looked at in the items' order."""
+    """The best of all sets, the first of equal ones in the items' order."""
 
     def cost(members: tuple[int, ...]) -> int:
         return _cost(rows, members)
@@ -100,13 +101,13 @@ def _best_set(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
 
 
 def _cost(rows: Sequence[_Row], members: Sequence[int]) -> int:
-    """The sum of the distances to the nearest of these items, as it is compared."""
+    """The rounded sum of the distances to the nearest of these items, for comparisons."""
     first, *others = (rows[member] for member in members)
     return _rounded(sum(map(min, first, *others) if others else first))
 
 
 def _built(rows: _Matrix, count: int) -> tuple[int, ...]:
-    """PAM's first phase: one medoid after the other, each the item that lowers the sum most."""
+    """PAM's first phase: adds one medoid after the other, each the item that lowers the sum most."""
     members: list[int] = []
     reached: _Distances | None = None
     for _ in range(count):
@@ -117,8 +118,9 @@ def _built(rows: _Matrix, count: int) -> tuple[int, ...]:
 
 
 def _best_beside(rows: _Matrix, reached: _Distances | None, members: Sequence[int]) -> tuple[int, int]:
-    """The item, none of the members, with the least sum, as it is compared, if it is a medoid beside those by which
-    `reached` is reached; and that sum. Of equal ones the first.
+    """The nonmember whose addition gives the least sum, and that sum, rounded; of equal ones the first.
+
+    `reached` has the distances to the nearest of the medoids that stay.
     """
     sums = (rows if reached is None else np.minimum(rows, reached)).sum(axis=1)
     compared = (sums + _COARSE // 2) // _COARSE
@@ -128,7 +130,9 @@ def _best_beside(rows: _Matrix, reached: _Distances | None, members: Sequence[in
 
 
 def _exchanged(rows: _Matrix, members: tuple[int, ...]) -> tuple[int, ...]:
-    """PAM's second phase: the exchange of a medoid for another item that lowers the sum most, while there is one."""
+    """PAM's second phase: exchanges a medoid for another item, the pair that lowers the sum most, while there is
+    one.
+    """
     cost = _rounded(int(rows[list(members)].min(axis=0).sum()))
     while len(members) < len(rows):
         best, best_cost = members, cost
@@ -146,12 +150,12 @@ def _exchanged(rows: _Matrix, members: tuple[int, ...]) -> tuple[int, ...]:
 
 # The columns of a slicing, found by correlation (Slicing 2012, section 4.1).
 #
-# In the paper the cluster with the sensitive attribute becomes its column, whatever that does to diversity. Here an
+# In the paper the cluster with the sensitive attribute becomes its column, even if diversity fails. Here an
 # attribute joins the sensitive column only where the requirements can then still be met.
 
 
 INFEASIBLE = "with it in the sensitive column the whole table as one bucket does not meet the requirements"
-# Correlations that are equal to so many digits are taken for equal.
+# The number of digits to which correlations are compared.
 _DIGITS = 9
 
 Feasible = Callable[[tuple[str, ...]], bool]
@@ -159,12 +163,12 @@ Feasible = Callable[[tuple[str, ...]], bool]
 
 @dataclass(frozen=True)
 class FoundColumns:
-    """Columns of attributes, how they were found, and what could not be in the sensitive one.
+    """Columns of attributes, the figures of their clustering, and the attributes left out of the sensitive column.
 
     `columns` have their attributes in the policy's order; they are in the order of their first attributes, the
-    sensitive column last. `left_out` has the attributes that were to join the sensitive column, each with the reason
-    why it did not. `cost` is the sum of distances to the medoids, before attributes were left out, and `exhaustive`
-    whether all sets of medoids were looked at.
+    sensitive column last. `left_out` has the attributes that should have joined the sensitive column, each with the
+    reason why it did not. `cost` is the sum of distances to the medoids before attributes were left out, and
+    `exhaustive` is true if all sets of medoids were examined.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -183,14 +187,14 @@ def found_columns(
     sensitive_attributes: int | None,
     feasible: Feasible,
 ) -> FoundColumns:
-    """Returns at most `columns` columns of the attributes; one more where no other column than the sensitive one
-    remains.
+    """Returns at most `columns` columns of the attributes; one more if only the sensitive column would remain.
 
-    All `sensitive` attributes are in the last column. With `sensitive_attributes` so many less one of the others stand
-    with them, those that correlate most among those that are `feasible`, and the rest is clustered. Without it all
-    attributes are clustered, and what is in a cluster with a sensitive attribute stands with them if it is `feasible`;
-    else it goes to the nearest medoid of another column. `feasible` tells of some of the other attributes, in the
-    policy's order, whether the whole table as one bucket meets the requirements with them in the sensitive column.
+    All `sensitive` attributes are in the last column. With `sensitive_attributes`, the last column also gets that
+    number minus one of the other attributes, those of greatest correlation that are `feasible`, and the rest is
+    clustered. Without it all attributes are clustered; an attribute in a cluster with a sensitive one joins the last
+    column if that is `feasible`, otherwise the nearest medoid of another column. `feasible` returns whether the whole
+    table as one bucket meets the requirements with the given attributes, in the policy's order, in the sensitive
+    column.
     """
     names = [name for name in correlations.names if name in {*sensitive, *others}]
     if not sensitive or sensitive_attributes is None:
@@ -211,7 +215,7 @@ def correlation_with(correlations: Correlations, sensitive: Sequence[str], name:
 def _clustered(
     correlations: Correlations, names: Sequence[str], sensitive: Sequence[str], columns: int, feasible: Feasible
 ) -> FoundColumns:
-    """Clusters of all attributes; those with a sensitive one are united, as far as that is feasible."""
+    """Clusters all attributes; clusters with a sensitive one are united, as far as that is feasible."""
     distances = correlations.distances(names)
     clustering = medoids(distances, columns)
     clusters = {
@@ -233,8 +237,8 @@ def _clustered(
 def _accepted(
     correlations: Correlations, sensitive: Sequence[str], candidates: Sequence[str], most: int, feasible: Feasible
 ) -> tuple[list[str], list[str]]:
-    """Returns at most so many of the candidates, by descending correlation, and those before the last that are not
-    feasible.
+    """Returns at most `most` candidates by descending correlation, and the infeasible ones found before the last of
+    them.
     """
     order = sorted(candidates, key=lambda name: -round(correlation_with(correlations, sensitive, name), _DIGITS))
     joined: list[str] = []
@@ -277,10 +281,10 @@ Contingency = Callable[[Task, int], Correlations]
 
 
 def choose_columns(task: Task, options: Options, contingency: Contingency) -> tuple[Columns, Reasons]:
-    """The sets of attributes, and rows of (item, detail) that say how they were found.
+    """Chooses the columns; returns the sets of attributes, and rows of (item, detail) that explain them.
 
-    `contingency` computes phi2 of the published attributes, of which numbers are cut into so many intervals.
-    Raises PolicyError for COLUMNS that do not fit the policy, and beside arguments that say how columns are found.
+    `contingency` computes phi2 of the published attributes, with numbers cut into the given number of intervals. Raises
+    PolicyError for COLUMNS that do not fit the policy, and for COLUMNS with arguments about finding columns.
     """
     if task.columns or task.each_apart:
         _require_no_arguments(options)
@@ -307,7 +311,7 @@ def choose_columns(task: Task, options: Options, contingency: Contingency) -> tu
 
 
 def _correlations(task: Task, options: Options, contingency: Contingency) -> Correlations:
-    """Computes the correlations of the attributes. Raises PolicyError without ratings in the policy, or with too many
+    """Computes the correlations of the attributes. Raises PolicyError for ratings without PIVOT, and for too many
     attributes.
     """
     policy, published = task.policy, task.policy.published
@@ -330,7 +334,7 @@ def _correlations(task: Task, options: Options, contingency: Contingency) -> Cor
 
 
 def contingency_of_source(task: Task, intervals: int) -> Correlations:
-    """Phi2 of the published attributes, from the rows of the source."""
+    """The phi2 of the published attributes, from the rows of the source."""
     source = relation(task.policy.relation)
     return mean_square_contingency(task.engine, task.scratch, source, task.policy.published, intervals)
 
@@ -357,7 +361,9 @@ def _reasons(clustered: FoundColumns) -> Iterator[tuple[str, str]]:
 
 
 def _matrix(correlations: Correlations) -> Iterator[tuple[str, str]]:
-    """Yields the correlation of each pair of attributes, in one row for each attribute but the last."""
+    """Yields rows of (item, detail) with the correlation of each pair of attributes, a row for each attribute except
+    the last.
+    """
     names = correlations.names
     for index, name in enumerate(names[:-1]):
         pairs = (f"{other} {correlations.between(name, other):.4f}" for other in names[index + 1 :])

@@ -45,16 +45,16 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.cells.value_ranks import is_number
 
-# Sums of doubles depend on the order of their parts, which threads decide: so many digits do not.
+# The number of digits of a sum of doubles that do not depend on the order of its parts, which threads decide.
 _DIGITS = 12
 
 
 @dataclass(frozen=True)
 class Correlations:
-    """phi2 of every two of some attributes, from 0 for independent ones to 1, in the policy's order.
+    """The phi2 of each pair of attributes, from 0 (independent) to 1, in the policy's order.
 
-    `pairs` has them by the indexes of both, the lower one first; `values` how many distinct values, or intervals with a
-    value, each attribute has. Other measures from 0 to 1 than phi2 are told by `measure`.
+    `pairs` maps the indexes of both attributes, the lower one first, to phi2. `values` has each attribute's number of
+    distinct values, or of intervals with a value. `measure` names the measure if it is not phi2.
     """
 
     names: tuple[str, ...]
@@ -67,12 +67,12 @@ class Correlations:
         return {name: index for index, name in enumerate(self.names)}
 
     def between(self, first: str, second: str) -> float:
-        """The measure of two attributes."""
+        """The measure of a pair of attributes."""
         low, high = sorted((self._index[first], self._index[second]))
         return self.pairs[low, high]
 
     def distances(self, names: Sequence[str]) -> list[list[float]]:
-        """1 less the measure of every two of these attributes, a matrix in their order; 0 of an attribute to itself."""
+        """The matrix of 1 minus the measure of each pair of these attributes, in their order; 0 in the diagonal."""
         indexes = [self._index[name] for name in names]
         return [[0.0 if a == b else 1 - self.pairs[min(a, b), max(a, b)] for b in indexes] for a in indexes]
 
@@ -85,10 +85,10 @@ def mean_square_contingency(
     intervals: int,
     weight: str | None = None,
 ) -> Correlations:
-    """phi2 of every two of the attributes, over the rows of the source; `weight` is its column of how many each is.
+    """Computes phi2 of each pair of attributes over the rows of the source; `weight` is its column of row counts.
 
-    Numbers, dates and timestamps count as the interval in which they lie, of `intervals` of equal width; NULL is a
-    value. phi2 is 0 with an attribute that has a single value, and without rows. It is rounded to 12 digits.
+    Numbers, dates and timestamps count as one of `intervals` intervals of equal width; NULL is a value. phi2 is 0 for
+    an attribute with a single value, and without rows. It is rounded to 12 digits.
     """
     names = tuple(bound.column for bound in bounds)
     if not names:
@@ -103,7 +103,7 @@ def mean_square_contingency(
 
 
 def _phi2(total: float, least_values: int) -> float:
-    """phi2 from the sum of f_ij^2 / (f_i f_j)."""
+    """The phi2 of a pair, from the sum of f_ij^2 / (f_i f_j) and the smaller number of values."""
     if least_values <= 1:
         return 0.0
     return min(1.0, max(0.0, round((total - 1) / (least_values - 1), _DIGITS)))
@@ -116,7 +116,7 @@ def _code_name(index: int) -> str:
 def _cells(
     source: exp.Table, bounds: Sequence[BoundAttribute], intervals: int, weight: str | None = None
 ) -> exp.Select:
-    """code_0, ... and n: the distinct combinations of the attributes' codes, with their numbers of rows."""
+    """SELECT of code_0, ..., n: the distinct combinations of the attributes' codes, with their numbers of rows."""
     codes = [code_of(bound, index, intervals) for index, bound in enumerate(bounds)]
     columns = [alias(code.code, _code_name(index)) for index, code in enumerate(codes)]
     rows = f.count() if weight is None else total(column(weight, "source"))
@@ -128,10 +128,11 @@ def _cells(
 
 
 def _counted(cells: str, count: int, size: int) -> exp.Select:
-    """first, second, first_code, second_code, n: the rows with codes of every two attributes, if `size` is 2.
+    """SELECT of first, second, first_code, second_code, n: the rows of each pair of codes of two attributes, for `size`
+    2.
 
-    If it is 1, the rows with codes of every single attribute, which is the first and the second one. All are counted
-    in one grouping: a query for each takes longer to plan than to run.
+    For `size` 1, the rows of each code of a single attribute, which is both first and second. One grouping counts all:
+    a query for each would take longer to plan than to run.
     """
     codes = [column(_code_name(index)) for index in range(count)]
     sets: list[exp.Expr] = [
@@ -153,7 +154,9 @@ def _counted(cells: str, count: int, size: int) -> exp.Select:
 
 
 def _sums(cells: str, count: int) -> exp.Query:
-    """first, second, total: the sum of f_ij^2 / (f_i f_j) of two attributes, the number of values of one and itself."""
+    """SELECT of first, second, total: the sum of f_ij^2 / (f_i f_j) of two attributes, or the number of values of
+    one.
+    """
     query: exp.Query = _summed(f.count(), relation("marginal", as_="pair"))
     if count > 1:
         # (n_ij / n)^2 / (n_i / n * n_j / n) needs no n.
@@ -167,7 +170,7 @@ def _sums(cells: str, count: int) -> exp.Query:
 
 
 def _summed(total: exp.Expr, rows: exp.Table | exp.Subquery) -> exp.Select:
-    """The total of every two attributes in a relation that is called `pair`."""
+    """SELECT of the total of each pair of attributes in the relation `pair`."""
     attributes = [column(name, "pair") for name in ("first", "second")]
     query = exp.select(*attributes, alias(cast(total, "DOUBLE"), "total")).from_(rows, copy=False)
     return query.group_by(*(attribute.copy() for attribute in attributes), copy=False)
@@ -183,7 +186,7 @@ def _summed(total: exp.Expr, rows: exp.Table | exp.Subquery) -> exp.Select:
 # The type of codes is that of hashes. The intervals' are numbered from _FIRST.
 _TYPE = "UBIGINT"
 _NULL, _INFINITE, _MINUS_INFINITE, _NAN, _FIRST = range(5)
-# From here on doubles are made smaller, so that neither their difference nor its multiple is infinite.
+# Above this size doubles are scaled down, so neither their difference nor its multiple is infinite.
 _LARGE = 1e290
 _SMALLER = 2.0**-64
 _MOST_DIGITS = 38
@@ -193,8 +196,8 @@ _MOST_DIGITS = 38
 class Code:
     """The codes of an attribute's values: equal codes for equal values, or for values in one interval.
 
-    `range_columns` are aggregates over all rows, to be read by `code` from the relation `range`, which has one row;
-    `code` reads the attribute from the relation `source`. Neither is NULL for any value.
+    `range_columns` are aggregates over all rows, which `code` reads from the one row of the relation `range`; `code`
+    reads the attribute from the relation `source`, and is never NULL.
     """
 
     code: exp.Expr
@@ -203,9 +206,9 @@ class Code:
 
 @dataclass(frozen=True)
 class _Number:
-    """A value as a finite number in a type that has room for differences, NULL for other values.
+    """A value as a finite number, in a type with room for differences; NULL for other values.
 
-    `scale` is the number of decimals, `wide` whether even this type may be too small for a difference.
+    `scale` is the number of decimals. `wide` is true if even this type may be too small for a difference.
     """
 
     value: exp.Expr
@@ -218,8 +221,8 @@ class _Number:
 def code_of(bound: BoundAttribute, index: int, intervals: int) -> Code:
     """The code of the attribute with this index: numbers and times are cut into intervals of [least, greatest].
 
-    The last interval is closed. NULL, NaN and the infinite values have a code each. Other types have a 64-bit hash of
-    the value, so that two values are taken for the same with a chance of 1 in 2^64.
+    The last interval is closed. NULL, NaN and the infinite values have a code each. Values of other types have a 64-bit
+    hash; two of them collide with probability 2^-64.
     """
     value = published_value(bound, "source")
     number = _number(bound, value)
@@ -250,7 +253,7 @@ def _infinity(bound: BoundAttribute, name: str) -> exp.Expr:
 
 
 def _number(bound: BoundAttribute, value: exp.Expr) -> _Number | None:
-    """The value as a number; None for what is neither a number nor a time."""
+    """The value as a number; None for a type of neither numbers nor times."""
     kind = bound.published_type.upper()
     if kind == "DATE":
         start = cast(literal("1970-01-01"), "DATE")
@@ -273,7 +276,7 @@ def _number(bound: BoundAttribute, value: exp.Expr) -> _Number | None:
 def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
     """Returns the difference of two values as DOUBLE, in units of the last decimal.
 
-    Doubles of a column with very large ones, between `low` and `high`, are all made smaller by the same factor.
+    Doubles of a column with very large values, from `low` to `high`, are all scaled down by the same factor.
     """
     upper, lower = upper.copy(), lower.copy()
     if number.floating:
@@ -291,7 +294,7 @@ def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr
     return difference
 
 
-# How alike respondents rate items (Slicing 2012, section 7): those who rated both alike, among who rated either.
+# The similarity of ratings (Slicing 2012, section 7): the share of equal ratings among those who rated either item.
 #
 # Sim(a, b) = respondents with both ratings, which are equal / respondents with one of the two. It is made of the long
 # table by one join with itself: the wide one has mostly NULLs.
@@ -300,9 +303,9 @@ def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr
 def equal_ratings(
     engine: Engine, scratch: Scratch, long_table: LongTable, bounds: Sequence[BoundAttribute]
 ) -> Correlations:
-    """Sim of every two of the attributes, which are items of the long table; 0 where nobody rated either.
+    """Computes Sim of each pair of attributes, which are items of the long table; 0 if nobody rated either.
 
-    A rating that is NULL is none. A long table has one rating of an item by a respondent.
+    A NULL rating is no rating. A long table has at most one rating of an item by a respondent.
     """
     coded = scratch.table("coded_ratings", _coded(long_table))
     index = {fold(bound.column): number for number, bound in enumerate(bounds)}
@@ -322,7 +325,7 @@ def equal_ratings(
 
 
 def _coded(long_table: LongTable) -> exp.Select:
-    """respondent, item, name, rating: the ratings, with numbers for the respondents and the items."""
+    """SELECT of respondent, item, name, rating: the ratings, with numbers for the respondents and the items."""
     name = as_text(column(long_table.item))
     who = [column(name) for name in long_table.respondents]
     person: exp.Expr = who[0]
@@ -338,14 +341,16 @@ def _coded(long_table: LongTable) -> exp.Select:
 
 
 def _items(coded: str) -> exp.Select:
-    """item, name, rated: by how many respondents each item is rated."""
+    """SELECT of item, name, rated: the number of respondents who rated each item."""
     keys = [column("item"), column("name")]
     query = exp.select(*keys, alias(f.count(), "rated")).from_(relation(coded), copy=False)
     return query.group_by(*(key.copy() for key in keys), copy=False)
 
 
 def _pairs(coded: str) -> exp.Select:
-    """first, second, equal, both: how many respondents rated two items alike, and how many both, where any did both."""
+    """SELECT of first, second, equal, both: the respondents who rated two items equally, and who rated both, if any
+    did.
+    """
     keys = [column("item", "first"), column("item", "second")]
     alike = column("rating", "first").eq(column("rating", "second"))
     counts = [alias(filtered(f.count(), alike), "equal"), alias(f.count(), "both")]

@@ -1,7 +1,8 @@
-"""Whether all rows as one bucket meet what is required, and what stands in the way.
+"""Checks whether all rows as one bucket meet the requirements, and explains why they do not.
 
-A union of buckets that satisfy satisfies: for each value of the sensitive column's other attributes it is a mixture. So
-there are such buckets iff the whole table is one (Slicing, section 4.3, where the whole table is not asked).
+A union of satisfying buckets satisfies, because it is a mixture for each value of the sensitive column's other
+attributes. So satisfying buckets exist iff the whole table is one (Slicing, section 4.3, which does not check the whole
+table).
 """
 
 from __future__ import annotations
@@ -40,16 +41,16 @@ from sqlanon.sql.classes.normal_relations import Background, relations_of, sensi
 from sqlanon.sql.classes.rows import Rows, class_label, relation_names
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
-# The rows of the source themselves in their buckets, where they lie on another engine than the cells.
+# Queries for the source's rows in their buckets, if they are on another engine than the cells.
 #
-# In DuckDB what is published is read off the cells, or found by the numbers of rows. Rows in many parts have no
+# In DuckDB, published values come from the cells or from the numbers of rows. Distributed rows have no
 # numbers,
-# and as many as those of a source are not to be made of cells: they keep their values, and are joined with the
+# and rebuilding a whole source from cells would be slow: so rows keep their values, and are joined with the
 # regions.
 
 
 def value_name(index: int) -> str:
-    """The column with a row's value of the published attribute at this index."""
+    """The name of the column with a row's value of the published attribute at this index."""
     return f"value_{index}"
 
 
@@ -63,7 +64,9 @@ def _values(policy: BoundPolicy) -> list[exp.Alias]:
 
 
 def rows_in_regions(policy: BoundPolicy, regions: str) -> exp.Select:
-    """region, value_0, ...: the rows of the source by region; `regions` is a table of `region_labels.region_map`."""
+    """SELECT of region, value_0, ...: the rows of the source by region; `regions` is a table of
+    `region_labels.region_map`.
+    """
     query = exp.select(column("region", "row_region"), *_values(policy))
     query.from_(relation(policy.relation, as_="source"), copy=False)
     alike = [
@@ -75,37 +78,37 @@ def rows_in_regions(policy: BoundPolicy, regions: str) -> exp.Select:
 
 
 def drawn_rows(policy: BoundPolicy, draw: str) -> exp.Select:
-    """draw, value_0, ...: the rows of the source, each with a draw."""
+    """SELECT of draw, value_0, ...: the rows of the source, each with a random number."""
     query = exp.select(alias(f.call(draw, 0), "draw"), *_values(policy))
     return query.from_(relation(policy.relation, as_="source"), copy=False)
 
 
 def rows_in_slots(policy: BoundPolicy, numbered: exp.Select, slots: int) -> exp.Select:
-    """slot, value_0, ...: the rows dealt out to so many slots by their `number`, which begins with 1."""
+    """SELECT of slot, value_0, ...: the rows assigned to `slots` slots by their `number`, which begins with 1."""
     slot = paren(infix(column("number"), "-", 1)) % literal(slots)
     query = exp.select(alias(big(slot), "slot"), *map(column, _names(policy)))
     return query.from_(numbered.subquery("numbered", copy=False), copy=False)
 
 
 def rows_of_slots(policy: BoundPolicy, rows: str, slots: str) -> exp.Select:
-    """region, value_0, ...: the rows of `rows_in_slots` by the regions of their slots."""
+    """SELECT of region, value_0, ...: the rows of `rows_in_slots` by the regions of their slots."""
     query = exp.select(column("region", "slot"), *(column(name, "row") for name in _names(policy)))
     query.from_(relation(rows, as_="row"), copy=False)
     return query.join(relation(slots, as_="slot"), on=same("slot", "row", "slot"), copy=False)
 
 
 def drawn_regions(points: str, draw: str) -> exp.Select:
-    """region, rows, draw: the regions of the rows, each with a draw."""
+    """SELECT of region, rows, draw: the regions with their numbers of rows and a random number."""
     counted = exp.select(column("region"), alias(f.count(), "rows")).from_(relation(points))
     counted.group_by(column("region"), copy=False)
     query = exp.select(column("region"), column("rows"), alias(f.call(draw, 0), "draw"))
     return query.from_(counted.subquery("counted", copy=False), copy=False)
 
 
-# Which buckets of rows violate a requirement: asked of the source's own values, as the published tables are asked.
+# The buckets that violate a requirement, computed from the source's own values as from the published tables.
 #
-# Cells have a place in their keys for each attribute, and thousands of attributes have none. Here a query reads the
-# columns alone that it is about.
+# Cells need bits in their keys for each attribute, too many for thousands of attributes. Here a query reads only the
+# columns that it needs.
 
 
 Parts = Mapping[str, Sequence[str]]
@@ -115,7 +118,7 @@ class BucketedRows:
     """The rows of a source with their regions: all of them in region 0, or those of new regions of temporary tables.
 
     `rows` has the slot of each row (slot, row), and `slots` the region of each slot (slot, region, is_new). If
-    `by_value`, `rows` has the values of each row in place of its number, those of `source_rows.rows_in_slots`.
+    `by_value`, `rows` has the values of each row in place of its number, as in `rows_in_slots`.
     """
 
     def __init__(
@@ -124,7 +127,7 @@ class BucketedRows:
         self.policy, self.rows, self.slots, self.by_value = policy, rows, slots, by_value
 
     def select(self, names: Mapping[str, str]) -> exp.Select:
-        """class_id, the region, and attributes of each row, under these names."""
+        """SELECT of class_id, the region, and attributes of each row, under these names."""
         attributes = {bound.column: (index, bound) for index, bound in enumerate(self.policy.published)}
         columns = [alias(self._value(*attributes[name]), to) for name, to in names.items()]
         source = named(relation(self.policy.relation), "source")
@@ -141,15 +144,15 @@ class BucketedRows:
         return query.where(column("is_new", "slot"), copy=False)
 
     def _value(self, index: int, bound: BoundAttribute) -> exp.Expr:
-        """A row's value of an attribute by its index among those that are published."""
+        """The expression of a row's value of an attribute, by its index among the published ones."""
         return column(value_name(index), "row") if self.by_value else published_value(bound, "source")
 
 
 def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequence[int] | None = None) -> exp.Query:
-    """region: the buckets with a class that violates a requirement, or one of those at the indexes `only`.
+    """SELECT of region: the buckets with a class that violates a requirement, or one of those at the indexes `only`.
 
-    A class of a requirement about a sensitive attribute is the rows of a bucket that agree on its `parts`; of any other
-    it is the bucket.
+    A class of a requirement on a sensitive attribute is the rows of a bucket that agree on its `parts`; of any other
+    requirement it is the bucket.
     """
     about: dict[tuple[str, ...], list[int]] = {}
     for index in range(len(task.requirements)) if only is None else only:
@@ -165,7 +168,9 @@ def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequen
 
 
 def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: Sequence[int]) -> exp.Query:
-    """region: the buckets that violate one of these requirements, whose classes agree on the columns `beside`."""
+    """SELECT of region: the buckets that violate one of these requirements, whose classes agree on the columns
+    `beside`.
+    """
     requirements = [task.requirements[index] for index in indexes]
     sensitive = list(dict.fromkeys(name for requirement in requirements for name in requirement.attributes))
     values = {name: f"value_{number}" for number, name in enumerate(sensitive)}
@@ -216,7 +221,7 @@ _BY_SHARES = "probabilistic_l_diversity"
 
 
 def beside(policy: BoundPolicy, columns: Columns) -> dict[str, tuple[str, ...]]:
-    """Returns, by sensitive attribute, the attributes beside it in its column that are not sensitive."""
+    """Returns, by sensitive attribute, the attributes of its column that are not sensitive."""
     sensitive = {bound.column for bound in policy.sensitive}
     return {
         name: tuple(other for other in names if other not in sensitive)
@@ -227,7 +232,9 @@ def beside(policy: BoundPolicy, columns: Columns) -> dict[str, tuple[str, ...]]:
 
 
 def is_feasible(task: Task, parts: Mapping[str, Sequence[str]], only: Sequence[int] | None = None) -> bool:
-    """Whether all rows as one bucket meet the requirements, or those at the indexes `only`; `parts` as in `beside`."""
+    """Whether all rows as one bucket meet the requirements, or those at the indexes `only`; `parts` is a result of
+    `beside`.
+    """
     return not _unmet(task, parts, only)
 
 
@@ -252,7 +259,7 @@ def _is_violated(task: Task, broken: exp.Query) -> bool:
 def require_feasible(task: Task, columns: Columns, promised_model: str) -> None:
     """Raises PrivacyViolation, with a way out, unless all rows as one bucket meet the requirements.
 
-    For the model that the method promises, it names the values that are most alike.
+    If a requirement has the model that the method promises, the error names the values with the greatest share.
     """
     parts = beside(task.policy, columns)
     if not (unmet := _unmet(task, parts)):
@@ -277,7 +284,7 @@ def require_feasible(task: Task, columns: Columns, promised_model: str) -> None:
 
 
 def _greatest_l(task: Task, requirements: Sequence[BoundRequirement]) -> str | None:
-    """The largest l of the l-diversity by shares, where that is all that is not met; None for other requirements."""
+    """The hint at the largest feasible l, if only l-diversity by shares is unmet; None for other requirements."""
     if any(requirement.question_name != _BY_SHARES for requirement in requirements):
         return None
     values = [frequent(task.engine, task.policy, requirement.attributes) for requirement in requirements]
@@ -288,7 +295,7 @@ def _greatest_l(task: Task, requirements: Sequence[BoundRequirement]) -> str | N
 
 
 def _way_out(task: Task, parts: Mapping[str, Sequence[str]], subject: str, unmet: Sequence[int]) -> str:
-    """Names the attribute to take out of the sensitive column."""
+    """Returns a hint that names the attribute to take out of the sensitive column."""
     others = parts[subject]
     for name in others:
         left = tuple(other for other in others if other != name)
@@ -300,9 +307,9 @@ def _way_out(task: Task, parts: Mapping[str, Sequence[str]], subject: str, unmet
 
 
 def _most_alike(task: Task, subject: str, others: Sequence[str]) -> str:
-    """The values beside which the most frequent sensitive value has the greatest share, with the share, as a clause.
+    """A clause on the values with which the most frequent sensitive value has the greatest share.
 
-    Values that fewer rows have than a class needs would tell of these few, and are not named.
+    Values of fewer rows than a class needs would reveal these few, and are not named.
     """
     bounds = {bound.column: bound for bound in task.policy.published}
     figures = task.engine.rows(_greatest_share(task.policy, bounds[subject], [bounds[name] for name in others]))
@@ -316,7 +323,9 @@ def _most_alike(task: Task, subject: str, others: Sequence[str]) -> str:
 
 
 def _greatest_share(policy: BoundPolicy, subject: BoundAttribute, others: Sequence[BoundAttribute]) -> exp.Select:
-    """n, rows, text, text_0, ...: the sensitive value with the greatest share beside the values of the others."""
+    """SELECT of n, rows, text, text_0, ...: the sensitive value with the greatest share given the values of the
+    others.
+    """
     names = [f"value_{index}" for index in range(len(others))]
     by_value = exp.select(
         alias(published_value(subject), "value"),

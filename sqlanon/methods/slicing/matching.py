@@ -1,7 +1,7 @@
 """Computes the probability p(t,s) of a sensitive value over all buckets that a row may be in (Slicing, section 3).
 
 Regions of Mondrian do not overlap, and each quasi-identifier is in a column. So a row matches its own region only, and
-p(t,s) is the share of s among what agrees with t there: each region is l-diverse iff everybody is.
+p(t,s) is the share of s among the rows that agree with t there. Each region is l-diverse iff every respondent is.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, infix, paren, same, total, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-# How likely each sensitive value is for somebody whose quasi-identifiers are known: p(t,s), of all rows at once.
+# The probability p(t,s) of each sensitive value for known quasi-identifiers, for all rows at once.
 #
 # Li, Li, Zhang and Molloy, Slicing (2012), definitions 6 and 7; a bucket counts with its rows, which the paper leaves
-# out. A row's columns are known by the codes of what each has besides sensitive values, `part_0`, ..., and its
+# out. A row has codes of each column's values that are not sensitive, `part_0`, ..., and of its
 # sensitive
-# values by theirs, `subject_0`, .... Regions stand for buckets.
+# values, `subject_0`, .... Regions are the buckets.
 
 
 # Shares are sums of quotients of whole numbers, in floating point.
@@ -32,10 +32,10 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class MatchingColumns:
-    """`parts` are the numbers of the columns that have something besides sensitive values.
+    """The columns by numbers: `parts` are the columns with attributes that are not sensitive.
 
-    `sensitive` has for each sensitive attribute the number of its subject and that of its column's part, None where the
-    column has sensitive values only.
+    `sensitive` has for each sensitive attribute the number of its subject and of its column's part, None for a column
+    of sensitive attributes only.
     """
 
     parts: Sequence[int]
@@ -47,7 +47,7 @@ def _rows(name: str) -> exp.Alias:
 
 
 def tuples(state: str, columns: MatchingColumns) -> exp.Select:
-    """tuple, part_0, ...: the combinations of known values that occur in the rows, numbered."""
+    """SELECT of tuple, part_0, ...: the numbered combinations of known values that occur in the rows."""
     names = [column(part_name(part)) for part in columns.parts]
     occurring = exp.select(*names).distinct(copy=False) if names else exp.select(alias(literal(0), "whole")).limit(1)
     occurring.from_(relation(state), copy=False)
@@ -56,9 +56,9 @@ def tuples(state: str, columns: MatchingColumns) -> exp.Select:
 
 
 def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
-    """tuple, region, rows, weight, part_i, n_i: the regions that a tuple matches.
+    """SELECT of tuple, region, rows, weight, part_i, n_i: the regions that a tuple matches.
 
-    A tuple matches a region where each of its parts occurs; `n_i` rows of the region have part i. The weight is
+    A tuple matches a region in which each of its parts occurs; `n_i` rows of the region have part i. The weight is
     proportional to the region's rows times f(t,B), the product of the shares of the parts.
     """
     size = exp.select(column("region"), _rows("rows")).from_(relation(state)).group_by(column("region"))
@@ -83,7 +83,9 @@ def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
 
 
 def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.Select:
-    """tuple, value, share: proportional to p(t,s) of every tuple that matches a region, and every value there."""
+    """SELECT of tuple, value, share: proportional to p(t,s) of every tuple that matches a region, and every value
+    there.
+    """
     value = column(subject_name(subject))
     key = [column("region"), *([column(part_name(part))] if part is not None else [])]
     counted = exp.select(*key, alias(value, "value"), _rows("n")).from_(relation(state))
@@ -100,7 +102,7 @@ def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.
 
 
 def violating(candidates: exp.Select, l: int) -> exp.Select:  # noqa: E741 - the papers' name
-    """tuple: those of which a value has p(t,s) > 1/l."""
+    """SELECT of tuple: the tuples for which a value has p(t,s) > 1/l."""
     most = infix(f.max(column("share")), "*", l)
     allowed = infix(f.sum(column("share")), "*", 1 + TOLERANCE)
     query = exp.select(column("tuple")).from_(candidates.subquery("candidate"), copy=False)
@@ -108,14 +110,14 @@ def violating(candidates: exp.Select, l: int) -> exp.Select:  # noqa: E741 - the
 
 
 def matched_regions(matches: str, violating: str) -> exp.Select:
-    """region: those that a violating tuple matches."""
+    """SELECT of region: the regions that a violating tuple matches."""
     broken = exp.select(column("tuple")).from_(relation(violating))
     query = exp.select(column("region")).distinct(copy=False).from_(relation(matches))
     return query.where(column("tuple").isin(query=broken), copy=False)
 
 
 def greatest(candidates: exp.Select) -> exp.Select:
-    """One figure: the greatest p(t,s) of all tuples and values; NULL without rows."""
+    """SELECT of one number: the greatest p(t,s) of all tuples and values; NULL without rows."""
     most = alias(f.max(column("share")) / f.sum(column("share")), "most")
     by_tuple = exp.select(most).from_(candidates.subquery("candidate"), copy=False).group_by(column("tuple"))
     return exp.select(f.max(column("most"))).from_(by_tuple.subquery("by_tuple"), copy=False)
@@ -123,9 +125,9 @@ def greatest(candidates: exp.Select) -> exp.Select:
 
 @dataclass(frozen=True)
 class Matching:
-    """The rows of a task with the codes of their columns, and what is asked of them.
+    """The rows of a task with the codes of their columns.
 
-    `points` carry `part` and `subject` of every column and sensitive attribute, behind those that requirements read.
+    `points` carry `part` and `subject` of every column and sensitive attribute, after those that requirements read.
     `slices` are the names of these by column.
     """
 
@@ -136,7 +138,7 @@ class Matching:
 
     @classmethod
     def of(cls, task: Task, columns: Sequence[Sequence[str]], points: Points) -> Matching:
-        """The rows in these columns of attributes; `points` are what is cut or drawn."""
+        """Extends `points`, which are cut or assigned to slots, by the codes of these columns of attributes."""
         first = len(points.subjects)
         sensitive = [bound.column for bound in task.policy.sensitive]
         quasi = {first + at: [name for name in names if name not in sensitive] for at, names in enumerate(columns)}
@@ -154,14 +156,16 @@ class Matching:
         return cls(task, extended, MatchingColumns(list(fields), by_attribute), slices)
 
     def violating_regions(self, rows: exp.Select, l: int) -> exp.Select:  # noqa: E741 - the papers' name
-        """region: those that somebody matches for whom a value is likelier than 1/l; `rows` have all by region."""
+        """SELECT of region: the regions that match a respondent for whom a value is likelier than 1/l; `rows` has all
+        rows by region.
+        """
         state, matched = self._matched(rows)
         each = [violating(candidates(state, matched, *attribute), l) for attribute in self.columns.sensitive]
         broken = self.task.scratch.table("violating", exp.select(exp.Star()).from_(union_all(each).subquery("broken")))
         return matched_regions(matched, broken)
 
     def likeliest(self, rows: exp.Select) -> float | None:
-        """The greatest p(t,s) of anybody; None without rows."""
+        """The greatest p(t,s) of all respondents; None without rows."""
         state, matched = self._matched(rows)
         shares = [
             self.task.engine.rows(greatest(candidates(state, matched, *attribute)))[0][0]
@@ -177,6 +181,6 @@ class Matching:
 
 
 def _slice(names: Sequence[str], part: str | None, subject_of: Mapping[str, str]) -> tuple[str, ...]:
-    """The codes of a column of attributes: the part of its quasi-identifiers, if any, and each sensitive attribute."""
+    """The names of the codes of a column: the part of its other attributes, if any, and each sensitive attribute."""
     sensitive = [subject_of[name] for name in names if name in subject_of]
     return tuple(sensitive) if part is None else (part, *sensitive)

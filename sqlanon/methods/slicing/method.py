@@ -1,8 +1,8 @@
-"""Slicing: attributes in columns, rows in buckets, and each column permuted within the buckets by itself.
+"""Slicing: attributes in columns, rows in buckets, and each column permuted independently within the buckets.
 
 Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012). No value is changed;
-which values of two columns are one row's is known by bucket only. A class is a bucket and the values that stand beside
-a sensitive value in its column.
+only the bucket links the values of two columns. A class is the rows of a bucket with the same other values in the
+sensitive value's column.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
 
-# Sums of doubles depend on the order of their parts: so many digits do not.
+# The number of digits of a sum of doubles that do not depend on the order of its parts.
 _DIGITS = 9
 
 
@@ -96,25 +96,25 @@ class SlicingMethod(Method[Options, Sliced]):
     OPTIONS = Options
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the arguments; raises PolicyError for those that contradict each other, too."""
+        """Checks the arguments. Raises PolicyError for invalid or contradictory ones."""
         options = super().options(arguments)
         require_together(options)
         return options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of buckets and columns: they know the source's rows only."""
+        """Returns the limits of METHOD slicing."""
         return _LIMITS
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
-        """Returns the method's own promises about each class, whatever the policy requires."""
+        """Returns the promise about each class, if diversity => 'bucket'."""
         return (promised_diversity(options),) if options.diversity == "bucket" else ()
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """Returns the assumptions behind the figures of a release; `sensitive` are its columns of that role."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its sensitive columns."""
         return (of_buckets(sensitive),)
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Ranks of the quasi-identifiers, and codes of all else that is published.
+        """Requests ranks of the quasi-identifiers, and codes of the other published columns.
 
         Raises PolicyError for names that clash, for COLUMNS that do not fit the policy, and for more
         quasi-identifiers than can be cut.
@@ -130,7 +130,7 @@ class SlicingMethod(Method[Options, Sliced]):
         return Encoding(flat=True, besides=besides, quasi_identifiers=not is_wide(policy))
 
     def choose(self, task: Task, options: Options) -> Sliced:
-        """The columns and buckets. Raises PrivacyViolation where all rows as one bucket violate a requirement."""
+        """Chooses the columns and buckets. Raises PrivacyViolation if all rows as one bucket violate a requirement."""
         policy = task.policy
         matched = options.diversity == "matching"
         # All rows in one bucket are what everybody matches, and of Mondrian's regions everybody matches one: there
@@ -172,17 +172,17 @@ class SlicingMethod(Method[Options, Sliced]):
 
     def reasons(self, task: Task, choice: Sliced, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
         """Rows of (stage, item, detail): the attributes of each column, and the number of buckets."""
-        yield from (("solve", item, detail) for item, detail in sliced_up(choice))
+        yield from (("solve", item, detail) for item, detail in columns_in_words(choice))
 
     def compile(self, task: Task, choice: Sliced, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """A table for each column."""
+        """The SELECT of each column's table."""
         return sliced(task, choice, release_id)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables belong together: each bucket has as many rows in each of them.
+        """Whether the tables fit together: each bucket has as many rows in each of them.
 
-        How likely a value is for anybody, with diversity => 'matching', is known of the source's rows only: it was
-        measured and recorded when the release was made.
+        With diversity => 'matching', the greatest probability of a value depends on the source's rows: it was measured
+        and recorded when the release was made.
         """
         tables = [table.copy() for table in published.tables.values()]
         if int(published.engine.rows(unequal(tables))[0][0]):
@@ -193,7 +193,7 @@ class SlicingMethod(Method[Options, Sliced]):
         return Structure(tuple(measured))
 
     def on_spark(self) -> Method[Options, Sliced]:
-        """Slicing by the cells, of rows that keep their values."""
+        """Returns the method's variant for Spark, where rows keep their values."""
         from sqlanon.methods.slicing.spark import SlicingOnSpark
 
         return SlicingOnSpark(self.name)
@@ -204,7 +204,7 @@ class SlicingMethod(Method[Options, Sliced]):
     def _bucketed(
         self, task: Task, columns: Sequence[Sequence[str]], options: Options
     ) -> tuple[Bucketed, Matching | None]:
-        """The rows in buckets, and what tells who matches them, which is for policies that are not wide."""
+        """Makes the buckets, and the matching of rows if it is measured, which wide policies do not allow."""
         policy = task.policy
         parts = beside(policy, columns)
         if is_wide(policy):
@@ -223,11 +223,11 @@ class SlicingMethod(Method[Options, Sliced]):
         return by_regions(task, matching.points), matching
 
     def _carried(self, task: Task) -> Sequence[BoundAttribute]:
-        """The published attributes that nothing is asked about, which rows are found by."""
+        """The published attributes without a requirement, whose codes the points keep."""
         return carried_columns(task.policy)
 
     def _published_rows(self, task: Task, bucketed: Bucketed) -> Bucketed:
-        """The buckets with what is published of their rows."""
+        """The buckets with the published values of their rows."""
         return bucketed
 
     def _numbers(self, task: Task, points: str) -> str:
@@ -242,7 +242,9 @@ class SlicingMethod(Method[Options, Sliced]):
 
 
 def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 - the papers' name
-    """Measures the l for which everybody's p(t,s) is at most 1/l; without a row there is nobody."""
+    """Measures the l for which every respondent's p(t,s) is at most 1/l, from the choice or the record; None without
+    rows.
+    """
     choice = published.choice
     if isinstance(choice, Sliced):
         likeliest = choice.likeliest or 0
@@ -254,9 +256,7 @@ def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 
 
 
 def _fakes(published: PublishedTables, ratio: Decimal) -> Measurement:
-    """Counts the tuples beyond the rows, for each row, that the tables can be joined to; equal rows count, which is
-    less.
-    """
+    """Measures the tuples beyond the rows to which the tables can be joined, per row; equal rows count once."""
     engine, tables = published.engine, published.tables.values()
     slices = [(table, BUCKET, column_names(engine, table)) for table in tables]
     joined = float(engine.rows(joined_tuples(slices))[0][0])
@@ -276,8 +276,8 @@ def _repeated(published: PublishedTables, k: int) -> Measurement:
     return Measurement(REPEATED, None, float(k), None if least is None else float(least), least is None or least >= k)
 
 
-def sliced_up(choice: Sliced) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): the columns and why, and into how many buckets the rows are put."""
+def columns_in_words(choice: Sliced) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): the columns with the reasons, and the number and the sizes of the buckets."""
     yield "columns", ", ".join(f"({', '.join(names)})" for names in choice.columns)
     yield from choice.reasons
     mean = f", {choice.rows / choice.count:.1f} rows each in the mean" if choice.count else ""
@@ -345,18 +345,19 @@ def certificate_wording(options: Options) -> Wording:
     return Wording(_PUBLISHED if options.diversity == "bucket" else _MATCHING_PUBLISHED, DEFINITIONS, FIGURES, _TABLES)
 
 
-# Tuples that the columns of a bucket can be joined to: more of them hide better who is in the table.
+# Tuples to which the columns of a bucket can be joined: with more of them, membership in the table is hidden better.
 #
 # Li, Li, Zhang and Molloy, Slicing (2012), section 5. Regions of Mondrian do not overlap, so no tuple matches two of
 # them, and those of all regions add up.
 
-# The rows of one column, the column with the bucket, and those with the values.
+# The rows of one column's table, the name of the bucket's column, and the names of the values' columns.
 Slice = tuple[exp.Table | exp.Subquery, str, Sequence[str]]
 
 
 def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
-    """Counts the tuples that the columns can be joined to, a DOUBLE: for each bucket the product of their distinct
-    values.
+    """SELECT of the number of tuples to which the columns can be joined, a DOUBLE.
+
+    It is the sum over buckets of the product of their numbers of distinct values in each column.
     """
     query = exp.select()
     numbers: list[exp.Expr] = []
@@ -376,10 +377,10 @@ def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
 
 
 def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:
-    """Mondrian's regions whose columns can be joined to so many fake tuples for each row at least.
+    """Makes Mondrian's regions whose columns can be joined to at least `ratio` fake tuples for each row.
 
-    Regions get more rows, twice as many at a time, until there are so many. Raises PrivacyViolation where not even all
-    rows as one region have them.
+    The minimum size of regions doubles until there are enough. Raises PrivacyViolation if not even all rows as one
+    region have them.
     """
     rows, size = task.encoded.rows, 1
     while True:
@@ -399,5 +400,5 @@ def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:
 
 
 def column_names(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
-    """The columns of a published table but the bucket."""
+    """The columns of a published table except the bucket."""
     return [name for name, _ in engine.columns(exp.select(exp.Star()).from_(table.copy())) if name != BUCKET]

@@ -14,16 +14,17 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.arguments import Diversity, Kind, argument
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES
 
-# How far the search for medoids goes, and how many attributes are compared, shown and coded.
+# The limits of the search for medoids, and of the attributes compared, explained and coded.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """All sets of medoids are looked at where there are at most `max_medoid_sets` of them, else PAM looks for one.
+    """The limits of slicing.
 
-    phi2 is computed of every two of at most `max_phi2_attributes` attributes; EXPLAIN gives the measures of every two
-    of at most `max_matrix_attributes`. Policies with more than `max_coded_attributes` quasi-identifiers are sliced
-    without cells; regions are cut in no more than that.
+    All sets of medoids are examined if there are at most `max_medoid_sets`; otherwise PAM is used. phi2 is computed of
+    at most `max_phi2_attributes` attributes, and EXPLAIN lists the measures of at most `max_matrix_attributes`.
+    Policies with more than `max_coded_attributes` quasi-identifiers are sliced without cells, and regions are cut in no
+    more than that.
     """
 
     max_medoid_sets: int = 100_000
@@ -45,13 +46,13 @@ class Options(Diversity):
     bucket_size, fake_tuples, column_k).
 
     `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket has in every sensitive
-    attribute, for all values of the attributes in its column. Where no COLUMNS are named, `columns` of them are found
-    by how attributes correlate, numbers being cut into `intervals`, or by the `similarity` 'equal_ratings'; the
-    sensitive one has `sensitive_attributes`, where that is said, or its cluster. With `diversity` 'matching' buckets
-    may have less, as long as no value is likelier than 1/l for anybody whose quasi-identifiers are known, and whose
-    bucket is not. With `grouping` 'mondrian' buckets are regions of the quasi-identifiers, with 'random' they are
-    `bucket_size` rows that are drawn. With `column_k` the quasi-identifiers of each column are published as ranges, so
-    that each combination occurs as often in its table.
+    attribute, for all values of the attributes in its column. Without COLUMNS, `columns` columns are found by the
+    attributes' correlation, with numbers cut into `intervals`, or by the `similarity` 'equal_ratings'; the sensitive
+    column has `sensitive_attributes` attributes, by default its cluster. With `diversity` 'matching' buckets may have
+    less, as long as no value is likelier than 1/l for anybody whose quasi-identifiers are known, and whose bucket is
+    not. With `grouping` 'mondrian' buckets are regions of the quasi-identifiers, with 'random' they are `bucket_size`
+    random rows. With `column_k` the quasi-identifiers of each column are published as ranges; each combination occurs
+    at least `column_k` times in its table.
     """
 
     columns: int | None = argument(
@@ -152,17 +153,17 @@ def require_together(options: Options) -> None:
 
 
 def is_matched(options: Options) -> bool:
-    """Whether it is asked what the columns of buckets can be joined to."""
+    """Whether the options need the tuples to which the columns of buckets can be joined."""
     return options.diversity == "matching" or bool(options.fake_tuples)
 
 
 def is_wide(policy: BoundPolicy) -> bool:
-    """Whether it has more attributes than regions can be cut in, and than cells have room for."""
+    """Whether the policy has more quasi-identifiers than regions can be cut in, and than cells have room for."""
     return len(policy.quasi_identifiers) > sizes().max_coded_attributes
 
 
 def require_fitting(policy: BoundPolicy, options: Options) -> None:
-    """Raises PolicyError for options that do not go with so many quasi-identifiers."""
+    """Raises PolicyError for options that do not allow the policy's number of quasi-identifiers."""
     if is_wide(policy) and options.diversity == "matching":
         raise PolicyError(
             f"slicing: diversity => 'matching' looks at at most {sizes().max_coded_attributes} quasi-identifiers",
@@ -181,7 +182,7 @@ def require_fitting(policy: BoundPolicy, options: Options) -> None:
         )
 
 
-# The columns that a user names after COLUMNS: whether they take all attributes, and the sensitive ones once.
+# The columns that a user names after COLUMNS, checked to have all attributes, and each sensitive one once.
 
 
 Columns = tuple[tuple[str, ...], ...]
@@ -196,8 +197,8 @@ def each_apart(policy: BoundPolicy) -> Columns:
 def named_columns(policy: BoundPolicy, sets: Sequence[Sequence[str]]) -> Columns:
     """The sets of attributes after COLUMNS, in the source's names.
 
-    Raises PolicyError for a name that the policy does not publish, for an attribute in none of them, for a sensitive
-    one in several, and for the same set twice.
+    Raises PolicyError for a name that the policy does not publish, for an attribute in none of the sets, for a
+    sensitive one in several, and for a repeated set.
     """
     bounds = {fold(bound.column): bound for bound in policy.published}
     columns = tuple(
@@ -223,7 +224,7 @@ def named_columns(policy: BoundPolicy, sets: Sequence[Sequence[str]]) -> Columns
 
 
 def _require_once(columns: Columns) -> None:
-    """Raises PolicyError for two columns of the same attributes: one of them would tell nothing."""
+    """Raises PolicyError for two columns of the same attributes, because one of them would be redundant."""
     sets = [frozenset(names) for names in columns]
     for index, names in enumerate(columns):
         if sets[index] in sets[:index]:
@@ -233,7 +234,7 @@ def _require_once(columns: Columns) -> None:
 
 
 def require_apart(columns: Columns, argument: str, hint: str) -> None:
-    """Raises PolicyError where an attribute is in several columns, which can be joined on it."""
+    """Raises PolicyError for an attribute in several columns, because these can be joined on it."""
     names = [name for attributes in columns for name in attributes]
     if several := [name for index, name in enumerate(names) if name in names[:index]]:
         raise PolicyError(

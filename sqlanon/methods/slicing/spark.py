@@ -1,4 +1,4 @@
-"""Slicing of rows that lie on Spark: what is asked about them is read off the cells, and they keep their values."""
+"""Slicing of rows on Spark: requirements are checked on the cells, and rows keep their values."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ from sqlanon.sql.cells.cells import CodedColumn, codes, decoded_cells
 
 
 class SlicingOnSpark(SlicingMethod):
-    """METHOD slicing of rows on Spark."""
+    """METHOD slicing for rows on Spark."""
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Ranks, and codes of what is asked about. Raises PolicyError for rows that are drawn to match."""
+        """Requests ranks, and codes of the columns with requirements. Raises PolicyError for random rows that have to
+        match.
+        """
         require_names(task.policy, by_number=False)
         if options.diversity == "matching" and options.grouping == "random":
             raise PolicyError(
@@ -43,7 +45,7 @@ class SlicingOnSpark(SlicingMethod):
         return self._encoded(task, options, coded_columns(task, matched=is_matched(options)))
 
     def _contingency(self, task: Task, intervals: int) -> Correlations:
-        """Phi2 of the published attributes, from the cells."""
+        """The phi2 of the published attributes, from the cells."""
         if len(task.policy.quasi_identifiers) > sizes().max_coded_attributes:
             raise PolicyError(
                 f"slicing: on Spark phi2 is computed of at most {sizes().max_coded_attributes} quasi-identifiers",
@@ -62,7 +64,7 @@ class SlicingOnSpark(SlicingMethod):
         return super()._bucketed(task, columns, options)
 
     def _carried(self, task: Task) -> Sequence[BoundAttribute]:
-        """Returns an empty sequence: rows on Spark bring along what nothing is asked about."""
+        """Returns an empty sequence, because rows on Spark keep their columns without requirements."""
         return ()
 
     def _published_rows(self, task: Task, bucketed: Bucketed) -> Bucketed:
@@ -88,7 +90,7 @@ def _with_values(task: Task, bucketed: Bucketed) -> Bucketed:
 
 
 def _by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
-    """Slots of `size` rows by draws that are kept with them, put together while one violates a requirement."""
+    """Makes slots of `size` rows by stored random numbers, and merges them while one violates a requirement."""
     scratch, policy = task.scratch, task.policy
     with registered(task.engine, "random_draw") as draw:
         drawn = scratch.rows("drawn_rows", feasibility.drawn_rows(policy, draw))
@@ -106,9 +108,10 @@ def _by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
 
 
 def rows_of_cells(task: Task) -> tuple[exp.Table, list[BoundAttribute]]:
-    """A temporary table of the published attributes by cell, with its rows in `n`, and the attributes as it has them.
+    """A temporary table of the published attributes by cell, with its rows in `n`, and the attributes with the table's
+    names.
 
-    Its columns are called `value_name`, whatever those of the source are; the attributes have these names.
+    The table's columns are named by `value_name`.
     """
     policy, cells = task.policy, task.encoded
     quasi = {bound.column: index for index, bound in enumerate(policy.quasi_identifiers)}

@@ -1,4 +1,4 @@
-"""The tables of a sliced release: one for each column, its rows with their buckets."""
+"""The tables of a sliced release: one for each column, with the bucket of each row."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from sqlanon.sql.release.recode import label_name
 class ColumnRegions:
     """The regions of one column: `table` has a row for each combination of ranks of its quasi-identifiers.
 
-    Of the attribute at an index of `attributes` it has the rank among all values, `rank_of`, or the value itself,
-    `value_name`, where rows are on another engine; and the range that is published, `label_name`. There are `count`
-    regions, of `smallest` to `largest` rows.
+    For the attribute at an index of `attributes` it has the rank among all values (`rank_of`) or, with rows on another
+    engine, the value itself (`value_name`), and the published range (`label_name`). There are `count` regions, of
+    `smallest` to `largest` rows.
     """
 
     attributes: tuple[str, ...]
@@ -63,10 +63,11 @@ class ColumnRegions:
 def column_regions(
     task: Task, columns: Sequence[Sequence[str]], k: int, *, by_value: bool = False
 ) -> dict[int, ColumnRegions]:
-    """The regions of each column that has a quasi-identifier, by its index; `by_value` with values in place of ranks.
+    """Makes the regions of each column with a quasi-identifier, by the column's index; with values instead of ranks if
+    `by_value`.
 
-    The quasi-identifiers of a column are cut as Mondrian does it, as long as both halves have k rows, whatever buckets
-    these are in. Raises PrivacyViolation where the source has rows, and fewer than k.
+    The quasi-identifiers of a column are cut by Mondrian while both halves have k rows, independently of buckets.
+    Raises PrivacyViolation if the source has rows, but fewer than k.
     """
     if 0 < task.encoded.rows < k:
         raise PrivacyViolation(
@@ -102,7 +103,7 @@ def _regions(task: Task, names: Sequence[str], k: int, by_value: bool) -> Column
 
 
 def _alone(task: Task, names: Sequence[str], k: int) -> Task:
-    """The task of cutting these quasi-identifiers, in this order, where only k rows are required."""
+    """The task of cutting only these quasi-identifiers, in this order, with k rows as the only requirement."""
     indexes = {bound.column: index for index, bound in enumerate(task.policy.quasi_identifiers)}
     bounds = {bound.column: bound for bound in task.policy.quasi_identifiers}
     chosen = [indexes[name] for name in names]
@@ -135,21 +136,20 @@ def least_repeated(
     return min(least, default=None)
 
 
-# What slicing chose: columns of attributes, and a bucket for every row.
+# The choice of slicing: columns of attributes, and a bucket for every row.
 
 
 @dataclass(frozen=True)
 class Sliced:
     """Slicing (Li, Li, Zhang and Molloy 2012): columns of attributes, and buckets of rows.
 
-    `columns` are the sets of attributes that are published together, the last that of the sensitive ones unless the
-    user named them in another order. `points` is a temporary table of `partition.Points.carried` with the region of
-    each row of the source, and `numbers` that of the regions' buckets (region, bucket), drawn; if `single`, a point
-    stands for one row, and else for its `n`; if `by_number`, it has the number of that row and nothing else; if
-    `by_value`, the values of that row that are published, named by `source_rows.value_name`. `ranges` has, by the index
-    of a column, those in place of its quasi-identifiers. There are `count` buckets of `smallest` to `largest` rows;
-    `likeliest` is the greatest p(t,s), where it has been measured. Nothing is suppressed; how much coarser ranges are
-    is not counted, and without them the loss is 0.
+    `columns` are the sets of attributes that are published together; the last has the sensitive ones unless the user
+    named them in another order. `points` is a temporary table of `partition.Points.carried` with the region of each row
+    of the source, and `numbers` that of the regions' random buckets (region, bucket). A point is one row if `single`,
+    else `n` rows. If `by_number`, it has only the number of that row; if `by_value`, the row's published values, named
+    by `feasibility.value_name`. `ranges` has, by the index of a column, the ranges that replace its quasi-identifiers.
+    There are `count` buckets of `smallest` to `largest` rows; `likeliest` is the greatest p(t,s), if measured. No row
+    is suppressed. The loss does not count ranges; without them it is 0.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -171,7 +171,7 @@ class Sliced:
 
     @property
     def searched(self) -> None:
-        """Returns None: there was no search whose end could be proven."""
+        """Returns None: the method does not search, so no end is proven."""
         return
 
 
@@ -184,15 +184,15 @@ def table_names(columns: Sequence[Sequence[str]]) -> list[str]:
 
 
 def carried_columns(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
-    """The published attributes that are no quasi-identifiers: cells have codes of their values."""
+    """The published attributes other than quasi-identifiers, of whose values the cells have codes."""
     return tuple(bound for bound in policy.published if bound.role is not Role.QUASI_IDENTIFIER)
 
 
 def coded_columns(task: Task, *, matched: bool) -> tuple[BoundAttribute, ...]:
-    """Returns those of `carried_columns` whose codes are read, where rows have their values and are not made of the
-    cells.
+    """Returns the `carried_columns` whose codes are needed if rows keep their values.
 
-    Where columns are found, or rows `matched`, these are all; else those in a column with a sensitive attribute.
+    If columns have to be found, or rows `matched`, these are all; otherwise those in a column with a sensitive
+    attribute.
     """
     policy = task.policy
     if matched or not (task.columns or task.each_apart):
@@ -203,9 +203,9 @@ def coded_columns(task: Task, *, matched: bool) -> tuple[BoundAttribute, ...]:
 
 
 def require_names(policy: BoundPolicy, *, by_number: bool) -> None:
-    """Raises PolicyError where an attribute has the name of the column with the bucket.
+    """Raises PolicyError if an attribute is named like the bucket's column.
 
-    If rows are found `by_number`, also where a column of the source has the name of that number.
+    If rows are found `by_number`, raises it also if a column of the source is named like the row number.
     """
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
     if by_number and any(same_name(name, "rowid") for name in names):
@@ -222,7 +222,9 @@ def require_names(policy: BoundPolicy, *, by_number: bool) -> None:
 
 
 def sliced(task: Task, choice: Sliced, release_id: str) -> TablesQuery:
-    """A table for each column (Slicing, section 2): the number of the bucket, and the column's attributes."""
+    """The SELECT of a table for each column (Slicing, section 2): the number of the bucket, and the column's
+    attributes.
+    """
     tables = tuple(
         _table(task, choice, name, attributes)
         for name, attributes in zip(table_names(choice.columns), choice.columns, strict=True)
@@ -231,7 +233,7 @@ def sliced(task: Task, choice: Sliced, release_id: str) -> TablesQuery:
 
 
 def _table(task: Task, choice: Sliced, name: str, attributes: Sequence[str]) -> PublishedTable:
-    """The rows of one column, sorted by bucket, whose numbers were drawn, and within a bucket in a drawn order."""
+    """The table of one column, sorted by bucket, whose numbers are random, and within a bucket in random order."""
     policy = task.policy
     bounds = {bound.column: bound for bound in policy.published}
     if choice.by_value:
@@ -242,7 +244,7 @@ def _table(task: Task, choice: Sliced, name: str, attributes: Sequence[str]) -> 
         query = _by_code(task, choice, attributes)
     columns = [_BUCKET_COLUMN]
     for bound in map(bounds.__getitem__, attributes):
-        # The bucket alone says which rows belong together; the quasi-identifiers are values like others.
+        # Only the bucket shows which rows belong together; the quasi-identifiers are values like others.
         is_quasi = bound.role is Role.QUASI_IDENTIFIER
         reading = Reading.BUCKET_RANGE if choice.ranges and is_quasi else Reading.BUCKET_VALUE
         columns.append(PublishedColumn(bound.column, Role.INSENSITIVE if is_quasi else bound.role, reading, bound))
@@ -250,7 +252,7 @@ def _table(task: Task, choice: Sliced, name: str, attributes: Sequence[str]) -> 
 
 
 def _by_number(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
-    """The bucket and the attributes of each row of the source, found by its number."""
+    """SELECT of the bucket and the attributes of each row of the source, found by its number."""
     bounds = {bound.column: bound for bound in policy.published}
     values = [alias(published_value(bounds[name], "source"), name) for name in attributes]
     query = exp.select(alias(column("bucket", "number"), BUCKET), *values)
@@ -260,7 +262,7 @@ def _by_number(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -
 
 
 def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
-    """The bucket and the attributes of each row, which has its values already, or the ranges in their place."""
+    """SELECT of the bucket and the attributes, or their ranges, of each row that keeps its values."""
     indexes = {bound.column: index for index, bound in enumerate(policy.published)}
     query = exp.select(alias(column("bucket", "number"), BUCKET))
     query.from_(relation(choice.points, as_="point"), copy=False)
@@ -281,7 +283,7 @@ def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) ->
 
 
 def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
-    """The bucket and the attributes of each row, by the ranks and codes that points have."""
+    """SELECT of the bucket and the attributes of each row, from the ranks and codes that points have."""
     policy, cells = task.policy, task.encoded
     quasi = {bound.column: index for index, bound in enumerate(policy.quasi_identifiers)}
     others = {bound.column: index for index, bound in enumerate(carried_columns(policy))}
@@ -308,7 +310,7 @@ def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Selec
 
 
 def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
-    """A row for each row of the source, with its region, ranks and codes."""
+    """The relation with a row for each row of the source: its region, ranks and codes."""
     if choice.single:
         return relation(choice.points, as_="point")
     copies = f.unnest(f.call("range", column("n")))
@@ -316,8 +318,8 @@ def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
 
 
 def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
-    """Counts the buckets with another number of rows in one of the tables than in the first; a row without bucket is
-    one.
+    """SELECT of the number of buckets with other numbers of rows in a table than in the first; NULL is a bucket that
+    counts.
     """
     counted = []
     for index, table in enumerate(tables):

@@ -1,7 +1,7 @@
-"""Trivial sanitization: quasi-identifiers and sensitive attributes in two tables, and nothing links their rows.
+"""Trivial sanitization: quasi-identifiers and sensitive attributes in two tables, whose rows are not linked.
 
 Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008),
-section 5: what any other release has to beat. Nobody learns more of a person than what holds of all.
+section 5: the baseline that any other release has to beat. It reveals nothing about a person beyond what holds for all.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTabl
 
 Dropped = Literal["quasi_identifiers", "sensitive"]
 
-# The tables by what stands behind the release's name: what is left, and what was dropped from it.
+# The suffix of the table of the columns that are left; the other table's suffix is the value of `drop`.
 _REST = "rest"
 # The only bucket, which every row is in.
 _ONLY = 1
 _BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
-# Rows with what is kept together, and those with what is apart.
+# The readings of the table of the columns left, and of the table of the columns dropped.
 _TABLES = ((Reading.EXACT, Reading.BUCKET), (Reading.BUCKET_VALUE, Reading.BUCKET))
 _PUBLISHED = (
     "Values are the source's own. Quasi-identifiers and sensitive attributes are in two tables, and any row of the one "
@@ -75,7 +75,7 @@ class Trivial:
 
     @property
     def searched(self) -> None:
-        """Returns None: there was nothing to search for."""
+        """Returns None, because the method does not search."""
         return
 
 
@@ -100,7 +100,7 @@ class TrivialMethod(Method[Options, Trivial]):
     OPTIONS = Options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of two tables without a link."""
+        """Returns the limits of METHOD trivial."""
         return _LIMITS
 
     def encoding(self, task: Task, options: Options) -> None:
@@ -122,7 +122,7 @@ class TrivialMethod(Method[Options, Trivial]):
             )
 
     def choose(self, task: Task, options: Options) -> Trivial:
-        """All rows, in two tables. Raises UserError where a table of their names exists."""
+        """Puts all rows into two tables. Raises UserError if a table of their names exists."""
         policy = task.policy
         role = Role.QUASI_IDENTIFIER if options.drop == "quasi_identifiers" else Role.SENSITIVE
         rest = tuple(bound for bound in policy.published if bound.role is not role)
@@ -137,7 +137,7 @@ class TrivialMethod(Method[Options, Trivial]):
             yield "solve", f"table {name}", f"{', '.join(bound.column for bound in bounds)} of {choice.rows} rows"
 
     def compile(self, task: Task, choice: Trivial, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """The two tables, each in a random order."""
+        """The SELECTs of the two tables, each in random order."""
         together = PublishedTable(
             _REST,
             (*(PublishedColumn(b.column, _role(b), Reading.EXACT, b) for b in choice.rest), _BUCKET_COLUMN),
@@ -151,7 +151,7 @@ class TrivialMethod(Method[Options, Trivial]):
         return TablesQuery(task.policy, release_id, (together, apart))
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables have as many rows as each other, all of the one bucket."""
+        """Whether the tables have the same number of rows, all in the one bucket."""
         numbers: set[int] = set()
         for table in published.tables.values():
             other = filtered(f.count(), exp.or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))
@@ -167,7 +167,9 @@ class TrivialMethod(Method[Options, Trivial]):
 
 
 def _role(bound: BoundAttribute) -> Role:
-    """The bucket alone says which rows belong together; the quasi-identifiers are values like others."""
+    """The role of a published column. Only the bucket shows which rows belong together, so quasi-identifiers are
+    insensitive.
+    """
     return Role.INSENSITIVE if bound.role is Role.QUASI_IDENTIFIER else bound.role
 
 

@@ -1,16 +1,16 @@
-"""Loose associations: which rows of the fragments a release shows together, as groups only.
+"""Loose associations: a release links the rows of its fragments as groups only.
 
-De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
-associations (2010) and Loose associations to increase utility in data publishing (2015).
-The rows of each fragment are put into groups, and the association says, a row for each
-row of the source, which group of each fragment it is in. Three properties make it k-loose
-with k = k_1 k_2 for groups of k_1 and k_2 rows: the rows of a group differ (group
-heterogeneity), no two rows have the same pair of groups (association heterogeneity), and
-all rows of the groups that a group is linked to differ (deep heterogeneity); to differ
-means, in the values that a constraint has in the fragment.
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations (2010) and Loose
+associations to increase utility in data publishing (2015).
 
-It is a promise against who knows a respondent's values in one fragment and looks for
-those in another. A reader who knows the values in two of three fragments is not in the definition.
+The rows of each fragment are put into groups. The association has a row for each row of the source, with its group in
+each fragment. Three properties make it k-loose with k = k_1 k_2 for groups of k_1 and k_2 rows: the rows of a group
+differ (group heterogeneity), no two rows have the same pair of groups (association heterogeneity), and all rows of the
+groups that a group is linked to differ (deep heterogeneity). Two rows differ if their values of a constraint's
+attributes in the fragment do.
+
+The promise holds against an attacker who knows a respondent's values in one fragment and looks for those in another.
+The definition does not cover an attacker who knows the values in two of three fragments.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import added, big, digest, identical, paren, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-# The rows that a loose association is made of: in which values they differ, and which of them are near each other.
+# Queries for the rows of a loose association: the values in which they differ, and the rows near each other.
 
 
-# The bits that a column has at most along a curve through several columns.
+# The maximum number of bits of a column on a curve through several columns.
 _MOST_BITS = 20
-# The bits that all these columns have together: with more columns than bits, the last ones have none.
+# The bits of all near columns together: with more columns than bits, the last ones have none.
 MOST_NEAR = 62
 
 
 def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Expr]) -> exp.Select:
-    """row, value_0, ... and near_0, ...: the rows of a stored table by their numbers in it.
+    """SELECT of row, value_0, ..., near_0, ...: the rows of a stored table with their row numbers.
 
     `values` and `near` are expressions over the table, which is called source.
     """
@@ -65,10 +65,10 @@ def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Ex
 
 
 def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
-    """digest, number: the tuples of these values that several rows have, NULL being a value, numbered from 1.
+    """SELECT of digest, number: the tuples of the values at the indexes `key` that several rows have, numbered from 1.
 
-    Tuples are compared by their digests. Two with the same digest count as one, so rows that differ may be kept apart
-    needlessly, but rows that are alike are never put together.
+    NULL is a value. Tuples with the same digest count as equal, so different rows may be kept apart needlessly, but
+    equal rows are never put together.
     """
     counted = exp.select(alias(digest([column(value_name(index)) for index in key]), "digest"))
     counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(f.count() > 1)
@@ -77,10 +77,10 @@ def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
 
 
 def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
-    """value, bits: the values of one of `near` columns, each with its part of the position of a row that has it.
+    """SELECT of value, bits: the values of near column `index`, each with its share of a row's position on a curve.
 
-    A value's rank is scaled to a number of some bits, and these are spread: the other columns' bits go between them.
-    So the sum over the columns is the row's position on the Z-order curve (Morton 1966).
+    `near` is the number of such columns. A value's rank is scaled to a fixed number of bits, and the bits of the other
+    columns go between them. So the sum over the columns is the row's position on the Z-order curve (Morton 1966).
     """
     count = min(_MOST_BITS, MOST_NEAR // near)
     counted = exp.select(alias(column(_near_name(index)), "value"), alias(f.count(), "n"))
@@ -97,11 +97,11 @@ def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
 
 
 def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
-    """row, draw, position and key_0, ...: for each key, of values at these indexes, a number that equal tuples share.
+    """SELECT of row, draw, position, key_0, ...: for each key a number that rows with equal values in it share.
 
-    Each key comes with the table of its tuples that are `repeated`; their numbers are above 0, and that of a row
-    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `position` orders the
-    rows along a curve, so that rows beside each other are alike in all of them; without such columns it is 0.
+    Each key is the indexes of its values and the table of its `repeated` tuples, whose numbers are positive. A row
+    without an equal has a negative number. `near` has the tables of `spread`. `position` orders rows along a curve, on
+    which neighbors are similar in all near columns; it is 0 without such columns.
     """
     parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
     query = exp.select(column("row", "rows"), alias(draws(draw), "draw"))
@@ -129,8 +129,8 @@ def _near_name(index: int) -> str:
 
 @dataclass(frozen=True)
 class Grouping:
-    """The grouping that is asked for: groups of at least `sizes` rows, a size for each fragment, with heterogeneity for
-    each of the `constraints`.
+    """The requested groups: at least `sizes` rows, a size for each fragment, and heterogeneity for each of
+    `constraints`.
     """
 
     fragments: Sequence[Sequence[str]]
@@ -149,15 +149,14 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Association:
-    """Each row's group in every fragment, in a temporary table that says which is which and is never published.
+    """Each row's group in each fragment, in a temporary table that is never published.
 
-    It is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` rows have
-    none and are in no fragment either: a row outside the groups could be linked because it is.
-    At most `alike` of them have the same values of a constraint in a fragment. `k` is the least
-    product of the sizes of two fragments' groups that a constraint lies across; None if there
-    is no such constraint. `keys` are the values in which rows have to differ, and `parts` the
-    attributes of each: none where all rows do differ. A block has `size` rows. As far as each
-    key by itself tells, `least` rows have to be left out; None if no block can be filled.
+    That table is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` rows are in no fragment: a
+    row outside the groups could be linked for that very reason. At most `alike` of the rows left out have the same
+    values of a constraint in a fragment. `k` is the least product of the sizes of two fragments' groups that a
+    constraint lies across; None if there is no such constraint. `keys` are the values in which rows have to differ, and
+    `parts` the attributes of each: none if all rows differ. A block has `size` rows. `least` is a lower bound of the
+    rows left out, taken from each key by itself; None if no block can be filled.
     """
 
     groups: str
@@ -174,7 +173,7 @@ class Association:
 def covered(
     fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]]
 ) -> list[tuple[Sequence[str], dict[int, tuple[str, ...]]]]:
-    """The constraints whose attributes are all published, each with its attributes in every fragment that has any."""
+    """The constraints whose attributes are all published, each with its attributes in every fragment that has some."""
     published_constraints: list[tuple[Sequence[str], dict[int, tuple[str, ...]]]] = []
     published = {fold(name) for fragment in fragments for name in fragment}
     for constraint in constraints:
@@ -186,21 +185,20 @@ def covered(
 
 
 def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, scratch: Scratch) -> Association:
-    """Groups of rows as a `Grouping` asks for them.
+    """Puts rows into groups as a `Grouping` requests.
 
-    The rows left out are a class, too: not more than one in its `k` have the same values of a constraint in a
-    fragment. No row is in a group where that cannot be, nor where more than `most` rows have to be left out for it.
+    The rows left out are a class, too: at most one in `k` of them has the same values of a constraint in a fragment. No
+    row is in a group if that is impossible, or if more than `most` rows would be left out.
 
-    `rows` gives row, value_0, ... for the attributes of the fragments, one after the other, and near_0, ... for
-    those of `near`, as `tuple_keys.numbered` does, the same each time: the attributes, or numbers that order their
-    values, such as ranks along a hierarchy. These columns must depend on one fragment alone; if they depended on two,
-    the rows of a block would tell something of how the two go together. With `near` more rows may be left
-    out: where one key decides, at most one in a hundred more.
+    `rows` returns the columns of `numbered`, the same each time: row, value_0, ... for the attributes of the fragments
+    in order, and near_0, ... for those of `near`, as values or as numbers that order them, such as ranks. The near
+    columns must depend on one fragment only: if they depended on two, a block's rows would reveal how the two fragments
+    are linked. With `near` more rows may be left out, at most one in a hundred if there is one key.
 
-    `draw` names a function that gives random bits for each row.
+    `draw` names the function that returns random bits.
 
-    Raises PolicyError for fragments that a constraint does not allow, and for sizes that
-    would publish an association as it is.
+    Raises PolicyError for fragments that a constraint does not allow, and for sizes that would publish an association
+    as it is.
     """
     fragments, constraints, sizes, near = grouping.fragments, grouping.constraints, grouping.sizes, grouping.near
     columns = [name for fragment in fragments for name in fragment]
@@ -252,7 +250,7 @@ def _rows_of(engine: Engine, table: str) -> int:
 def promised(
     fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]], sizes: Sequence[int]
 ) -> int | None:
-    """The k that groups of these sizes come to; None if no constraint lies across two fragments.
+    """The k that groups of these sizes guarantee; None if no constraint has attributes in two fragments.
 
     Raises PolicyError for sizes that would publish an association as it is.
     """
@@ -273,7 +271,10 @@ def promised(
 
 
 def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> int:
-    """The fragment whose groups are to be alike; the first where nothing says."""
+    """The index of the fragment that has the `near` attributes, 0 without such attributes.
+
+    Raises PolicyError if several fragments have them.
+    """
     names = set(map(fold, near))
     touched = [index for index, fragment in enumerate(fragments) if names & set(map(fold, fragment))]
     if len(touched) > 1:
@@ -285,10 +286,10 @@ def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> i
 
 
 def keys_of(fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The sets of attributes in each of which rows of a block have to differ.
+    """The sets of attributes in each of which the rows of a block must differ.
 
-    They are what constraints have in a fragment, without those that contain another: rows that differ in fewer
-    attributes differ in more. Raises PolicyError for fragments that a constraint does not allow.
+    They are the constraints' attributes in each fragment, without sets that contain another set: rows that differ in
+    fewer attributes differ in more. Raises PolicyError for fragments that a constraint does not allow.
     """
     across = covered(fragments, constraints)
     require_correct(fragments, [name for fragment in fragments for name in fragment], [names for names, _ in across])
@@ -298,7 +299,7 @@ def keys_of(fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[s
     return [tuple(sorted(part)) for part in minimal]
 
 
-# Why a loose association cannot be published, and what would do.
+# The errors for an association that cannot be published, with hints.
 
 
 # How many smaller k are tried, from the largest on that each key by itself could have.
@@ -315,9 +316,9 @@ Shapes = Callable[[int], Sequence[Sequence[int]]]
 def refusal(
     made: Association, k: int | None, most: int, suppression: Decimal, shapes: Shapes, *, near: bool
 ) -> PrivacyViolation:
-    """The error for rows of which none could be placed, or of which more are left out than the `most` that may be.
+    """The error for an association that has no rows in groups, or leaves out more than `most` rows.
 
-    `k` is what was required; `shapes` gives the sizes that the groups may have for it, and for any smaller one.
+    `k` is the required looseness; `shapes` returns the sizes that groups may have for a k.
     """
     rows, smaller = made.keys.rows, list(_smaller(made, k, most, shapes))
     if made.least is None:
@@ -342,7 +343,7 @@ def refusal(
 
 
 def _impossible(made: Association, k: int | None) -> str:
-    """Why there is no such association: because of one key by itself, or of the rows that are left over."""
+    """The reason why no association is possible: one key by itself, or the rows left over."""
     rows = made.keys.rows
     if rows < made.size:
         return f"linked groups hold {made.size} rows, and there are {rows}"
@@ -351,23 +352,23 @@ def _impossible(made: Association, k: int | None) -> str:
     if values < made.size:
         return (
             f"it takes {made.size} rows that all differ in what is CONFIDENTIAL, as many as linked groups hold, and "
-            f"{_named(part)} has {values} different values"
+            f"{_listed(part)} has {values} different values"
         )
     part, most, _ = max(alike, key=lambda figures: figures[1], default=((), 0, rows))
     if k is not None and most * k > rows:
         return (
-            f"{most} of {rows} rows are alike in {_named(part)}, and k => {k} allows {rows // k}, because not more "
+            f"{most} of {rows} rows are alike in {_listed(part)}, and k => {k} allows {rows // k}, because not more "
             f"than one in {k} of the rows left out may be alike either"
         )
     return "the rows that are left over would be too much alike to be left out"
 
 
-def _named(part: Sequence[str]) -> str:
+def _listed(part: Sequence[str]) -> str:
     return f"({', '.join(part)})"
 
 
 def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Iterator[str]:
-    """The largest k that is possible, and how many rows it leaves out."""
+    """Yields the hint for the largest possible k, with the number of rows that it leaves out."""
     if k is None:
         return
     rows = made.keys.rows
@@ -385,7 +386,7 @@ def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Ite
 
 @dataclass(frozen=True)
 class _Possible:
-    """A k that each key by itself allows, the groups unless k alone means them, and the rows left out."""
+    """A k that each key by itself allows, the text of its groups ("" where k implies them), and the rows left out."""
 
     k: int
     groups: str
@@ -393,7 +394,7 @@ class _Possible:
 
 
 def _possible(made: Association, k: int, shapes: Shapes) -> Iterator[_Possible]:
-    """The looseness that can be had, from k down to smaller ones, the largest first."""
+    """The pairs of k and groups that each key by itself allows, from the required k down."""
     rows, alike = made.keys.rows, [made.keys.most_alike(index) for index in range(len(made.keys.counts))]
     largest = min(k, *(rows // most for most, _ in alike), *(values for _, values in alike))
     for smaller in range(largest, max(1, largest - _MAX_TRIED_K), -1):
@@ -409,7 +410,9 @@ def _blocks(made: Association, size: int, k: int) -> int:
 
 
 def _share(part: int, whole: int) -> str:
-    """A share that allows for `part` of `whole` rows, with few digits."""
+    """Formats a decimal share of at least part / whole, with two digits or as few more as keep it within a fifth of
+    that.
+    """
     exact = Fraction(part, whole)
     for digits in _DIGITS:
         share = Fraction(ceil(exact * 10**digits), 10**digits)

@@ -1,10 +1,9 @@
-"""Loose associations of rows that lie on another engine than the summaries: the steering of `drawn_rows_sql`.
+"""Loose associations of rows on Spark, whose summaries are read in DuckDB: the control flow over `drawn_rows_sql`.
 
-Where rows have to differ in one key, the closed form of `fill_blocks_sql` fills as many blocks as there can be. Where
-they have to in several, the same is done by the key that allows fewest blocks, and once more with the rows of blocks
-that have some alike in another key, while these become fewer. The last of them are dealt again in DuckDB, together
-with as many others, by the numbers of their keys: rows change places there until they fit, which an engine of many
-parts does not do well.
+If rows have to differ in one key, the closed form of `block_grids` fills as many blocks as possible. With several keys,
+rows are assigned by the key that allows the fewest blocks. Blocks with equal rows in another key are then assigned
+again, as long as their number halves. The last of them are assigned in DuckDB, with as many other blocks: there rows
+change places until they fit, which an engine of many parts does slowly.
 """
 
 from __future__ import annotations
@@ -46,14 +45,16 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 
 # The groups of a loose association on an engine that keeps the rows in many parts, where no table has an order.
 #
-# The blocks are numbered in each fragment in the order of a draw, and the rows of a block in that of theirs.
+# Random numbers order the blocks in each fragment, and the rows of each block.
 
 
 @dataclass(frozen=True)
 class Round:
-    """Rows that were dealt out at once: the relation of `drawn_rows_sql.dealt_rows`, with so many blocks.
+    """One assignment of rows to blocks: `dealt_rows` is the relation of `drawn_rows_sql.dealt_rows`, with `blocks`
+    blocks.
 
-    Their numbers go on behind `offset`. Those in the table `again` were dealt again, and all rows in none.
+    Their final numbers begin after `offset`. The rows of the blocks in the table `again`, and the rows in no block,
+    were assigned again.
     """
 
     dealt_rows: str
@@ -63,13 +64,13 @@ class Round:
 
 
 def in_no_block(keyed: str) -> exp.Select:
-    """row, cell, block: no row has a block."""
+    """SELECT of row, cell, block that returns no rows."""
     query = exp.select(column("row"), column("cell"), alias(big(literal(0)), "block")).from_(relation(keyed))
     return query.where(exp.false(), copy=False)
 
 
 def in_blocks(rounds: Sequence[Round]) -> exp.Query:
-    """row, cell, block: the rows that have a block, without those that were dealt again."""
+    """SELECT of row, cell, block: the rows with a block, except those that were assigned again."""
     parts: list[exp.Query] = []
     for each in rounds:
         block = column("block", "dealt") + literal(each.offset)
@@ -85,7 +86,7 @@ def in_blocks(rounds: Sequence[Round]) -> exp.Query:
 
 
 def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Select:
-    """row, cell, block: the rows of the table `placed`, whose blocks are numbered from `offset` on."""
+    """SELECT of row, cell, block: the rows of the table `placed`, whose block numbers are raised by `offset`."""
     block = column("block", "placed") + literal(offset)
     query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
     query.from_(relation(dealt_rows, as_="dealt"), copy=False)
@@ -93,16 +94,16 @@ def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Select:
 
 
 def drawn_blocks(in_blocks: str, fragments: int, draw: str) -> exp.Select:
-    """block, draw_0, ...: each block with a draw for each fragment."""
+    """SELECT of block, draw_0, ...: each block with a random number for each fragment."""
     blocks = exp.select(column("block")).distinct(copy=False).from_(relation(in_blocks))
     query = exp.select(column("block"), *(alias(draws(draw), draw_name(index)) for index in range(fragments)))
     return query.from_(blocks.subquery("occurring"), copy=False)
 
 
 def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
-    """block, number_0, ...: each block's number in each fragment, from 0, in the order of the draws for that one.
+    """SELECT of block, number_0, ...: each block's number in each fragment, from 0, in the order of its random numbers.
 
-    `befores` has for each fragment the table that `numbers_before` makes of its draws.
+    `befores` has, for each fragment, the table that `numbers_before` makes of its random numbers.
     """
     counted = exp.select(column("block"))
     query = exp.select(column("block", "counted")).from_(counted.subquery("counted", copy=False), copy=False)
@@ -121,10 +122,10 @@ def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
 
 
 def grouped_rows(rows: str, in_blocks: str, numbers: str, values: int, laid: Grid) -> exp.Select:
-    """value_0, ..., group_0, ...: the rows that have a block, with their group in each fragment.
+    """SELECT of value_0, ..., group_0, ...: the rows with a block, and their group in each fragment.
 
-    The rows of a block are numbered by the draws that nothing else depends on: those by which blocks were filled would
-    tell of a row's key.
+    The rows of a block are numbered by random numbers that were used for nothing else: those by which blocks were
+    filled would reveal a row's key.
     """
     cell = row_index([column("block")], [column("cell"), column("row")])
     placed = exp.select(column("row"), column("block"), alias(cell, "number")).from_(relation(in_blocks))
@@ -137,19 +138,19 @@ def grouped_rows(rows: str, in_blocks: str, numbers: str, values: int, laid: Gri
 
 
 def draw_name(fragment: int) -> str:
-    """The column with the draws of blocks for a fragment."""
+    """The name of the column with the random numbers of blocks for a fragment."""
     return f"draw_{fragment}"
 
 
-# Numbers that are drawn here are below this one.
+# The exclusive upper bound of a random start.
 _TURN_LIMIT = 2**62
 
 
 def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, scratch: Scratch) -> Association:
     """Returns the association of `associate`, whose `groups` also have the columns value_0, ....
 
-    `rows` is the relation of `drawn_rows_sql.drawn_rows`, which has `count` rows. Raises InternalError where a value is
-    another one after it went from one engine to the other, PolicyError as `associate` does.
+    `rows` is the relation of `drawn_rows_sql.drawn_rows`, and `count` its number of rows. Raises InternalError if rows
+    are lost between the engines, and PolicyError as `associate` does.
     """
     promise = promised(grouping.fragments, grouping.constraints, grouping.sizes)
     k = grouping.k if grouping.k is not None and promise is not None else promise
@@ -191,7 +192,7 @@ def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, s
 
 @dataclass(frozen=True)
 class _Blocks:
-    """The relation of the rows in blocks, and the table of those left out: None where there are no blocks at all."""
+    """The relation of the rows in blocks, and the table of those left out: None if there are no blocks at all."""
 
     placed: str
     left: str | None
@@ -199,7 +200,7 @@ class _Blocks:
 
 
 class _Dealing:
-    """Deals the rows of `keys` out to blocks."""
+    """Assigns the rows of `keys` to blocks."""
 
     def __init__(self, keys: Keys, wanted: Wanted, scratch: Scratch) -> None:
         self._keys = keys
@@ -210,7 +211,7 @@ class _Dealing:
         self._key = 0
 
     def blocks(self) -> _Blocks:
-        """The blocks, unless more rows than are wanted have to be left out."""
+        """Assigns rows to blocks; none if more rows than wanted would be left out."""
         keys, wanted, scratch = self._keys, self._wanted, self._scratch
         possible = keys.possible(wanted.size)
         blocks = keys.most_blocks(wanted.size, wanted.k, possible)
@@ -230,9 +231,9 @@ class _Dealing:
         return _Blocks(placed, anew.left, least)
 
     def _rounds(self, aside: str) -> tuple[list[Round], bool]:
-        """Rows dealt out at once, then those of blocks with rows that are alike, while these become few.
+        """Assigns rows, then the rows of blocks with equal rows again, as long as these become few.
 
-        True besides if all rows fit, and none is to be dealt again in DuckDB.
+        Returns the rounds, and whether all rows fit: if not, the last round's rows are assigned again in DuckDB.
         """
         keys, scratch, size = self._keys, self._scratch, self._wanted.size
         rounds: list[Round] = []
@@ -254,18 +255,18 @@ class _Dealing:
             count, offset = broken * size + in_none, offset + blocks
 
     def _alike(self, dealt_rows: str) -> list[str]:
-        """The tables of the blocks with rows that are alike in a key that they were not dealt by."""
+        """The tables of the blocks with equal rows, one for each key by which they were not assigned."""
         others = [index for index in range(self._count) if index != self._key]
         return [self._scratch.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
 
     def _with_others(self, alike: str, broken: int, blocks: int) -> str:
-        """These blocks and as many others, drawn from all."""
+        """The table of these blocks and as many others at random, with a minimum."""
         step = max(1, blocks // max(broken, sizes().min_blocks_dealt_again, 1))
         first = 1 + secrets.randbelow(min(step, blocks))
         return self._scratch.table("again", sql.with_others(alike, blocks, first, step))
 
     def _aside(self, blocks: int, count: int) -> str:
-        """The rows that are left out from the beginning, `count` of them or fewer, drawn from all."""
+        """The table of the rows that are left out from the beginning, at most `count`, chosen at random."""
         keys, k, scratch, before = self._keys, self._wanted.k, self._scratch, 0
         chosen = ""
         for limit in limits_of_draws(max(keys.rows, 1), self._wanted.size, count, sql.DRAW_LIMIT):
@@ -279,16 +280,19 @@ class _Dealing:
         return chosen
 
     def _local(self, purpose: str, query: exp.Select, first: int) -> str:
-        """These rows as DuckDB deals them."""
+        """Copies rows into a DuckDB table with the columns that DuckDB needs for the assignment.
+
+        Rows without an equal get unique numbers below -`first`.
+        """
         collected = self._scratch.table(purpose, query)
         with registered_for_summaries(self._engine, "random_draw") as draw:
             rows = sql.without_names(collected, self._count, draw, first)
             return self._scratch.growing_table(purpose, rows)
 
     def _dealt_rows(self, rows: exp.Select, counts: str, aside: str | None) -> tuple[str, int]:
-        """The rows with their blocks by one key, and how many blocks there are.
+        """Assigns rows to blocks by the key `self._key`; returns the relation and the number of blocks.
 
-        `counts` says how many rows have each value, those that are set `aside` among them.
+        `counts` has the rows of each value, including those in the table `aside`.
         """
         scratch, size, key = self._scratch, self._wanted.size, self._key
         turn = secrets.randbelow(_TURN_LIMIT)
@@ -301,9 +305,9 @@ class _Dealing:
         return dealt_rows, _number(self._engine, sql.blocks_of(starts))
 
     def _anew(self, last: Round, aside: str) -> Dealt:
-        """The rows of the blocks that are to be dealt again, and those in none, dealt out in DuckDB.
+        """Assigns the rows of the last round's blocks in `again`, and those in no block, in DuckDB.
 
-        The rows left out, with those set aside, are a class.
+        The rows left out and those in `aside` are a class.
         """
         keys, wanted, scratch = self._keys, self._wanted, self._scratch
         names = ["row", *block_grids.all_keys(self._count)]

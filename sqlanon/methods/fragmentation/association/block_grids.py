@@ -9,8 +9,8 @@ its lines, those of another its columns, those of any further one its diagonals 
 slope. Two groups of different fragments then meet in one row at most, and all rows that
 a group is linked to lie in one block, where they differ: the three heterogeneities hold.
 
-Random orders are drawn by sorts: rows and blocks are numbered in the order of the sorted table. A table keeps the order
-in which it was made; should it ever not, its blocks would be no grids, and the check of the release would stop it.
+Sorts make random orders: rows and blocks are numbered in the order of the sorted table. A table keeps the order in
+which it was made. If it did not, its blocks would be no grids, and the check of the release would stop it.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ ROW_NUMBER = "rowid"
 class Grid:
     """A block of `lines` times `columns` rows.
 
-    `slopes` has a number for each fragment: its group in line a and column b is
-    b + slope a, modulo the columns; None where its groups are the lines.
+    `slopes` has a number for each fragment: its group in line a and column b is b + slope a, modulo the columns. It is
+    None for a fragment whose groups are the lines.
     """
 
     lines: int
@@ -70,11 +70,11 @@ class Grid:
 
 
 def grid(sizes: Sequence[int], first: int = 0) -> Grid:
-    """The grid in which the groups of each fragment have at least `sizes` rows, the size that belongs to the fragment.
+    """The smallest grid in which each group of a fragment has at least the fragment's number of `sizes`.
 
-    `first` is a fragment whose groups are lines or columns. Of two fragments it has
-    exactly the product of the two sizes, of three that of the two greatest ones. Of
-    more, the columns become as many as it takes for all slopes to differ.
+    The groups of the fragment `first` are lines or columns. A grid of two fragments has the product of their sizes as
+    its rows, one of three that of the two greatest sizes. With more fragments, columns are added until all slopes
+    differ.
     """
     wide = first if len(sizes) == 2 else max(range(len(sizes)), key=lambda index: sizes[index])
     lines = max(size for index, size in enumerate(sizes) if index != wide)
@@ -100,31 +100,31 @@ def group_name(fragment: int) -> str:
 
 
 def draws(draw: str) -> exp.Expr:
-    """Random bits of the operating system's for each row; `draw` names the function that gives them."""
+    """Random bits from the operating system for each row; `draw` names the function that returns them."""
     return f.call(draw, 0)
 
 
 def differing(keys: Sequence[str], partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether a row is the first of those of its partition that are like it, in each of these keys."""
+    """Whether a row is the first, in the order of `order`, with its value in each of the keys within its partition."""
     firsts = [paren(row_index([*partition, column(key)], order)).eq(0) for key in keys]
     return exp.and_(*firsts)
 
 
 def row_index(partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function: exp.Expr | None = None) -> exp.Expr:
-    """A row's number in its partition, counted from 0; or its rank, if that is the function."""
+    """A row's number in its partition, from 0. `function` replaces row_number()."""
     copies = [part.copy() for part in partition]
     return window(function or f.row_number(), partition_by=copies, order=in_order(order)) - 1
 
 
 def in_order(by: Sequence[exp.Expr]) -> exp.Order:
-    """An ORDER BY that says where NULLs are sorted, because engines differ in that."""
+    """An ORDER BY with an explicit position of NULLs, because engines differ in their default."""
     return order_by(*(ascending(part.copy()) for part in by))
 
 
 def numbered_rows(table: str) -> exp.Select:
     """The rows of a stored table, each with its `number` in the order of the table, from 0.
 
-    Row numbers follow each other; those of a table that was made in a transaction still open do not begin with 0.
+    Row numbers are consecutive, but those of a table that was made in an open transaction do not begin with 0.
     """
     first = exp.select(f.min(column(ROW_NUMBER))).from_(relation(table)).subquery()
     number = column(ROW_NUMBER) - first
@@ -132,9 +132,9 @@ def numbered_rows(table: str) -> exp.Select:
 
 
 def located(placed: str, draw: str, *, near: bool) -> exp.Select:
-    """row, block: block after block, the rows of each in a drawn order, or, if `near`, in that of their positions.
+    """SELECT of row, block: rows sorted by block, and within a block in random order or, if `near`, by position.
 
-    The draws are new ones: that by which blocks were filled would tell of a row's key.
+    The random numbers are new: those by which blocks were filled would reveal a row's key.
     """
     keys = [column(name) for name in (["block", "position"] if near else ["block"])]
     query = exp.select(column("row"), column("block")).from_(relation(placed))
@@ -143,10 +143,10 @@ def located(placed: str, draw: str, *, near: bool) -> exp.Select:
 
 
 def exchanged(cells: str, width: int, draw: str) -> exp.Select:
-    """The rows of the cells; each `width` that follow one another are put in a new random order.
+    """SELECT of row, block: the rows of the cells, with each run of `width` rows in a new random order.
 
-    These are the rows of a group. So rows of a block that are near each other stay in one group, but their order in the
-    other direction is drawn, so that a fragment's groups do not tell those of another.
+    A run is the rows of a group. So near rows of a block stay in one group, but their order in the other direction is
+    random, and a fragment's groups reveal nothing about those of another.
     """
     query = exp.select(column("row"), column("block")).from_(numbered_rows(cells).subquery("cell"))
     group = column("number") // literal(width)
@@ -155,7 +155,7 @@ def exchanged(cells: str, width: int, draw: str) -> exp.Select:
 
 
 def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
-    """block: the blocks of `rows` rows each, in a random order, so that their numbers reveal nothing."""
+    """SELECT of block: the blocks of `rows` rows each, in a random order, so that their numbers reveal nothing."""
     first = infix(column("number") % literal(rows), "=", 0)
     query = exp.select(column("block")).from_(numbered_rows(cells).subquery("cell")).where(first)
     query.set("order", in_order([draws(draw)]))
@@ -163,7 +163,7 @@ def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
 
 
 def renumbered(numbers: str, index: int, draw: str) -> exp.Select:
-    """The blocks in another order, which is drawn, with the numbers that they had as number_`index`."""
+    """SELECT of the blocks in a new random order, with their former numbers in the column number_`index`."""
     columns = [column("block"), *(column(_number_name(former)) for former in range(index))]
     query = exp.select(*columns, alias(column("number"), _number_name(index)))
     query.from_(numbered_rows(numbers).subquery("numbered"), copy=False)
@@ -176,10 +176,10 @@ def _number_name(index: int) -> str:
 
 
 def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
-    """row, group_0, ...: each row's group in each fragment. Those of a block have numbers that follow each other.
+    """SELECT of row, group_0, ...: each row's group in each fragment. The groups of a block have consecutive numbers.
 
-    In the order of `cells`, one row after the other fills a group of the fragment `first`. Number i of `numbers` is
-    that of a block in the last fragment.
+    In the order of `cells`, rows fill one group of the fragment `first` after the other. Row i of `numbers` is the
+    block with number i in the last fragment.
     """
     cell = paren(column("number", "cell") % literal(laid.rows))
     last = len(laid.slopes) - 1
@@ -191,9 +191,9 @@ def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
 
 
 def group_columns(cell: exp.Expr, numbers: Sequence[exp.Expr], laid: Grid, first: int) -> list[exp.Expr]:
-    """group_0, ...: the groups of a row, which has this cell of its block, counted from 0.
+    """The columns group_0, ... of a row whose cell in its block is `cell`, counted from 0.
 
-    One cell after the other fills a group of the fragment `first`. The block has one of `numbers` in each fragment.
+    Cells fill one group of the fragment `first` after the other. `numbers` has the block's number in each fragment.
     """
     size = literal(laid.size(first))
     ends = (cell // size), (cell % size)
@@ -216,7 +216,7 @@ def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) ->
 def fragment_rows(
     rows: exp.Select, groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str
 ) -> exp.Select:
-    """Returns the rows of a fragment: its attributes, by the index of their value, and the column `group`."""
+    """SELECT of the rows of a fragment: its attributes, each given by index and name, and the column `group`."""
     query = exp.select().from_(rows.subquery("row"), copy=False)
     for index, name in named:
         query.select(alias(column(value_name(index), "row"), name), copy=False)
@@ -225,27 +225,27 @@ def fragment_rows(
 
 
 def own_rows(groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str) -> exp.Select:
-    """Returns the rows of a fragment as `fragment_rows`, from rows that have their values beside their groups."""
+    """SELECT of the rows of a fragment as in `fragment_rows`, from a table that has the values and the groups."""
     columns = [alias(column(value_name(index)), name) for index, name in named]
     return exp.select(*columns, alias(column(group_name(fragment)), group)).from_(relation(groups))
 
 
 def association_rows(groups: str, named: Sequence[str]) -> exp.Select:
-    """The association: for each row the numbers of its groups, a column of this name a fragment."""
+    """SELECT of the association: each row's group numbers, with the names `named`, one for each fragment."""
     columns = [alias(column(group_name(fragment)), name) for fragment, name in enumerate(named)]
     return exp.select(*columns).from_(relation(groups))
 
 
-# Blocks of rows that differ from each other in every key: rows are dealt out to all blocks at once.
+# Blocks of rows that differ from each other in every key: rows are assigned to all blocks at once.
 #
-# With one key there is a closed form. If its values are put side by side, at most g rows
+# With one key there is a closed form. If rows are sorted by value, with at most g rows
 # of each, and row number i goes to block i mod g, then no value meets itself, and the
 # blocks have equal size. As many blocks of K rows can be filled as there are g with
 # sum over the values of min(rows with the value, g) >= g K. That sum is the least, over
 # all j, of j g and the rows without the j most frequent values. So g is the greatest
 # number with g (K - j) <= (rows without the j most frequent values), j < K.
 #
-# A key above 0 is the number of a value that several rows have; one below 0 is that of a row with a value of its own.
+# A key above 0 is the number of a value that several rows have; a row whose value is unique has a key below 0.
 #
 # One sort puts rows of equal values side by side, and rows are numbered in that order. A table keeps the order in
 # which
@@ -253,7 +253,7 @@ def association_rows(groups: str, named: Sequence[str]) -> exp.Select:
 # it.
 
 
-# The value under which rows that share their value with no other are counted together; they differ all the same.
+# The value under which rows with unique values are counted together.
 ALONE = 0
 
 
@@ -262,31 +262,35 @@ def all_keys(keys: int) -> list[str]:
 
 
 def row_columns(keys: int) -> list[str]:
-    """Returns the columns of a row that is in no block."""
+    """Returns the names of the columns of a row that is in no block."""
     return ["row", "draw", "position", *all_keys(keys)]
 
 
 def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Select:
-    """Counts the blocks of `size` rows that differ in the key that can be filled with these rows, chunk by chunk."""
+    """SELECT of the number of blocks of `size` rows, different in the key, that these rows can fill, summed over
+    chunks.
+    """
     query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
     return with_steps(query, [("counts", _counts(_chunked(rows, key, chunk))), *_block_counts(size)])
 
 
 def counts(rows: str, key: int) -> exp.Select:
-    """chunk, value, n: how many rows have each value of the key; there is one chunk."""
+    """SELECT of chunk, value, n: the number of rows with each value of the key; the only chunk is 0."""
     return _counts(_chunked(rows, key, None))
 
 
 def possible_of(counts: str, size: int) -> exp.Select:
-    """Counts the blocks of `size` rows that differ in a key that can be filled, from the `counts` of its values."""
+    """SELECT of the number of blocks of `size` rows, different in a key, that rows can fill; `counts` are its values'
+    `counts`.
+    """
     query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
     return with_steps(query, [("counts", exp.select(exp.Star()).from_(relation(counts))), *_block_counts(size)])
 
 
 def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select:
-    """The rows by their value in the key, equal ones in the order of their draws.
+    """SELECT of the rows sorted by their value in the key, equal ones in random order.
 
-    If rows are dealt in chunks of `chunk` rows, in the order of their position, they have a column `chunk` and are
+    If `chunk` is a number of rows, each such run of rows by position is a chunk: rows get the column `chunk` and are
     sorted by it first.
     """
     chunks = [] if chunk is None else ["chunk"]
@@ -297,11 +301,10 @@ def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select
 
 
 def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int, *, chunked: bool) -> exp.Select:
-    """The rows with `block`: as many blocks as the closed form fills, numbered from `offset` + 1.
+    """SELECT of the rows with `block`, numbered from `offset` + 1: as many blocks as the closed form fills.
 
-    `block` is NULL for the other rows. Blocks are filled within each chunk, if rows are `chunked`, or from all.
-    Counting begins at a row that is drawn, so that any row can be one of the last, which fill no block. Values stay
-    side by side on the way round.
+    `block` is NULL for the other rows. If `chunked`, blocks are filled within each chunk. Counting begins at a random
+    row, so any row can be among the last, which fill no block; equal values stay next to each other.
     """
     part = exp.select(exp.Star(), alias(_value(key), "value")).from_(numbered_rows(sorted_rows).subquery("sorted_rows"))
     if not chunked:
@@ -324,7 +327,7 @@ def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int,
 
 
 def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
-    """The rows with their chunk and their value."""
+    """SELECT of the rows with the columns chunk and value."""
     number: exp.Expr = literal(0)
     if chunk is not None:
         along = row_index([], [column("position"), column("draw"), column("row")])
@@ -333,25 +336,27 @@ def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
 
 
 def _value(key: int) -> exp.Expr:
-    """The number of a row's value in the key, or ALONE for a value of its own."""
+    """The number of a row's value in the key, or ALONE for a unique value."""
     value = column(key_name(key))
     return if_(value > ALONE, value, ALONE)
 
 
 def _counts(part: exp.Select) -> exp.Select:
-    """chunk, value, n: how many rows of each chunk have each value."""
+    """SELECT of chunk, value, n: the number of rows of each chunk with each value."""
     names = [column("chunk"), column("value")]
     query = exp.select(*names, alias(f.count(), "n")).from_(part.subquery("part"))
     return query.group_by(*(name.copy() for name in names))
 
 
 def _drawn_counts(part: exp.Select) -> exp.Select:
-    """chunk, value, n and drawn: random bits that the draws of all n rows make, in whatever order they come."""
+    """SELECT of chunk, value, n, drawn: `drawn` combines the random bits of the n rows, independently of their
+    order.
+    """
     return _counts(part).select(alias(exp.BitwiseXorAgg(this=column("draw")), "drawn"), copy=False)
 
 
 def _block_counts(size: int) -> list[Step]:
-    """`block_count`: each chunk that fills any block, how many it fills and how many are filled before it."""
+    """The step `block_count`: each chunk that fills a block, its number of blocks, and `base`, the blocks before it."""
     order = order_by(descending(column("n")), ascending(column("value")))
     several = column("value") > ALONE
     index = window(f.row_number(), partition_by=[column("chunk")], order=order)
@@ -380,11 +385,12 @@ def _block_counts(size: int) -> list[Step]:
 
 
 def _starts() -> exp.Select:
-    """chunk, value, before, kept, first, blocks, base, all_kept, turn: the numbers of the rows with a value.
+    """SELECT of chunk, value, before, spread, first, blocks, base, all_spread, turn: the numbers of the rows with each
+    value.
 
-    There are `before` rows before the first of them. Of each value `spread` rows, as many as there are blocks, are
-    numbered from `first`, value after value; all of the rows that have a value of their own are. Of the chunk's
-    `all_spread` rows the one with the number `turn` is drawn.
+    `before` rows are sorted before the value's first one. Of each value `spread` rows, at most one for each block, are
+    numbered from `first`; rows with unique values are all numbered. `turn` is a random number below `all_spread`, the
+    chunk's sum of `spread`.
     """
     spread = if_(column("value").eq(ALONE), column("n"), f.least(column("n"), column("blocks")))
     order = in_order([column("chunk"), column("value")])
@@ -405,35 +411,35 @@ def _starts() -> exp.Select:
 
 
 def starts(counts: exp.Select, size: int) -> exp.Select:
-    """Returns for each value, from chunk, value, n and drawn, the number from which `filled_blocks` makes `turn`."""
+    """SELECT of the `_starts` of each value, from `counts` (chunk, value, n, drawn) and the size of a block."""
     steps = [("counts", counts), *_block_counts(size), ("starts", _starts())]
     return with_steps(exp.select(exp.Star()).from_(relation("starts")), steps)
 
 
 def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
-    """The running sum within a chunk."""
+    """The running sum of `part` within a chunk."""
     return big(window(f.sum(part), partition_by=[column("chunk")], order=order.copy(), frame=up_to_here()))
 
 
 def no_blocks(rows: str) -> exp.Select:
-    """row, block, position: no row is in a block."""
+    """SELECT of row, block, position that returns no rows."""
     query = exp.select(column("row"), alias(big(literal(0)), "block"), column("position"))
     return query.from_(relation(rows)).where(exp.false())
 
 
 def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
-    """Takes the rows of these blocks out of them."""
+    """DELETE of the rows of these blocks from the table `placed`."""
     return exp.delete(relation(placed), where=column("block").isin(query=blocks))
 
 
 def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
-    """`count` of the blocks, drawn at random."""
+    """SELECT of `count` blocks at random."""
     blocks = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
     return exp.select(column("block")).from_(blocks.subquery("part")).order_by(draws(draw)).limit(count)
 
 
 def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Select:
-    """Returns the columns of the rows of these blocks."""
+    """SELECT of the columns `row_columns` of the rows of these blocks."""
     chosen = exp.select(column("block")).from_(relation(blocks))
     rows = exp.select(column("row")).from_(relation(placed)).where(column("block").isin(query=chosen))
     query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
@@ -441,29 +447,29 @@ def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Selec
 
 
 def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
-    """The rows in no block and those of `freed`, with new random draws."""
+    """SELECT of the rows in no block and those of `freed`, with new random numbers."""
     names = row_columns(keys)
     pool = exp.union(exp.select(*map(column, names)).from_(relation(free)), freed, distinct=False)
     columns = [alias(draws(draw), name) if name == "draw" else column(name) for name in names]
     return exp.select(*columns).from_(pool.subquery("pool"))
 
 
-# How often rows are dealt and drawn again.
+# The limits of assigning rows again.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of dealing. Where there are several keys, rows left out are dealt again, together with those of random
-    blocks.
+    """The limits of assigning rows to blocks.
 
-    That ends after `max_deals_without_gain` deals in a row that placed none of them.
+    With several keys, the rows left out are assigned again, together with those of random blocks, until
+    `max_deals_without_gain` attempts in a row have placed none of them.
 
-    How many rows one draw leaves out is chance. Where it leaves out too many, all is drawn again, `max_draws` times in
-    all: for tables of at most `max_rows_drawn_again` rows, since in larger ones draws hardly differ.
+    The number of rows that are set aside at random varies. If it is too large, all is repeated, up to `max_draws` times
+    in all, for tables of at most `max_rows_drawn_again` rows; in larger tables it hardly varies.
 
-    On Spark at most `max_rows_numbered` rows with one value are numbered by one task; of more, those whose draws begin
-    alike are. Blocks with rows that are alike are dealt again there while they have more than `max_rows_moved` rows and
-    are at most half as many each time, else in DuckDB, with as many others, `min_blocks_dealt_again` of them at least.
+    On Spark one task numbers at most `max_rows_numbered` rows of a value; more are divided by the beginnings of their
+    random numbers. Blocks with equal rows are assigned again on Spark while they have more than `max_rows_moved` rows
+    and their number halves. The rest are assigned in DuckDB with as many others, at least `min_blocks_dealt_again`.
     """
 
     max_deals_without_gain: int = 3

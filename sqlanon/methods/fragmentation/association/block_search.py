@@ -1,4 +1,4 @@
-"""Fills blocks of rows that differ in every key: the steering of `fill_blocks_sql`."""
+"""Fills blocks of rows that differ in every key: the control flow over the queries of `block_grids`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from sqlanon.sql.build.expressions import infix, is_not_null, is_null, paren, sa
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import drop
 
-# Blocks that lack rows, because some of theirs are alike in another key, and the rows in no block that fill them.
+# Queries for blocks that lack rows, because rows equal in another key were removed, and the free rows that fill them.
 
 
 def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Select:
-    """row, block: the rows of blocks that are like another one in one of these keys; one of each such set stays."""
+    """SELECT of row, block: the rows that equal an earlier row of their block in one of these keys."""
     several = exp.or_(*(column(name) > ALONE for name in others))
     within = is_not_null(column("block"))
     query = exp.select(column("row"), column("block")).from_(relation(filled_blocks)).where(within, several)
@@ -39,22 +39,23 @@ def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Select:
 
 
 def full(table: str, size: int) -> exp.Select:
-    """The rows of the blocks that have all of theirs."""
+    """SELECT of the rows of the blocks that are full."""
     rows = window(f.count(), partition_by=[column("block")])
     return exp.select(exp.Star()).from_(relation(table)).qualify(rows.eq(size))
 
 
 def open_blocks(placed: str, size: int) -> exp.Select:
-    """block and rows: the blocks that lack rows, and how many they have."""
+    """SELECT of block, rows: the blocks that lack rows, and their numbers of rows."""
     query = exp.select(column("block"), alias(f.count(), "rows")).from_(relation(placed)).group_by(column("block"))
     return query.having(f.count() < size, copy=False)
 
 
 def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
-    """The rows in no block, each with the block, number and rows of one that lacks rows, where it is like no row.
+    """SELECT of rows in no block, each with an incomplete block of which it differs from every row.
 
-    `blocks` is the number of blocks that lack rows; each row is compared with `tries` of them. The result has to be
-    kept as a table, since both sides are put in a drawn order.
+    The columns are those of the row, its `number`, the `block` and the block's `rows`. `blocks` is the number of
+    incomplete blocks; each row is compared with `tries` of them. The result must be stored as a table, because both
+    sides are in random order.
     """
     names, known = all_keys(keys), row_columns(keys)
     free = exp.select(exp.Star(), alias(row_index([], [column("drawn")]), "number"))
@@ -79,7 +80,7 @@ def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, t
 
 
 def filled(proposals: str, keys: int, size: int) -> exp.Select:
-    """The rows with their block, of the proposals that can all be followed at once."""
+    """SELECT of rows with their block: the proposals that can all be carried out at once."""
     names = all_keys(keys)
     block, number = column("block"), column("number")
     apart = exp.select(exp.Star()).from_(relation(proposals)).qualify(differing(names, [block], [number]), copy=False)
@@ -90,7 +91,7 @@ def filled(proposals: str, keys: int, size: int) -> exp.Select:
 
 
 def emptiest(placed: str, size: int, draw: str) -> exp.Select:
-    """Returns the half of the blocks that lack rows with the fewest rows."""
+    """SELECT of block: the half of the incomplete blocks with the fewest rows."""
     drawn = _drawn(open_blocks(placed, size), draw)
     number = row_index([], [column("rows"), column("drawn")])
     count = window(f.count())
@@ -99,11 +100,11 @@ def emptiest(placed: str, size: int, draw: str) -> exp.Select:
 
 
 def _drawn(query: exp.Select, draw: str) -> exp.Select:
-    """The rows with a draw each, by which they can be put in order."""
+    """SELECT of the rows with the column `drawn`, a random number to order them."""
     return exp.select(exp.Star(), alias(draws(draw), "drawn")).from_(query.subquery("part"))
 
 
-# Near rows are looked for in a chunk: the rows of a few blocks at first, of several times more each time that fails.
+# Near rows are searched in a chunk: at first the rows of this many blocks, after each failure more by this factor.
 _FIRST_CHUNK_BLOCKS = 4
 _CHUNK_GROWTH = 4
 
@@ -116,19 +117,19 @@ _MAX_PAIRS = 200_000
 # Blocks that lack rows are given up after this many statements that placed none, though pairs remain unseen.
 _MAX_STALE_STATEMENTS = 4
 
-# What is known of the rows that have a block.
+# The columns of the rows that have a block.
 _PLACED = ("row", "block", "position")
 
 
 class Blocks:
-    """Puts the rows of `keyed` into blocks of `size`, as many as can be filled.
+    """Puts the rows of `keyed` into as many blocks of `size` rows as can be filled.
 
-    With one key the closed form fills as many as there can be. With several, rows are dealt by
-    the key that allows fewest blocks; of rows that are alike in another key one stays; the
-    others fill the gaps; and blocks that cannot be filled give their rows to those that can.
-    Which rows are left out is drawn, unless the numbers of rows with each value decide it.
+    With one key the closed form fills the maximum. With several, rows are assigned by the key that allows the fewest
+    blocks. Of rows equal in another key one stays, the others fill gaps, and blocks that cannot be filled give their
+    rows to the rest.
 
-    `possible` says how many blocks each key allows, if that is known.
+    Chance decides which rows are left out, unless the numbers of rows with each value do. `possible` is the number of
+    blocks that each key allows, if known.
     """
 
     def __init__(
@@ -162,12 +163,14 @@ class Blocks:
         return self._free
 
     def all(self) -> str:
-        """The table row, block, position, with equal chances for every row."""
+        """Assigns rows with equal chances for each; returns the table row, block, position."""
         self._deal_all()
         return self._result
 
     def near(self) -> str:
-        """The table row, block, position, with blocks of rows whose positions are near each other, where possible."""
+        """Assigns rows so that positions within a block are near if possible; returns the table row, block,
+        position.
+        """
         fewest = self._total - self._possible * self._size
         chunk = self._first_chunk(fewest + self._total // _ROWS_PER_SPARED_ROW)
         while chunk < self._total:
@@ -178,11 +181,10 @@ class Blocks:
         return self._result
 
     def _first_chunk(self, most: int) -> int:
-        """Returns the number of rows among which those of a block are first looked for: the fewest that leave out at
-        most `most` rows.
+        """Returns the rows of the smallest chunk with which blocks of near rows leave out at most `most` rows.
 
-        In a small chunk a value can be too frequent that is not too frequent in all. No other rows would be left for
-        its rows.
+        In a small chunk a value can be too frequent that is not in the whole table. No other rows would remain for its
+        rows.
         """
         chunk = _FIRST_CHUNK_BLOCKS * self._size
         while chunk < self._total:
@@ -193,11 +195,10 @@ class Blocks:
         return chunk
 
     def _mend(self, fewest: int) -> None:
-        """Deals the rows of blocks again, ever more of them, up to all, until no more rows are left out than must be.
+        """Assigns the rows of more and more blocks again, until no more rows are left out than necessary.
 
-        A value that is frequent in one region may be rare in all: near blocks can leave out too many of its rows. So
-        blocks that hold few of these come first, else they are drawn. With several keys a few more rows may be left
-        out.
+        A value that is frequent in one region may be rare in the table: near blocks can leave out too many of its rows.
+        So blocks with few of these come first. With several keys, 1 in 100 rows more may be left out.
         """
         placed, spared = self._result, 0 if self._keys == 1 else self._total // _ROWS_PER_SPARED_ROW
         blocks_dissolved = 1 if self._keys == 1 else max(1, self._in_blocks // self._size // _ROWS_PER_SPARED_ROW)
@@ -225,7 +226,7 @@ class Blocks:
         return sql.row_columns(self._keys)
 
     def _deal_all(self) -> None:
-        """Deals until no more rows come into blocks; with one key the first time is the best already."""
+        """Assigns rows until no more rows come into blocks; with one key the first time is optimal."""
         before = -1
         while self._in_blocks > before and (self._in_blocks < self._total or self._placed is None):
             before = self._in_blocks
@@ -234,7 +235,9 @@ class Blocks:
                 return
 
     def _deal(self, chunk: int | None) -> None:
-        """Deals out the rows that are in no block yet; of blocks that lack rows only those of all rows are filled."""
+        """Assigns the free rows to blocks. Incomplete blocks are filled only if `chunk` is None, otherwise
+        dissolved.
+        """
         sorted_rows = self._scratch.table("sorted_rows", sql.sorted_rows(self._free, self._keys, self._key, chunk))
         chunked = chunk is not None
         query = sql.filled_blocks(sorted_rows, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
@@ -260,7 +263,9 @@ class Blocks:
         self._fill(self._scratch.growing_table("lacking", lacking.where(short.copy(), exp.not_(taken))))
 
     def _clashing(self, filled_blocks: str) -> str | None:
-        """The rows of blocks that are like another one in a key that they were not dealt by, if there are any."""
+        """The table of the rows that equal another one of their block in a key other than the assigning one; None if
+        empty.
+        """
         others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]
         if not others:
             return None
@@ -268,7 +273,7 @@ class Blocks:
         return rows if self._rows_of(rows) else None
 
     def _blocks(self) -> int:
-        """The greatest number of a block so far."""
+        """The greatest number of a block so far, 0 without blocks."""
         if self._placed is None:
             return 0
         return self._number(exp.select(f.max(column("block"))).from_(relation(self._placed)))
@@ -284,7 +289,7 @@ class Blocks:
         return exp.select(*map(column, self._columns)).from_(relation(table))
 
     def _fill(self, lacking: str) -> None:
-        """Fills the blocks that lack rows; those that cannot be filled give their rows to the others."""
+        """Fills incomplete blocks; those that cannot be filled give their rows to the others."""
         while self._rows_of(lacking):
             self._fill_gaps(lacking, self._free)
             whole = full(lacking, self._size)
@@ -297,7 +302,7 @@ class Blocks:
             self._engine.run(sql.dissolved(lacking, _blocks_of(given_up)))
 
     def _fill_gaps(self, lacking: str, free: str) -> None:
-        """Puts free rows into the blocks until no gap is left, or no row fits into any."""
+        """Puts free rows into the blocks until no gap is left, or no row fits."""
         stale = 0
         while stale < _MAX_STALE_STATEMENTS:
             rows = self._rows_of(free)
@@ -331,7 +336,7 @@ class Blocks:
 
 
 def _within(filled_blocks: str) -> exp.Select:
-    """row, block, position: the rows that have a block."""
+    """SELECT of row, block, position: the rows that have a block."""
     return exp.select(*map(column, _PLACED)).from_(relation(filled_blocks)).where(is_not_null(column("block")))
 
 
@@ -343,10 +348,10 @@ def _count(source: exp.Table | exp.Subquery) -> exp.Select:
     return exp.select(f.count()).from_(source)
 
 
-# Rows dealt out to blocks, such that the rows left out are a class.
+# Assignment of rows to blocks that makes the rows left out a class, too.
 
 
-# Dealing again ends once at most one row in a thousand is left out beyond those that must be.
+# Rows are no longer assigned again once at most one in a thousand is left out beyond the minimum.
 _ROWS_PER_LEFT_ROW = 1_000
 # More rows than these are not dealt again.
 _MAX_ROWS_DEALT_AGAIN = 10_000
@@ -354,9 +359,9 @@ _MAX_ROWS_DEALT_AGAIN = 10_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """Blocks of `size` rows. At most `most` rows are left out, of which not more than one in `k` has the same values.
+    """A request for blocks of `size` rows that leaves out at most `most` rows, with at most one in `k` of equal values.
 
-    Where k is None any of them may be alike, and where `most` is None any number may be left out.
+    If `k` is None, any of the rows left out may be equal; if `most` is None, any number may be left out.
     """
 
     size: int
@@ -366,10 +371,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Dealt:
-    """The tables of the rows in blocks (row, block, position) and of those left out, with the columns of `keyed`.
+    """The tables of the rows in blocks (row, block, position) and of the rows left out, with the columns of `keyed`.
 
-    As far as each key by itself tells, `least` rows are left out; None if a key allows no block. No row is in a block
-    then, nor where that is more than may be left out.
+    `least` is the lower bound of the rows left out that follows from each key by itself, None if a key allows no block.
+    No row is in a block if `least` is None, or more than may be left out.
     """
 
     placed: str
@@ -378,7 +383,7 @@ class Dealt:
 
 
 def deal(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool = False) -> Dealt:
-    """Rows dealt to as many blocks as can be found; `near` asks for rows in a block whose positions are near."""
+    """Assigns rows to as many blocks as can be found; with `near`, blocks of rows with near positions."""
     blocks = _once(keys, wanted, draw, scratch, near=near)
     return blocks if len(keys.counts) == 1 else _again(keys, wanted, blocks, draw, scratch)
 
@@ -402,7 +407,7 @@ def _once(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool
 
 
 def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, scratch: Scratch) -> Dealt:
-    """Deals the rows left out once more, among those of drawn blocks, as long as that places more of them."""
+    """Assigns the rows left out again, with those of random blocks, as long as that places more of them."""
     engine, count = keys.engine, len(keys.counts)
     vain, blocks_dissolved, left = 0, 1, _rows_of(engine, blocks.left)
     while (

@@ -1,9 +1,8 @@
-"""The rows of a loose association on an engine that keeps them in many parts, where no table has an order.
+"""Queries for a loose association on an engine that keeps rows in many parts, without an order.
 
-A row is known by a draw that was made once and kept, and so is every number: it is counted among the rows with one
-value, or in one block, in the order of their draws. Where there would be too many of these, it is counted among those
-whose draws begin alike, and a small table says how many come before. So no step has all rows in one part, and none
-depends on where a row lies.
+Each row has a stored random number that identifies it. Rows of one value, or of one block, are numbered in the order of
+these. If a value has too many rows, those whose random numbers begin alike are numbered together, and a small table has
+the numbers of rows before them. So no step has all rows in one part, and none depends on the part that has a row.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-# A draw is a text of hexadecimal digits, the first eight of which are a number below this.
+# A random number is a text of hexadecimal digits; the number of its first eight is below this limit.
 _NUMBER_DIGITS = 8
 DRAW_LIMIT = 16**_NUMBER_DIGITS
 
-# What `fill_blocks_sql.starts` says of the rows with a value.
+# The columns that are read from `block_grids.starts`.
 _START = ("value", "first", "spread", "all_spread", "blocks", "turn")
 
 
 def drawn_rows(values: Sequence[exp.Expr], source: exp.Table, draw: str) -> exp.Select:
-    """row, cell, value_0, ...: the rows of the source. A row is known by the first draw; the second one says where it
-    lies in its block.
+    """SELECT of row, cell, value_0, ...: the rows of the source. The random number `row` identifies a row; `cell`
+    orders the rows of its block.
     """
     query = exp.select(alias(draws(draw), "row"), alias(draws(draw), "cell"))
     query.select(*(alias(value, value_name(index)) for index, value in enumerate(values)), copy=False)
@@ -57,21 +56,21 @@ def drawn_rows(values: Sequence[exp.Expr], source: exp.Table, draw: str) -> exp.
 
 
 def tuples(rows: str, key: Sequence[int]) -> exp.Select:
-    """value_0, ..., n: the tuples of the values at these indexes that several rows have, NULL being a value."""
+    """SELECT of value_0, ..., n: the tuples of the values at these indexes that several rows have; NULL is a value."""
     names = [column(value_name(index)) for index in key]
     query = exp.select(*names, alias(f.count(), "n")).from_(relation(rows))
     return query.group_by(*(name.copy() for name in names), copy=False).having(f.count() > 1, copy=False)
 
 
 def numbered_tuples(tuples: str) -> exp.Select:
-    """The `tuples` with a number each, from 1. A query of DuckDB's."""
+    """SELECT of `tuples` with a number each, from 1; runs in DuckDB."""
     return exp.select(exp.Star(), alias(window(f.row_number()), "number")).from_(relation(tuples))
 
 
 def key_counts(numbered: str | None, rows: int) -> exp.Select:
-    """chunk, value, n: how many rows have each number of a key, those that are like no other ALONE among them.
+    """SELECT of chunk, value, n: the number of rows with each number of a key; rows without an equal count under ALONE.
 
-    `numbered` is the table of `numbered_tuples`; without one all rows differ.
+    `numbered` is the table of `numbered_tuples`; without it all rows differ.
     """
     alone: exp.Expr = literal(rows)
     parts: list[exp.Query] = []
@@ -87,9 +86,9 @@ def key_counts(numbered: str | None, rows: int) -> exp.Select:
 
 
 def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Select:
-    """row, cell, key_0, ...: for each key the number of the row's tuple, ALONE for a row that is like no other.
+    """SELECT of row, cell, key_0, ...: for each key the number of the row's tuple, ALONE for a row without an equal.
 
-    Each key comes with its indexes of values and the table of its `numbered_tuples`.
+    Each key is the indexes of its values and the table of its `numbered_tuples`.
     """
     query = exp.select(column("row", "drawn"), column("cell", "drawn")).from_(relation(rows, as_="drawn"))
     for index, (key, table) in enumerate(keys):
@@ -101,21 +100,22 @@ def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Select:
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
-    """row, key_0, ...: the rows whose draw begins with a number `below` this one, or all."""
+    """SELECT of row, key_0, ...: all rows, or those whose random number begins with a number less than `below`."""
     query = exp.select(*map(column, ["row", *all_keys(keys)])).from_(relation(keyed))
     return query if below is None else query.where(column("row") < literal(f"{below:0{_NUMBER_DIGITS}x}"), copy=False)
 
 
 def no_candidates(keys: int) -> exp.Select:
-    """No rows with the columns of `candidates`."""
+    """SELECT of the columns of `candidates` that returns no rows."""
     columns = [alias(literal(""), "row"), *(alias(big(literal(0)), name) for name in all_keys(keys))]
     return exp.select(exp.Star()).from_(exp.select(*columns).subquery("nothing")).where(exp.false(), copy=False)
 
 
 def without_names(collected: str, keys: int, draw: str, first: int) -> exp.Select:
-    """row, draw, position, key_0, ...: rows as DuckDB deals them, from their row and keys.
+    """SELECT of row, draw, position, key_0, ...: the rows of `collected` with the columns that DuckDB needs to assign
+    them.
 
-    Rows that are like no other get numbers below 0, each its own; `first` is a number above those that were given.
+    Each row without an equal gets its own number less than -`first`.
     """
     query = exp.select(column("row"), alias(draws(draw), "draw"), alias(literal(0), "position"))
     alone = literal(-1 - first) - window(f.row_number())
@@ -125,7 +125,7 @@ def without_names(collected: str, keys: int, draw: str, first: int) -> exp.Selec
 
 
 def remaining(keyed: str, keys: int, aside: str) -> exp.Select:
-    """The rows of `keyed` that are not set `aside`."""
+    """SELECT of the rows of `keyed` that are not in the table `aside`."""
     query = exp.select(*(column(name, "keyed") for name in ("row", "cell", *all_keys(keys))))
     query.from_(relation(keyed, as_="keyed"), copy=False)
     query.join(relation(aside, as_="aside"), on=same("row", "keyed", "aside"), join_type="LEFT", copy=False)
@@ -133,11 +133,10 @@ def remaining(keyed: str, keys: int, aside: str) -> exp.Select:
 
 
 def starts_of(counts: str, aside: str | None, key: int, size: int, turn: int, most: int) -> exp.Select:
-    """value, first, spread, all_spread, blocks, turn, divided: the numbers of the rows that have a value.
+    """SELECT of value, first, spread, all_spread, blocks, turn, divided: the numbers of the rows with each value.
 
-    `counts` is the table of `key_counts` of the key, and the rows that were set `aside` do not count. Counting begins
-    at a row that `turn` says, a number drawn. The rows of a value are `divided` by their draws where there are more
-    than `most`.
+    `counts` is the key's table of `key_counts`, from which the rows in `aside` are subtracted. Counting begins at a row
+    that the random number `turn` selects. `divided` is true for values with more than `most` rows.
     """
     left = exp.select(column("chunk", "counted"), column("value", "counted")).from_(relation(counts, as_="counted"))
     number: exp.Expr = column("n", "counted")
@@ -156,7 +155,7 @@ def starts_of(counts: str, aside: str | None, key: int, size: int, turn: int, mo
 
 
 def beginnings(rows: exp.Select, starts: str, key: int) -> exp.Select:
-    """value, beginning, n: how many rows of each value that is divided have draws that begin alike."""
+    """SELECT of value, beginning, n: the rows of each divided value by the beginning of their random numbers."""
     query = exp.select(
         column("value", "start"), alias(beginning(column("row", "keyed")), "beginning"), alias(f.count(), "n")
     )
@@ -167,16 +166,16 @@ def beginnings(rows: exp.Select, starts: str, key: int) -> exp.Select:
 
 
 def no_beginnings() -> exp.Select:
-    """No rows with the columns of `beginnings`."""
+    """SELECT of the columns of `beginnings` that returns no rows."""
     columns = (alias(big(literal(0)), "value"), alias(literal(""), "beginning"), alias(big(literal(0)), "n"))
     nothing = exp.select(*columns).subquery("nothing", copy=False)
     return exp.select(exp.Star()).from_(nothing, copy=False).where(exp.false(), copy=False)
 
 
 def dealt_rows(rows: exp.Select, starts: str, parts: str, keys: int, key: int, size: int) -> exp.Select:
-    """row, cell, key_0, ..., block: the rows in the blocks of `size` rows that the closed form fills.
+    """SELECT of row, cell, key_0, ..., block: the rows in the blocks of `size` rows that the closed form fills.
 
-    It is that of `fill_blocks_sql`. `parts` is the table that `numbers_before` makes of `beginnings`. `block`
+    The closed form is that of `block_grids`. `parts` is the table that `numbers_before` makes of `beginnings`. `block`
     is NULL for the other rows.
     """
     known = ["row", "cell", *all_keys(keys)]
@@ -203,17 +202,17 @@ def dealt_rows(rows: exp.Select, starts: str, parts: str, keys: int, key: int, s
 
 
 def divided(starts: str) -> exp.Select:
-    """Counts the values whose rows are divided by their random numbers."""
+    """SELECT of the number of values whose rows are divided by their random numbers."""
     return exp.select(f.count()).from_(relation(starts)).where(column("divided"), copy=False)
 
 
 def blocks_of(starts: str) -> exp.Select:
-    """Counts the blocks."""
+    """SELECT of the number of blocks."""
     return exp.select(f.max(column("blocks"))).from_(relation(starts))
 
 
 def alike_blocks(dealt_rows: str, key: int) -> exp.Select:
-    """block: the blocks with rows that are alike in this key."""
+    """SELECT of block: the blocks with equal rows in this key."""
     names = [column("block"), column(key_name(key))]
     alike = exp.select(*names).from_(relation(dealt_rows))
     alike = alike.where(is_not_null(column("block")), column(key_name(key)) > ALONE, copy=False)
@@ -222,19 +221,19 @@ def alike_blocks(dealt_rows: str, key: int) -> exp.Select:
 
 
 def all_blocks(tables: Sequence[str]) -> exp.Query:
-    """block: those of all these tables of `alike_blocks`, each once."""
+    """SELECT of block: the blocks of all these tables of `alike_blocks`, without repetition."""
     nothing = exp.select(alias(big(literal(0)), "block")).where(exp.false(), copy=False)
     return union_all([nothing, *(_blocks(table) for table in tables)], distinct=True)
 
 
 def with_others(alike: str, blocks: int, first: int, step: int) -> exp.Query:
-    """block: those of the table, and each `step`th of the numbers from `first` up to `blocks`."""
+    """SELECT of block: the blocks of the table `alike`, and each `step`th number from `first` up to `blocks`."""
     numbers = f.unnest(exp.GenerateSeries(start=literal(first), end=literal(blocks), step=literal(step)))
     return union_all([_blocks(alike), exp.select(alias(big(numbers), "block"))], distinct=True)
 
 
 def rows_dealt_again(dealt_rows: str, names: Sequence[str], blocks: str) -> exp.Select:
-    """These columns of the rows that are in these blocks, and of those in none."""
+    """SELECT of the columns `names`: the rows in these blocks, and the rows in no block."""
     query = exp.select(*(column(name, "dealt") for name in names)).from_(relation(dealt_rows, as_="dealt"))
     query.join(relation(blocks, as_="again"), on=same("block", "dealt", "again"), join_type="LEFT", copy=False)
     anew = exp.or_(is_null(column("block", "dealt")), is_not_null(column("block", "again")))
@@ -242,7 +241,7 @@ def rows_dealt_again(dealt_rows: str, names: Sequence[str], blocks: str) -> exp.
 
 
 def counts_of(rows: exp.Select, key: int) -> exp.Select:
-    """chunk, value, n: how many of these rows have each number of a key, as `key_counts`."""
+    """SELECT of chunk, value, n: the number of these rows with each number of a key, as in `key_counts`."""
     value = column(key_name(key))
     query = exp.select(alias(literal(0), "chunk"), alias(value, "value"), alias(f.count(), "n"))
     return query.from_(rows.subquery("keyed"), copy=False).group_by(value.copy(), copy=False)

@@ -1,4 +1,4 @@
-"""The looseness of tables that are grids, proven with one look at each table."""
+"""Proves the looseness of published tables that are grids; each table is read once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import digest, identical, if_, infix, total, window
 from sqlanon.sql.build.names import alias, column, literal
 
-# A loose association seen from its published tables alone: the heterogeneities, and the k they come to.
+# Checks of a loose association's published tables: the heterogeneities, and the k that they reach.
 #
 # De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Loose associations to
 # increase utility in data publishing (2015). Each statement returns the offending groups.
@@ -32,7 +32,7 @@ class PublishedFragment:
 
 @dataclass(frozen=True)
 class PublishedAssociation:
-    """The table of group numbers: a column for each fragment, in their order."""
+    """The published association: a column of group numbers for each fragment, and the fragments in the same order."""
 
     relation: exp.Table | exp.Subquery
     groups: tuple[str, ...]
@@ -40,14 +40,14 @@ class PublishedAssociation:
 
 
 def alike_in_group(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
-    """group_id: the groups with two rows that have the same values in these attributes (group heterogeneity)."""
+    """SELECT of group_id: the groups with two rows of equal values in these attributes (no group heterogeneity)."""
     rows = _rows(fragment, attributes)
     alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
     return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
 
 
 def repeated_pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Select:
-    """group_id, other_id: the pairs that the association has more than once (association heterogeneity)."""
+    """SELECT of group_id, other_id: the pairs that the association repeats (no association heterogeneity)."""
     pairs = _pairs(published, fragment, other)
     return _repeated(exp.select(column("group_id"), column("other_id")).from_(pairs.subquery("pair")), ["other_id"])
 
@@ -55,8 +55,8 @@ def repeated_pairs(published: PublishedAssociation, fragment: int, other: int) -
 def alike_in_linked(
     published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]
 ) -> exp.Select:
-    """group_id: the groups of a fragment linked to rows of the other that are alike in these attributes
-    (deep heterogeneity).
+    """SELECT of group_id: the groups of a fragment linked to rows of the other with equal values in these attributes
+    (no deep heterogeneity).
     """
     rows = _linked(published, fragment, other, attributes)
     alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
@@ -64,8 +64,8 @@ def alike_in_linked(
 
 
 def linked_values(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Select:
-    """group_id, tuples: for each group of a fragment the different tuples of these attributes in the groups of the
-    other that it is linked to; 0 where it is linked to none.
+    """SELECT of group_id, tuples: the number of different tuples of these attributes to which each group of a fragment
+    is linked in the other; 0 for a group without links.
     """
     values = exp.select(exp.Star()).distinct(copy=False)
     values.from_(_linked(published, fragment, other, attributes).subquery("part"), copy=False)
@@ -77,7 +77,9 @@ def linked_values(published: PublishedAssociation, fragment: int, other: int, at
 
 
 def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
-    """group_id: the groups with other numbers of rows in a fragment than in the association, none included."""
+    """SELECT of group_id: the groups whose numbers of rows in the fragment and in the association differ; a group may
+    be missing in one.
+    """
     count = alias(f.count(), "n")
     rows = _rows(published.fragments[number], []).select(count).group_by(literal(1))
     links = exp.select(alias(column(published.groups[number]), "group_id"), count.copy())
@@ -90,14 +92,14 @@ def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
 
 
 def smallest_group(fragment: PublishedFragment) -> exp.Select:
-    """Counts the rows of the smallest group; NULL where there is none."""
+    """SELECT of the number of rows of the smallest group; NULL without groups."""
     count = alias(f.count(), "n")
     groups = _rows(fragment, []).select(count).group_by(literal(1))
     return exp.select(f.min(column("n"))).from_(groups.subquery("part"))
 
 
 def _rows(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
-    """group_id, part_0, ...: a fragment's rows."""
+    """SELECT of group_id, part_0, ...: a fragment's rows with these attributes."""
     query = exp.select(alias(column(fragment.group), "group_id"))
     for index, name in enumerate(attributes):
         query.select(alias(column(name), f"part_{index}"), copy=False)
@@ -109,7 +111,7 @@ def _parts(attributes: Sequence[str]) -> list[str]:
 
 
 def _pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Select:
-    """group_id, other_id: a row for each row of the association."""
+    """SELECT of group_id, other_id: a row for each row of the association."""
     columns = [
         alias(column(published.groups[number]), name) for number, name in ((fragment, "group_id"), (other, "other_id"))
     ]
@@ -117,7 +119,7 @@ def _pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Se
 
 
 def _linked(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Select:
-    """group_id, linked (true), part_0, ...: for each group of a fragment the rows of the other that it is linked to."""
+    """SELECT of group_id, linked (true), part_0, ...: the rows of the other fragment to which each group is linked."""
     pairs = _pairs(published, fragment, other).distinct(copy=False)
     query = exp.select(column("group_id", "pair"), alias(exp.true(), "linked"))
     query.select(*(column(name, "other") for name in _parts(attributes)), copy=False)
@@ -127,7 +129,7 @@ def _linked(published: PublishedAssociation, fragment: int, other: int, attribut
 
 
 def _repeated(query: exp.Select, besides: Sequence[str]) -> exp.Select:
-    """The query's rows that occur more than once, each once."""
+    """Adds a GROUP BY and HAVING to a query: its repeated rows, each once."""
     return query.group_by(column("group_id"), *map(column, besides)).having(f.count() > 1, copy=False)
 
 
@@ -141,13 +143,13 @@ def _same(name: str, first: str, second: str) -> exp.Expr:
 # statements count proves the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that are grids;
 # of other tables it proves nothing.
 #
-# A table is put in the order of its groups, and each row is then compared with those read before it. If none is wrong,
-# there are as many rows of each group as there have to be, and no two of a block are alike, in whatever order they
+# A table is sorted by its groups, and each row is compared with those read before it. If no row is wrong,
+# each group has the required number of rows and no block has equal rows, in whatever order they
 # really were read: should an engine ever read them in another order, rows would be wrong, and nothing is proven.
 
 
 def association_bounds(published: PublishedAssociation) -> exp.Select:
-    """Counts the rows, and for the groups of each fragment the rows with a number, the least and the greatest."""
+    """SELECT of the number of rows, then for each fragment: the rows with a group, the least and the greatest group."""
     query = exp.select(f.count())
     for name in published.groups:
         query.select(f.count(column(name)), f.min(column(name)), f.max(column(name)), copy=False)
@@ -157,13 +159,15 @@ def association_bounds(published: PublishedAssociation) -> exp.Select:
 def broken_groups(
     fragment: PublishedFragment, parts: Sequence[Sequence[str]], size: int, rows_of_block: int
 ) -> exp.Select:
-    """Counts the rows of a fragment, and the wrong ones: not in groups of `size` rows, numbered from 1, or equal to
-    another row of their block in one of these parts. Tuples with one digest count as one.
+    """SELECT of the number of a fragment's rows, and of the wrong ones: not in groups of `size` rows, numbered from 1,
+    or equal to another row of their block in one of `parts`.
+
+    Tuples with the same digest count as equal.
     """
     digests = [alias(digest([column(name) for name in part]), f"digest_{index}") for index, part in enumerate(parts)]
     rows = exp.select(alias(column(fragment.group), "group_0"), *digests).from_(fragment.relation.copy())
     names = [value.alias for value in digests]
-    sound = [_numbered_grid_proof_sql(size)]
+    sound = [_has_right_group(size)]
     sound += [_unlike([name], back, rows_of_block) for name in names for back in range(1, rows_of_block)]
     read = _read(rows, ["group_0"], dict.fromkeys(names, rows_of_block - 1))
     wrong = if_(_wrong(sound), 1)
@@ -171,15 +175,16 @@ def broken_groups(
 
 
 def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """Counts the wrong rows of the association, and for each further fragment the blocks that the first fragment's
-    blocks are linked to. Numbers of groups are above 0.
+    """SELECT of the number of wrong rows of the association, and for each further fragment of its blocks linked to
+    those of the first.
 
-    A grid is whole if its rows are as many as its cells, and in any two fragments all in different pairs of groups.
+    Group numbers are above 0. A grid is complete if it has as many rows as cells, and different pairs of groups in any
+    two fragments.
     """
     names = [f"group_{index}" for index in range(len(published.groups))]
     rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
     rows = rows.from_(published.relation.copy(), copy=False)
-    sound = [_numbered_grid_proof_sql(laid.size(0))]
+    sound = [_has_right_group(laid.size(0))]
     inside = infix(_within(laid.rows), "<", 1)
     for index, name in enumerate(names[1:], start=1):
         block, former = (_block(group, laid.groups(index)) for group in (name, _former(name, 1)))
@@ -202,9 +207,9 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
 
 
 def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
-    """The rows ordered by `by`, with their number, counted from 0, and columns of the rows before them.
+    """SELECT of the rows ordered by `by`, with their `number` from 0 and values of the rows before them.
 
-    `compared` says of a column how many rows back its values are needed.
+    `compared` maps a column to the number of previous rows whose values are needed.
     """
     ordered = exp.select(exp.Star()).from_(rows.subquery("published"), copy=False)
     ordered.set("order", in_order([column(name) for name in by]))
@@ -221,8 +226,8 @@ def _former(name: str, back: int) -> str:
     return f"{name}_{back}_before"
 
 
-def _numbered_grid_proof_sql(size: int) -> exp.Expr:
-    """Whether a row has the group that it must have if `size` rows have the first one, as many the next, and so on."""
+def _has_right_group(size: int) -> exp.Expr:
+    """Whether a row has the right group, if the first `size` rows have group 1, the next `size` group 2, and so on."""
     return infix(column("group_0"), "=", infix(column("number") // size, "+", 1))
 
 
@@ -232,13 +237,13 @@ def _within(rows_of_block: int) -> exp.Expr:
 
 
 def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
-    """Whether the row `back` rows before is of another block, or differs in one of the columns `names`."""
+    """Whether the row `back` rows earlier is in another block, or differs in one of the columns `names`."""
     differ = [column(name).neq(column(_former(name, back))) for name in names]
     return exp.or_(infix(_within(rows_of_block), "<", back), *differ)
 
 
 def _wrong(sound: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether any of these conditions is false, or NULL: what cannot be compared is wrong, too."""
+    """Whether any of these conditions is false or NULL: a row that cannot be compared is wrong, too."""
     return exp.not_(f.coalesce(exp.and_(*(condition.copy() for condition in sound)), exp.false()))
 
 
@@ -246,9 +251,9 @@ def _block(group: str, groups: int) -> exp.Expr:
     return (column(group) - 1) // groups
 
 
-# Published tables read as the grids of which a loose association is made, where no table has an order.
+# Published tables read as grids on an engine whose tables have no order.
 #
-# As `grid_proof_sql`: a block's groups have numbers that follow each other in each fragment, so a number tells the
+# As above, a block's groups have consecutive numbers in each fragment, so a number tells the
 # block,
 # and what the statements find proves the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that
 # are
@@ -256,8 +261,8 @@ def _block(group: str, groups: int) -> exp.Expr:
 
 
 def groups_of(fragment: PublishedFragment) -> exp.Select:
-    """Counts the rows of a fragment with a group and all its rows; the least and the greatest group, and the rows of
-    the smallest and of the largest.
+    """SELECT of six numbers of a fragment: its rows with a group and all rows, the least and the greatest group, and
+    the rows of the smallest and of the largest group.
     """
     group = column(fragment.group)
     counted = exp.select(alias(group, "group_id"), alias(f.count(group.copy()), "n"), alias(f.count(), "rows"))
@@ -268,7 +273,7 @@ def groups_of(fragment: PublishedFragment) -> exp.Select:
 
 
 def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int) -> exp.Select:
-    """Counts the pairs of rows of a block that have the same values in this part; a block has `groups` groups."""
+    """SELECT of the number of (block, values) that several rows share in this part; a block has `groups` groups."""
     block = alias((column(fragment.group) - 1) // literal(groups), "block")
     values = [alias(column(name), f"part_{index}") for index, name in enumerate(part)]
     rows = exp.select(block, *values).from_(fragment.relation.copy(), copy=False)
@@ -276,18 +281,17 @@ def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int
 
 
 def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Select:
-    """Counts the pairs of groups of two fragments that the association has more than once."""
+    """SELECT of the number of pairs of groups of two fragments that the association repeats."""
     named = [alias(column(published.groups[fragment]), f"group_{fragment}") for fragment in pair]
     rows = exp.select(*named).from_(published.relation.copy(), copy=False)
     return _count(_repeated_rows(rows, [f"group_{fragment}" for fragment in pair]))
 
 
 def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """Counts the rows of the association, its blocks, and the rows of the smallest and of the largest block.
+    """SELECT of the association's rows, its blocks, and the rows of the smallest and of the largest block.
 
-    A block is one of the first fragment's. For each fragment it follows in how many rows there is a group, which is the
-    least group and which the greatest, how many blocks are linked to several of this fragment, and to how many
-    different ones all are.
+    Blocks are those of the first fragment. Five numbers of each fragment follow: the rows with a group, the least and
+    the greatest group, the blocks linked to several blocks of this fragment, and the different blocks linked.
     """
     names = [f"group_{index}" for index in range(len(published.groups))]
     rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
@@ -315,7 +319,7 @@ def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
 
 
 def _repeated_rows(rows: exp.Select, names: Sequence[str]) -> exp.Select:
-    """The rows that occur more than once, each once."""
+    """SELECT of the repeated rows, each once."""
     query = exp.select(*map(column, names)).from_(rows.subquery("part", copy=False), copy=False)
     return query.group_by(*map(column, names), copy=False).having(f.count() > 1, copy=False)
 
@@ -324,7 +328,7 @@ def _count(query: exp.Select) -> exp.Select:
     return exp.select(f.count()).from_(query.subquery("found", copy=False), copy=False)
 
 
-# Rows of larger blocks are not compared one by one.
+# Blocks with more rows are not compared row by row.
 _MOST_ROWS = 62
 
 GridProof = Callable[[Engine, PublishedAssociation, Sequence[Sequence[Sequence[str]]], Grid], bool]
@@ -333,11 +337,10 @@ GridProof = Callable[[Engine, PublishedAssociation, Sequence[Sequence[Sequence[s
 def are_grids(
     engine: Engine, published: PublishedAssociation, parts: Sequence[Sequence[Sequence[str]]], laid: Grid
 ) -> bool:
-    """Whether the tables are grids of this kind, whose rows differ in each of a fragment's `parts`.
+    """Whether the tables are proven to be grids like `laid`, whose rows differ in each of a fragment's `parts`.
 
-    Then the groups fit together, the three heterogeneities hold, and each group is linked
-    to as many different tuples of another fragment as the product of their sizes. False
-    only says that nothing is proven.
+    Then the groups fit together, the three heterogeneities hold, and each group is linked to as many different tuples
+    of another fragment as the product of their sizes. False means that nothing is proven.
     """
     if laid.rows > _MOST_ROWS or not _numbered(engine, published):
         return False
@@ -359,7 +362,7 @@ def are_grids(
 def are_grids_by_groups(
     engine: Engine, published: PublishedAssociation, parts: Sequence[Sequence[Sequence[str]]], laid: Grid
 ) -> bool:
-    """Proves the grids as `are_grids`, on an engine whose tables have no order."""
+    """Whether the tables are proven to be grids, on an engine whose tables have no order; see `are_grids`."""
     if not _numbered(engine, published):
         return False
     rows, blocks, *figures = map(_whole, engine.rows(linked_blocks(published, laid))[0])
@@ -385,7 +388,7 @@ def _whole(figure: object) -> int | None:
 
 
 def _numbered(engine: Engine, published: PublishedAssociation) -> bool:
-    """Whether the groups have whole numbers."""
+    """Whether all columns of group numbers have the type BIGINT."""
     tables = [(published.relation, published.groups)]
     tables += [(fragment.relation, (fragment.group,)) for fragment in published.fragments]
     kinds = {

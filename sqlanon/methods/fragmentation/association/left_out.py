@@ -1,7 +1,7 @@
-"""Chooses the rows that a loose association leaves out: how few there can be, which they are, and what they share.
+"""Chooses the rows that a loose association leaves out: their number, the rows, and the values that they share.
 
-The rows left out are a class, too: see `left_out_sql`. They are drawn before blocks are filled, by their values
-alone, so that being left out tells no more of somebody than the counts of the values do.
+The rows left out are a class, too: see `left_out_sql`. They are chosen at random before blocks are filled, by their
+values alone. So being left out reveals no more about a respondent than the numbers of rows with each value do.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from sqlanon.methods.fragmentation.association import block_grids, left_out_sql
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 
-# Values that too many of some rows have, and the blocks whose rows would make up for it.
+# Values that too many of the rows left out have, and the blocks whose rows would compensate for them.
 
 
 @dataclass(frozen=True)
 class Lacking:
-    """The values that too many of some rows have: their table, how many there are, and what one lacks at most."""
+    """The values that too many of the rows have: their table, their number, and the largest number of rows that one
+    lacks.
+    """
 
     table: str
     values: int
@@ -30,7 +32,7 @@ class Lacking:
 
 
 def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, scratch: Scratch) -> Lacking:
-    """The values of these keys that more than one in k of the rows have."""
+    """Makes the table of the values of these keys that more than one in k of the rows have."""
     table = scratch.table("lacking", left_out_sql.excess(rows, indexes, k, _count_lacking_values(engine, rows)))
     values, most = engine.rows(exp.select(f.count(), f.max(column("lack"))).from_(relation(table)))[0]
     return Lacking(table, int(values), int(most or 0))
@@ -39,7 +41,9 @@ def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, scratch: 
 def preferred(
     keyed: str, lack: Lacking, placed: str, indexes: Sequence[int], draw: str, scratch: Scratch
 ) -> tuple[str, str]:
-    """block, number: the blocks of `placed`, those first whose rows suit best; and which of them hold which values."""
+    """Makes two tables: the blocks of `placed` in the order of preference (block, number), and the lacking values in
+    each.
+    """
     holding = scratch.table("holding", left_out_sql.holding(placed, keyed, lack.table, indexes))
     return scratch.table("preferred", left_out_sql.preferred(placed, holding, draw)), holding
 
@@ -48,20 +52,20 @@ def _count_lacking_values(engine: Engine, table: str) -> int:
     return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
 
 
-# The numbers of blocks that the first statement tries.
+# The first statement tries this many numbers of blocks,
 _FIRST_TRIED = 256
-# How many times more the next one tries.
+# and each further one this many times more.
 _TRIED_GROWTH = 8
 
-# Rows to set aside are looked for among this many more than it takes, drawn from all; if these are too few, among all.
+# The spare rows among which rows to leave out are chosen; if a random sample has too few, all rows are used.
 _SPARE_ROWS = 4096
-# A row's draw is below this number.
+# The exclusive upper bound of a row's random number.
 _DRAW_LIMIT = 2**64
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The rows of `keyed` by what tells them apart: how many there are, and how many have each value of each key."""
+    """The rows of `keyed`, their number, and for each key two tables: the rows of each value, and their frequencies."""
 
     engine: Engine
     keyed: str
@@ -85,10 +89,10 @@ class Keys:
         return [int(self.engine.rows(block_grids.possible_of(table, size))[0][0] or 0) for table in self.counts]
 
     def most_blocks(self, size: int, k: int | None, possible: Sequence[int]) -> int:
-        """The greatest number of blocks that leaves out rows which are a class in each key by itself; 0 if none does.
+        """The greatest number of blocks whose left-out rows are a class in each key by itself; 0 if there is none.
 
-        With one key this many blocks can be filled; with several, perhaps fewer. `possible` is what each key allows
-        by itself, whatever rows are left out.
+        With one key this many blocks can be filled; with several, perhaps fewer. `possible` is the number of blocks
+        that each key allows without regard to the rows left out.
         """
         most = min(possible)
         if k is None or not most:
@@ -110,9 +114,9 @@ class Keys:
 
 
 def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch) -> str:
-    """Takes the rows that `most` blocks leave out from `keyed`, into a table of their own.
+    """Moves the rows that `most` blocks leave out from `keyed` to a new table, and returns its name.
 
-    They are a class in each key. Where there are several keys they may be fewer than those blocks leave out.
+    They are a class in each key. With several keys there may be fewer of them than the blocks leave out.
     """
     engine, wanted = keys.engine, keys.rows - most * size
     chosen = scratch.growing_table("aside", left_out_sql.nothing(keys.keyed))
@@ -127,18 +131,17 @@ def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch)
 
 
 def limits_of_draws(rows: int, size: int, wanted: int, limit: int) -> list[int | None]:
-    """Below which draws the rows to set aside are looked for, one bound after the other; None for all rows.
+    """The successive upper bounds of random numbers among which rows to leave out are chosen; None stands for all rows.
 
-    A draw is below `limit`.
+    Random numbers are below `limit`.
     """
     below = (4 * size * wanted + _SPARE_ROWS) * limit // rows
     return [below, None] if below < limit else [None]
 
 
 def choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: int) -> int:
-    """Chooses rows of the pool until there are as many as wanted or no more fit, `alike` of a value at most.
-
-    Returns how many there are.
+    """Adds rows of `pool` to `chosen`, at most `alike` of a value, up to `wanted` rows or until no more fit; returns
+    their number.
     """
     engine, names = keys.engine, block_grids.all_keys(len(keys.counts))
     before, count = -1, _count(engine, chosen)
@@ -154,9 +157,9 @@ def choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: in
 
 
 def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: str, scratch: Scratch) -> None:
-    """Dissolves as few blocks as it takes, and adds their rows to `rows`, until these are a class in each key.
+    """Dissolves as few blocks as necessary, and adds their rows to `rows`, until these are a class in each key.
 
-    If all blocks together are not enough, all are taken.
+    If all blocks together are not enough, all are dissolved.
     """
     engine, indexes = keys.engine, range(len(keys.counts))
     lack = lacking(engine, rows, indexes, k, scratch)
@@ -179,7 +182,7 @@ def most_alike(keys: Keys, rows: str) -> int:
 
 
 def _without(table: str, rows: str) -> exp.Delete:
-    """Deletes these rows."""
+    """DELETE of these rows from the table."""
     known = exp.select(column("row")).from_(relation(rows))
     return exp.delete(relation(table), where=column("row").isin(query=known))
 

@@ -1,12 +1,12 @@
-"""Rows that a loose association leaves out, and how alike they may be.
+"""Queries for the rows that a loose association leaves out, which must not be too similar.
 
-They are a class, too. A reader who does not find somebody knows that they are among these rows, and may know
-how many rows of the source have each value. So no value of a key may occur in more than one in k of them.
+The rows left out are a class, too. A reader who does not find a respondent knows that they are among these rows, and
+may know how many rows of the source have each value. So no value of a key may occur in more than one in k of them.
 
-Of n rows in g blocks of K, s = n - g K are left out, and of a value c = floor(s / k) at most. A block has a value once
-at most, so of n_v rows n_v - g or more are left out. This requires of each key that n_v - g <= c for all
-values, and that the lesser of n_v and c, added up, comes to s. With K = k the first says n_v <= n / k, which is the
-eligibility of Anatomy (Xiao and Tao 2006).
+Of n rows in g blocks of K, s = n - g K are left out, and c = floor(s / k) of a value at most. A block has a value at
+most once, so at least n_v - g of n_v rows are left out. This requires of each key that n_v - g <= c for all values, and
+that the sum of min(n_v, c) is at least s. With K = k the first condition is n_v <= n / k, the eligibility of Anatomy
+(Xiao and Tao 2006).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from sqlanon.sql.build.steps import Step, with_steps
 
 
 def frequencies(counts: str) -> exp.Select:
-    """n, values: how many values of a key have n rows, from the rows of each; rows alone have a value each."""
+    """SELECT of n, values: the number of values of a key that have n rows; each row without an equal is a value."""
     alone = column("value").eq(ALONE)
     rows = if_(alone, 1, column("n"))
     values = if_(alone.copy(), column("n"), 1)
@@ -52,12 +52,13 @@ def frequencies(counts: str) -> exp.Select:
 
 
 def most_alike(frequencies: str) -> exp.Select:
-    """Counts the rows of the most frequent value of a key, and its values."""
+    """SELECT of the rows of a key's most frequent value, and of the number of its values."""
     return exp.select(f.max(column("n")), total(column("values"))).from_(relation(frequencies))
 
 
 def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, high: int) -> exp.Select:
-    """The greatest number of blocks from `low` to `high` that leaves out rows which are a class in each key, or NULL.
+    """SELECT of the greatest number of blocks from `low` to `high` whose left-out rows are a class in each key, or
+    NULL.
 
     `frequencies` has a table for each key.
     """
@@ -76,7 +77,7 @@ def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, 
 
 
 def _fitting(frequencies: str, size: int) -> exp.Select:
-    """The numbers of blocks in `tried` that one key allows."""
+    """SELECT of the numbers of blocks in `tried` that one key allows."""
     names = [column(name, "tried") for name in ("blocks", "left_out", "alike")]
     blocks, left, most = names
     query = exp.select(column("blocks", "tried")).from_(relation("tried"))
@@ -89,26 +90,26 @@ def _fitting(frequencies: str, size: int) -> exp.Select:
 
 
 def _least_of(most: exp.Expr) -> exp.Expr:
-    """The number of rows, counting at most `most` of each value."""
+    """The sum over the values of min(rows with the value, `most`)."""
     return total(f.least(column("n", "frequency"), most.copy()) * column("values", "frequency"))
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
-    """The rows whose draw is `below` a number, or all."""
+    """SELECT of the rows whose random number is less than `below`, or of all rows."""
     query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
     return query if below is None else query.where(column("draw") < below)
 
 
 def nothing(rows: str) -> exp.Select:
-    """No row of the table."""
+    """SELECT of the table's columns that returns no rows."""
     return exp.select(exp.Star()).from_(relation(rows)).where(exp.false())
 
 
 def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int, wanted: int) -> exp.Select:
-    """`wanted` rows of the pool: first those that no choice of the blocks can hold, then by their draws.
+    """SELECT of `wanted` rows of the pool: first those of values with more rows than blocks, then in random order.
 
-    At most `most` rows of a value are chosen, counting those that were `chosen` before. `counts` has for each key the
-    rows of its values. Every row of a value has the same chance, and rows of two values have nearly the same.
+    At most `most` rows of a value are chosen, including those in `chosen`. `counts` has for each key the rows of its
+    values. All rows of a value have the same chance, and rows of two values nearly the same.
     """
     names = all_keys(len(counts))
     columns = [column(name) for name in row_columns(len(counts))]
@@ -134,13 +135,13 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
 
 
 def full_values(chosen: str, index: int, most: int) -> exp.Select:
-    """The values of a key of which no more may be chosen."""
+    """SELECT of the values of a key of which no more rows may be chosen."""
     name = column(key_name(index))
     return exp.select(name).from_(relation(chosen)).group_by(name.copy()).having(f.count() >= most)
 
 
 def alike(rows: str, keys: int) -> exp.Select:
-    """Counts the rows that share a value of a key, for the key and the value with most."""
+    """SELECT of the number of rows that share a value of a key, for the key and the value with most."""
     counts: list[exp.Query] = [
         exp.select(alias(f.count(), "n")).from_(relation(rows)).group_by(column(name)) for name in all_keys(keys)
     ]
@@ -148,9 +149,9 @@ def alike(rows: str, keys: int) -> exp.Select:
 
 
 def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Select:
-    """key, value, lack: the values that more than one in k of the `count` rows have.
+    """SELECT of key, value, lack: the values that more than one in k of the `count` rows have.
 
-    `lack` is how many rows of other values, at least, would make the value one in k of all.
+    `lack` is the number of rows with other values that must be added for the value to have one in k.
     """
     by_key: list[exp.Query] = []
     for index in indexes:
@@ -163,7 +164,7 @@ def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Select:
 
 
 def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp.Select:
-    """block, key, value: which blocks hold a row with which of these values."""
+    """SELECT of block, key, value: the blocks that have a row with one of these values."""
     by_key: list[exp.Query] = []
     for index in indexes:
         on = exp.and_(column(key_name(index), "keyed").eq(column("value", "excess")), column("key", "excess").eq(index))
@@ -175,7 +176,9 @@ def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp
 
 
 def preferred(placed: str, holding: str, draw: str) -> exp.Select:
-    """block, number: all blocks from 1, those first that hold the fewest of these values, else in a drawn order."""
+    """SELECT of block, number: all blocks, numbered from 1; first those with the fewest of these values, then in random
+    order.
+    """
     blocks = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
     counts = exp.select(column("block", "placed"), alias(f.count(column("value", "holding")), "values"))
     counts.from_(blocks.subquery("placed"), copy=False)
@@ -187,16 +190,17 @@ def preferred(placed: str, holding: str, draw: str) -> exp.Select:
 
 
 def first_blocks(preferred: str, count: int | None) -> exp.Select:
-    """The first `count` of the preferred blocks, or all."""
+    """SELECT of the first `count` of the preferred blocks, or of all."""
     query = exp.select(column("block")).from_(relation(preferred))
     return query if count is None else query.where(column("number") <= count)
 
 
 def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Select:
-    """Counts the blocks that have to be dissolved, the preferred ones first, and the values for which they suffice.
+    """SELECT of the number of blocks to dissolve, in the order of preference, and of the number of values for which
+    they suffice.
 
-    A block adds its rows to those that are left out, at most one of which has the value. So what a value lacks becomes
-    less by the block's rows, or by k fewer if the block holds the value. Other values never come to lack any.
+    A block adds its rows to those left out, of which at most one has the value. So what a value lacks decreases by the
+    block's rows, or by k less if the block has the value. No other value begins to lack rows.
     """
     gains = exp.select(
         column("key", "excess"), column("value", "excess"), column("lack", "excess"), column("number", "block")

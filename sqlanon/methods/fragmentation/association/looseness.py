@@ -1,4 +1,4 @@
-"""Measures the looseness of a published association, recomputed from its tables alone."""
+"""Measures the looseness of a published association from its tables alone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from sqlanon.sql.build.names import column
 
 @dataclass(frozen=True)
 class PairLooseness:
-    """The looseness of a fragment's groups and a constraint's values in the `other` fragment, by their indexes.
+    """The looseness of a fragment's groups with respect to a constraint's values in the `other` fragment.
 
-    `alike_in_group` groups of the fragment have rows that are alike, the association has `repeated`
-    pairs of groups more than once, and `alike_in_linked` groups of the fragment are linked to rows
-    of the other that are alike. `k` is the least number of different tuples in the groups that a
-    group is linked to; None without any group.
+    Fragments are given by index. Three numbers count violations: `alike_in_group` groups of the fragment with equal
+    rows, `repeated` pairs of groups, and `alike_in_linked` groups linked to equal rows of the other. `k` is the least
+    number of different tuples that a group is linked to; None without groups.
     """
 
     constraint: tuple[str, ...]
@@ -42,10 +41,10 @@ class PairLooseness:
 
 @dataclass(frozen=True)
 class Looseness:
-    """Every pair of fragments that a constraint lies across, each way round.
+    """The looseness of each ordered pair of fragments across which a constraint lies.
 
-    `sizes` are the rows of the smallest group of each fragment, `unmatched` the groups of
-    each that have other numbers of rows in the fragment than in the association.
+    `sizes` are the rows of the smallest group of each fragment, `unmatched` the numbers of its groups that have other
+    numbers of rows in the fragment than in the association.
     """
 
     pairs: tuple[PairLooseness, ...]
@@ -54,7 +53,7 @@ class Looseness:
 
     @property
     def k(self) -> int | None:
-        """The least of the pairs' k; None where nothing is published, or no constraint lies across fragments."""
+        """The least of the pairs' k; None without groups, or if no constraint lies across fragments."""
         return min((pair.k for pair in self.pairs if pair.k is not None), default=None)
 
     @property
@@ -70,11 +69,10 @@ def looseness(
     laid: Grid | None = None,
     proven: GridProof = are_grids,
 ) -> Looseness:
-    """Looks at each pair of fragments under each constraint whose attributes are all published.
+    """Measures each pair of fragments under each constraint whose attributes are all published.
 
-    A constraint within one fragment has no pair: that is for `minimal_fragmentation.require_correct` to find.
-    `laid` is the grid that blocks are expected to be: tables of which that is `proven` are read once, or grouped where
-    they have no order. All others are compared pair by pair, with the same result.
+    A constraint within one fragment has no pair; `minimal_fragmentation.require_correct` refuses it. If `proven` shows
+    that the tables are grids like `laid`, each table is read once. Otherwise pairs are compared, with the same result.
     """
     fragments = [fragment.attributes for fragment in published.fragments]
     sets = covered(fragments, constraints)
@@ -98,8 +96,8 @@ def looseness(
 
 
 def _parts(sets: Sequence[tuple[Sequence[str], dict[int, tuple[str, ...]]]], fragments: int) -> list[list[list[str]]]:
-    """Returns the columns in which the rows of each fragment have to differ; a part that contains another adds nothing
-    to it.
+    """Returns the sets of columns in which the rows of each fragment have to differ, without sets that contain
+    another.
     """
     by_fragment: list[list[list[str]]] = []
     for index in range(fragments):

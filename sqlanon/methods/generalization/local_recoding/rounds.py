@@ -1,14 +1,11 @@
 """Local recoding: the rows that a node would suppress are recoded further, in rounds, instead of being left out.
 
-A round publishes the classes of one node that violate nothing, among the rows that the
-rounds before have left and the nodes at least as general as theirs. It is found by
-descent: from the best node for all of these rows together to the best of its
-neighbours, as long as that is better. Each row that a node leaves is expected to lose as
-much as under the best node for all rows, so that a round may be more precise than that. The
-last round has to come within the budget.
+A round publishes the classes of one node that violate nothing, among the rows left by the rounds before. Its node is at
+least as general as theirs. A descent finds it: from the best node for all these rows together to the best neighbor, as
+long as that is better. Each row that a node leaves is expected to lose as much as under the best node for all rows, so
+a round may be more precise than that node. The last round must stay within the suppression limit.
 
-Each number of rounds gives one candidate, with global recoding as the first: the one
-that loses least is taken.
+Each number of rounds gives one candidate; global recoding is the first. The one with the least loss is taken.
 """
 
 from __future__ import annotations
@@ -33,25 +30,27 @@ from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 
-# The most rounds: later ones publish little.
+# The maximum number of rounds: later ones publish few rows.
 ROUNDS = 4
 
 
 class Searches(Protocol):
-    """Searches that share a statement's time."""
+    """The searches of a statement, which share its time limit."""
 
     def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
-        """The best of the nodes of which classes with at most `limit` rows violate by themselves; None without one."""
+        """The best node at which the classes that violate by themselves have at most `limit` rows; None if there is
+        none.
+        """
         ...
 
     def expired(self) -> bool:
-        """Whether time is up."""
+        """Whether the time is over."""
         ...
 
 
 @dataclass(frozen=True)
 class Recoded:
-    """The levels and the published rows of each round, the rows that are not published, the loss in its unit.
+    """A recoding in rounds: the levels and the number of published rows of each, the suppressed rows, and the loss.
 
     `cells` are the tables of the cells that each round publishes.
     """
@@ -67,8 +66,8 @@ def recoded(
 ) -> Recoded | None:
     """The best union of several rounds; None if none is better than `best`, the best of `nodes`.
 
-    Of those that lose as much the one that suppresses least is the better. At most
-    `limit` rows are suppressed. Once time is up no further round is begun.
+    Of equal losses the one that suppresses fewer rows is better. At most `limit` rows are suppressed. Once the time is
+    over no further round begins.
     """
     rounds = _Rounds(task, cells, limit, loss, (best.loss, best.suppressed))
     last: Found | None = best
@@ -88,10 +87,10 @@ def recoded(
 
 
 class _Descent:
-    """Nodes as a round, by what is expected to be lost in the end.
+    """A descent to the node of the next round, by the expected loss of all rounds.
 
-    Each row that a round leaves counts as much as under `last`, the best node for all
-    rows together, if any comes within the budget.
+    Each row that a round leaves counts as much as under `last`, the best node for all rows together, or as a suppressed
+    row if `last` is None.
     """
 
     def __init__(self, nodes: Nodes, rows: int, last: Found | None) -> None:
@@ -103,7 +102,7 @@ class _Descent:
         self._seen: dict[Node, tuple[Fraction, int]] = {}
 
     def end(self, expired: Callable[[], bool]) -> tuple[Node, int]:
-        """The node from which no neighbour is better, and the rows that it leaves."""
+        """Returns the node of which no neighbor is better, and the number of rows that it leaves."""
         here = self._nodes.lattice.high if self._last is None else self._last.node
         if self._whole == 0 and self._last is not None:
             # Rows that are left cost nothing here: there is no node to leave more of them.
@@ -131,12 +130,12 @@ class _Descent:
                 self._seen[node] = (loss - (1 - self._share) * (self._least(left) - self._least(0)), left)
 
     def _least(self, left: int) -> int:
-        """Returns the least loss of that many suppressed rows; 0 for a measure that cannot tell."""
+        """Returns the least loss of `left` suppressed rows; 0 for a measure without such a bound."""
         return self._nodes.loss.least(self._ground, left) or 0
 
 
 def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
-    """The nodes that are one level of one attribute away."""
+    """The nodes that differ from this one by one level of one attribute."""
     bounds = enumerate(zip(node, lattice.low, lattice.high, strict=True))
     return [
         (*node[:index], other, *node[index + 1 :])
@@ -147,7 +146,7 @@ def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
 
 
 class _Rounds:
-    """The rounds so far, the cells that they leave, and the best union that has been considered."""
+    """The rounds so far, the cells that they leave, and the best union considered."""
 
     def __init__(self, task: Task, cells: Cells, limit: int, loss: str, best: tuple[int, int]) -> None:
         self._task, self._cells, self._limit, self._loss = task, cells, limit, loss
@@ -157,13 +156,15 @@ class _Rounds:
         self.best: Recoded | None = None
 
     def add(self, nodes: Nodes, node: Node) -> None:
-        """The node is the next round; what it leaves are the cells of the one after."""
+        """Adds the node as the next round; the cells that it leaves are those of the round after."""
         round_, left = self._divided(nodes, node)
         self.rounds.append(round_)
         self.left = self._recounted(left)
 
     def consider(self, last: tuple[Nodes, Found] | None = None) -> None:
-        """Compares the union of the rounds, and of one more if it keeps anything, with the best one so far."""
+        """Compares the union of the rounds, with `last` as one more if it publishes a row, with the best union so
+        far.
+        """
         rounds, left = list(self.rounds), Left(self.left.table, self.left.public)
         if last is not None and last[1].suppressed < self.left.rows:
             round_, left = self._divided(last[0], last[1].node)
@@ -179,7 +180,7 @@ class _Rounds:
             self.best = Recoded(rounds_published, union.suppressed, union.loss, union.cells)
 
     def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
-        """The cells of the classes that violate nothing at a node, and the others."""
+        """Divides the cells left into those of classes that violate nothing at a node, and the others."""
         scratch, layout = self._task.scratch, self._cells.layout
         classes = scratch.table("classes", classes_kept(nodes.batch, *nodes.rollups.rows_of(node)))
         inside, outside = (
@@ -195,7 +196,7 @@ class _Rounds:
         return Kept(node, inside, public[0]), Left(outside, public[1])
 
     def _recounted(self, left: Left) -> Cells:
-        """The cells that are left, as a source of their own; the fixed relations stay those of the whole source."""
+        """Makes a source of the cells left; its fixed relations remain those of the whole source."""
         source, task = self._cells, self._task
         trees = [
             task.scratch.table("tree", recounted(tree, fields, left.cells))
@@ -219,7 +220,7 @@ class _Rounds:
 
 
 def cells_kept(task: Task, nodes: Nodes, node: Node) -> str:
-    """The table of the cells of the classes that a release of one node publishes, in all rounds of its guard."""
+    """The table of the cells of the classes that a release of one node publishes after all rounds of its guard."""
     batch, cells = nodes.batch, task.encoded
     words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
     withheld = with_steps(exp.select(*words).from_(relation("withheld")), nodes.steps(node))
@@ -228,7 +229,7 @@ def cells_kept(task: Task, nodes: Nodes, node: Node) -> str:
 
 
 def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
-    """The classes of one node that violate nothing by themselves, by the words of their keys: key_0, ...."""
+    """SELECT of key_0, ...: the key words of the classes of one node that violate nothing by themselves."""
     withheld = exp.select(column("class_id")).from_(relation("withheld"))
     words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
     query = exp.select(*words).from_(relation("equivalence_class"))
@@ -237,7 +238,7 @@ def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp
 
 
 def divided(cells: str, layout: KeyLayout, levels: Sequence[int], classes: str, *, within: bool) -> exp.Select:
-    """The cells whose class at these levels is among `classes`, a table of key words, or is not."""
+    """SELECT of the cells whose class at these levels is in `classes`, a table of key words, or is not in it."""
     in_class = [
         paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(key_name(word), "class"))
         for word, mask in enumerate(layout.masks(levels))
@@ -248,7 +249,9 @@ def divided(cells: str, layout: KeyLayout, levels: Sequence[int], classes: str, 
 
 
 def recounted(tree: str, fields: Sequence[Field], cells: str) -> exp.Select:
-    """An attribute's tree with how often each value occurs in these cells; its leaves stay what they are."""
+    """SELECT of an attribute's tree with the number of rows of each value in these cells; its leaves remain
+    unchanged.
+    """
     coded = codes(relation(tree), fields)
     if coded is None:
         values: exp.Query = exp.select(column("value")).from_(relation(tree))

@@ -1,4 +1,4 @@
-"""Joins several rounds of recoding: the rows that the guard withholds of them, and their loss."""
+"""Joins rounds of recoding: the rows that the guard withholds from their union, and the loss of the union."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 from sqlanon.sql.cells.labels import code_at, generalized, numbered, shown_at, stored_labels
 from sqlanon.sql.classes.guard import needs_rounds
 
-# The rows that several rounds publish, in classes by what they show: what a local recoding publishes.
+# The rows that several rounds publish together, in classes by their labels.
 #
 # A class of a node is named by a prefix code, which says nothing of other levels. Here
 # each attribute has one field with the number of its label, the same for equal labels of
@@ -30,7 +30,9 @@ from sqlanon.sql.classes.guard import needs_rounds
 
 
 def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
-    """A row for each value of an attribute: its code in the words of a key, and its label and number by level."""
+    """SELECT of a row for each value of an attribute: its code in the key's words, and its label and number by
+    level.
+    """
     occurring = exp.select(column("value"), column("n")).from_(relation(tree))
     listed = stored_labels(bound)
     values = generalized(bound, occurring, listed, counted=True).subquery("generalized")
@@ -49,7 +51,9 @@ def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels:
 
 
 def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Select:
-    """One row: how many labels each attribute shows in all rounds; `tables` are those of `labels_of`."""
+    """SELECT of one row with the number of labels of each attribute in all rounds; `tables` are those of
+    `labels_of`.
+    """
     counts: list[exp.Expr] = []
     for table, shown_levels in zip(tables, levels, strict=True):
         greatest = [f.coalesce(f.max(column(code_at(level))), -1) for level in shown_levels]
@@ -60,19 +64,21 @@ def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.
 
 
 def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
-    """A field for each attribute, with `labels` numbers and one more that no label has, and the carried columns."""
+    """The key layout of classes: for each attribute a field of its numbers of labels and one more, and the carried
+    columns.
+    """
     return KeyLayout.pack([(count + 1,) for count in labels], [1 << field.bits for field in cells.carried])
 
 
 def _class_word(word: int) -> str:
-    """The column with a word of the key that names the class and what the cell carries."""
+    """The name of the column with a word of the class's key and the carried values."""
     return f"class_{word}"
 
 
 def keyed_by_label(
     cells: str, layout: KeyLayout, labels: Sequence[str], levels: Sequence[int], classes: KeyLayout, entity: bool
 ) -> exp.Select:
-    """The cells of one round, and the words of their class's key: key_0, ..., entity, n, class_0, ....
+    """SELECT of key_0, ..., entity, n, class_0, ...: the cells of one round with the words of their class's key.
 
     `labels` are tables of `labels_of`, `levels` those of the round, `classes` the layout of the classes' keys.
     """
@@ -101,7 +107,7 @@ def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
 
 
 def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLayout) -> exp.Select:
-    """The public table's cells that no round publishes, in a class that none of the others can be in."""
+    """SELECT of the public table's cells that no round publishes, in a class of their own."""
     key = [0] * classes.words
     for count, (field,) in list(zip(labels, classes.fields, strict=True))[:1]:
         key[field.word] = count << field.shift
@@ -111,13 +117,13 @@ def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLa
 
 
 def together(rounds: Sequence[exp.Select]) -> exp.Query:
-    """The cells of several rounds, numbered from 1 in the column round."""
+    """SELECT of the cells of several rounds, with the round's number from 1 in the column round."""
     numbered = enumerate(rounds, start=1)
     return union_all([cells.select(alias(literal(number), "round"), copy=False) for number, cells in numbered])
 
 
 def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
-    """The cells `together`, as the rows of the index 0 of a batch with the layout of the classes."""
+    """SELECT of the cells `together`, as the rows of index 0 of a batch with the layout of the classes."""
     words = [alias(column(_class_word(word)), key_name(word)) for word in range(classes.words)]
     others = [column("entity")] if entity else []
     tag = alias(big(literal(0)), "tag")
@@ -127,9 +133,9 @@ def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp
 
 
 def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
-    """The classes that the guard withholds in all its rounds: key_0, ..., size, still.
+    """SELECT of key_0, ..., size, still: the classes that the guard withholds in all its rounds.
 
-    `still` is true, in every row, if a class violates even after the last.
+    `still` is true, in every row, if a class violates even after the last round.
     """
     words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
     still: exp.Expr = exp.false()
@@ -140,17 +146,17 @@ def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) ->
 
 
 def published_of_round(cells: str, number: int, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Select:
-    """The cells of one round whose class is not withheld: key_0, ..., n."""
+    """SELECT of key_0, ..., n: the cells of one round whose class is not withheld."""
     return _cells(cells, layout).where(column("round", "cell").eq(number), exp.not_(_among(withheld, classes)))
 
 
 def row_count(cells: str) -> exp.Select:
-    """One row: how many rows these cells have."""
+    """SELECT of the number of rows of these cells."""
     return exp.select(or_zero(f.sum(column("n")))).from_(relation(cells))
 
 
 def not_published(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
-    """The cells that no round publishes, and those whose class is withheld: key_0, ..., n."""
+    """SELECT of key_0, ..., n: the cells that no round publishes, and those whose class is withheld."""
     of_withheld = _cells(cells, layout).where(_among(withheld, classes))
     return exp.union(_cells(left, layout), of_withheld, distinct=False)
 
@@ -166,13 +172,13 @@ def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
 
 
 def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
-    """The part of a word of the key that names the class."""
+    """The part of a key word that identifies the class."""
     mask = classes.masks([0] * len(classes.fields))[word]
     return paren(infix(column(_class_word(word), "cell"), "&", mask))
 
 
 def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
-    """One row: the classes that are published, and the sum of their squared sizes."""
+    """SELECT of the number of published classes, and the sum of their squared sizes."""
     words = [_of_class(classes, word) for word in range(classes.words)]
     sizes = exp.select(alias(huge(f.sum(column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
     sizes = sizes.where(exp.not_(_among(withheld, classes))).group_by(*words)
@@ -181,7 +187,9 @@ def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
 
 
 def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
-    """withheld(index, class_id, size): all these cells as the classes of some nodes, each (index, levels)."""
+    """SELECT of index, class_id, size: the relation withheld with all these cells, in the classes of some nodes (index,
+    levels).
+    """
     rows: list[exp.Select] = []
     for index, levels in nodes:
         masks = batch.layout.masks(levels)
@@ -205,7 +213,7 @@ def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 @dataclass(frozen=True)
 class Kept:
-    """The rows that one round publishes: the cells of the source, and of any public table, recoded to `levels`."""
+    """The cells of one round, of the source and of any public table, that are recoded to `levels`."""
 
     levels: Node
     cells: str
@@ -214,7 +222,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Left:
-    """The cells that no round publishes, of the source and of the public table."""
+    """The cells that no round publishes, of the source and of any public table."""
 
     cells: str
     public: str | None = None
@@ -222,7 +230,7 @@ class Left:
 
 @dataclass(frozen=True)
 class Published:
-    """The rows that are published of each round, those that are not, and the loss in the measure's unit.
+    """A union of rounds: the published rows of each, the suppressed rows, and the loss in the measure's unit.
 
     `cells` are the tables of the cells that each round publishes.
     """
@@ -234,10 +242,10 @@ class Published:
 
 
 def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limit: int, loss: str) -> Published | None:
-    """The union of some rounds over `cells`; None if more than `limit` rows of it have to be withheld.
+    """The union of some rounds over `cells`; None if more than `limit` of its rows must be withheld.
 
-    Classes of different rounds that show the same are one class. They are judged as the
-    guard of the release judges them: by what is published, no longer by the whole source.
+    Classes of different rounds with equal labels are one class. They are judged as the guard of the release does: by
+    the published rows, not by the whole source.
     """
     scratch, engine, layout = task.scratch, task.engine, cells.layout
     union = _Union(task, cells, rounds)
@@ -269,7 +277,7 @@ def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limi
 
 
 class _Union:
-    """The classes that some rounds show together, and which bits of a key have their numbers."""
+    """The common classes of some rounds, and the layout of their keys."""
 
     def __init__(self, task: Task, cells: Cells, rounds: Sequence[Kept]) -> None:
         self._scratch, self._cells, self._rounds = task.scratch, cells, rounds
@@ -283,12 +291,14 @@ class _Union:
         self.entity = self.batch.entity
 
     def in_classes(self) -> str:
-        """The cells that the rounds publish, with their round and the key of their class."""
+        """The table of the cells that the rounds publish, with their round and the key of their class."""
         keyed = [self._keyed(round_.cells, round_.levels, self.entity) for round_ in self._rounds]
         return self._scratch.table("round_cells", together(keyed))
 
     def public(self, left: str | None) -> exp.Query | None:
-        """The public table's rows in the same classes; those of `left` are in none. None without a public table."""
+        """The public table's rows in the same classes, the rows of `left` in a class of their own; None without a
+        public table.
+        """
         if left is None:
             return None
         keyed = [self._keyed(round_.public, round_.levels, False) for round_ in self._rounds if round_.public]
@@ -307,11 +317,10 @@ def union_loss(
     suppressed: tuple[str, int],
     classes: tuple[str, str, KeyLayout],
 ) -> int:
-    """The loss of a union in the measure's unit.
+    """The loss of a union of rounds in the measure's unit.
 
-    `rounds` are the levels of each and the cells that it publishes, `suppressed` the
-    cells that are not published and their rows, `classes` the cells with their classes,
-    the classes that are withheld, and the layout of their keys.
+    `rounds` are the levels and the cells of each, `suppressed` the table of the suppressed cells and their rows,
+    `classes` the cells with their classes, the withheld classes, and the layout of their keys.
     """
     adds_up = LOSSES[name].ADDS_UP
     if adds_up is AddsUp.ROWS:
@@ -324,9 +333,8 @@ def union_loss(
 def _published(task: Task, name: str, cells: Cells, table: str, levels: Node) -> int:
     """Returns the loss of the rows of some cells at these levels.
 
-    The measure knows what a node loses of which some rows are suppressed. Suppressing
-    these takes away what they lose there, and adds what suppressed rows lose, as it
-    does at the level 0, where they lose nothing else.
+    A measure computes the loss of all rows at a node with some suppressed. The loss at the node, minus its loss with
+    these rows suppressed, plus the loss of suppressed rows at level 0, is theirs: at level 0 no other row loses.
     """
     ground = tuple(0 for _ in levels)
     none, all_here, all_there = _losses(task, name, cells, table, [levels, levels, ground], withheld=(1, 2))
@@ -334,7 +342,7 @@ def _published(task: Task, name: str, cells: Cells, table: str, levels: Node) ->
 
 
 def _suppressed(task: Task, name: str, cells: Cells, table: str) -> int:
-    """Returns the loss of the rows of some cells if they are suppressed."""
+    """Returns the loss of the rows of some cells if they are all suppressed."""
     ground = tuple(0 for _ in cells.trees)
     return _losses(task, name, cells, table, [ground], withheld=(0,))[0]
 
@@ -342,7 +350,9 @@ def _suppressed(task: Task, name: str, cells: Cells, table: str) -> int:
 def _losses(
     task: Task, name: str, cells: Cells, table: str, nodes: Sequence[Node], withheld: Sequence[int]
 ) -> list[int]:
-    """The losses of nodes over all cells, where at the indexes `withheld` those of `table` are suppressed."""
+    """The losses of nodes over all cells; at the nodes with the indexes `withheld` the cells of `table` are
+    suppressed.
+    """
     batch = batch_of(task, cells)
     # A measure that looks into suppressed rows finds them among its cells.
     loss = loss_of(task, name, replace(cells, table=table), 0, batch)

@@ -1,4 +1,4 @@
-"""The lattice of a policy over some cells, and what a search asks of its nodes."""
+"""Evaluates the nodes of a policy's lattice over some cells: their classes, losses and joins."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from sqlanon.sql.classes.rows import projections
 from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
-# What the join with another release tells at a node of the lattice (Wang and Fung 2006).
+# The figures of the join with another release at a node of the lattice (Wang and Fung 2006).
 #
 # Neither figure is monotone: where a more general level lets more rows match, values of X may join that had no row
-# before. So each node is asked by itself, after its classes have met what is required of them. Nodes that suppress no
+# before. So each node is evaluated by itself, once its classes meet the requirements. Nodes that suppress no
 # row
-# and agree in the columns that the join is about are asked once.
+# and agree in the columns of the join are evaluated once.
 
 
 class JoinedNodes:
-    """Asks nodes what their join with another release tells."""
+    """Evaluates the join of nodes with another release."""
 
     def __init__(self, task: Task, join: Join, cells: Cells, batch: Batch) -> None:
         self._task = task
@@ -60,7 +60,7 @@ class JoinedNodes:
         self._known: dict[Node, tuple[JoinReached, ...]] = {}
 
     def reached(self, node: Node, steps: Sequence[Step]) -> tuple[JoinReached, ...]:
-        """Measures the requirements at a node without the classes in `withheld`, which `steps` make."""
+        """Measures the requirements of the join at a node, without the classes in `withheld`, which `steps` make."""
         about = {*self._join.shared, *self._join.own_columns}
         levels = tuple(node[index] for name, index in self._indexes.items() if name in about)
         if not steps and levels in self._known:
@@ -78,7 +78,9 @@ class JoinedNodes:
     def _counted(
         self, node: Node, steps: Sequence[Step], levels: Mapping[str, int], names: Sequence[str]
     ) -> exp.Select:
-        """The rows that a node publishes, by the shared columns at these levels and by columns as it shows them."""
+        """SELECT of the rows that a node publishes, by the shared columns at these levels and by other columns as
+        published.
+        """
         labels: dict[tuple[int, int], str] = {}
 
         def label(index: int, level: int) -> exp.Column:
@@ -110,7 +112,7 @@ class JoinedNodes:
         return with_steps(query.group_by(*constant) if constant else query, steps)
 
     def _cells_of(self, node: Node) -> exp.Select:
-        """The cells with their class at a node."""
+        """SELECT of the cells with their class at a node."""
         layout = self._cells.layout
         keys = [
             alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word))
@@ -121,7 +123,7 @@ class JoinedNodes:
         return exp.select(alias(self._batch.class_id(big(literal(0))), "class_id"), exp.Star()).from_(masked)
 
     def _words(self, index: int, level: int) -> dict[int, int]:
-        """The bits of each word that tell the labels of an attribute apart at a level."""
+        """The bits of each word that distinguish the labels of an attribute at a level, by word."""
         masks: dict[int, int] = {}
         for part in self._cells.layout.fields[index][level:]:
             if part.bits:
@@ -129,7 +131,7 @@ class JoinedNodes:
         return masks
 
     def _label_table(self, index: int, level: int) -> str:
-        """A table of the codes of an attribute's labels at a level, and the labels."""
+        """The table of the codes of an attribute's labels at a level, with the labels."""
         if (index, level) not in self._labels:
             self._labels[index, level] = self._task.scratch.table("label", self._label_query(index, level))
         return self._labels[index, level]
@@ -148,7 +150,7 @@ class JoinedNodes:
         return query.join(named(codes.copy(), "code"), on=identical(column("value", "tree"), column("value", "code")))
 
 
-# Every excess is at most the rows of its class, but for what withholding cannot cure; each is rounded.
+# An excess is at most the rows of its class unless withholding cannot cure it; each is rounded.
 _ROUNDING = 1.0
 
 
@@ -165,14 +167,16 @@ def batch_of(task: Task, cells: Cells) -> Batch:
     )
 
 
-def _goes_on(requirements: Sequence[BoundRequirement]) -> bool:
-    """Whether a class that satisfies all of them does so whatever rows it gains, and whatever others hold."""
+def _stays_satisfied(requirements: Sequence[BoundRequirement]) -> bool:
+    """Whether a class that satisfies all requirements continues to do so with any further rows, independently of other
+    classes.
+    """
     alone = not needs_rounds(requirements) and not projections(requirements)
     return alone and all(r.question.monotone_under_suppression for r in requirements)
 
 
 def loss_of(task: Task, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
-    """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
+    """Makes the measure of this name over the cells, of which at most `limit` rows are suppressed."""
     least = least_rows(task.requirements)
     setting = Setting(task.policy, cells, limit, least, batch.key, task.scratch, batch.index, task.engine.rows)
     return LOSSES[name](setting)
@@ -182,15 +186,19 @@ class Nodes:
     """The nodes from `low` up over some cells, of which at most `limit` rows may be suppressed."""
 
     def __init__(self, task: Task, cells: Cells, low: Node, limit: int, loss: str, *, lasting: bool = False) -> None:
-        """Evaluates nodes; if `lasting`, a class that satisfies and goes on doing so with any further rows is not
-        looked at again.
+        """Evaluates nodes; if `lasting`, a class that satisfies for good is not examined again in the nodes above.
 
-        What such a class holds is then not known of the nodes above it.
+        The content of such a class is not known for the nodes above.
         """
         self._task = task
         self._cells = cells
         self.batch = batch_of(task, cells)
-        if lasting and _goes_on(task.requirements) and cells.public is None and (self.batch.entity or cells.carried):
+        if (
+            lasting
+            and _stays_satisfied(task.requirements)
+            and cells.public is None
+            and (self.batch.entity or cells.carried)
+        ):
             self.batch = replace(self.batch, lasting=True)
         self.rollups = Rollups(task.engine, cells, self.batch, task.scratch)
         self._joined = JoinedNodes(task, task.join, cells, self.batch) if task.join else None
@@ -218,22 +226,24 @@ class Nodes:
         ]
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
-        """Counts the classes of some nodes in a last round, which must leave nothing that withholding does not cure."""
+        """Counts the classes of some nodes in a last round; a violation that withholding does not cure exceeds the
+        limit.
+        """
         most = self._cells.rows + _ROUNDING
         return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]
 
     def steps(self, node: Node) -> list[Step]:
-        """Steps to the normal relations of a node and to withheld(class_id, size)."""
+        """The steps that make the normal relations of a node and withheld(class_id, size)."""
         return withheld(self._batch_of(node), *self.rollups.rows_of(node))
 
     def _batch_of(self, node: Node) -> Batch:
-        """The batch of one node: broader classes are those of the nodes above it."""
+        """The batch of one node, if a requirement compares its classes with those of the nodes above."""
         reads = any(SUPERSET in r.reads and r.within is None for r in self._task.requirements)
         return replace(self.batch, node=node) if reads else self.batch
 
     def settle(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """Settles nodes as `settle_classes`; the result is None, too, for a node whose join with another release tells
-        too much.
+        """Settles nodes as `settle_classes` does; also returns None for a node whose join with another release
+        violates.
         """
         settled = self.settle_classes(nodes, best)
         if self._joined is None:
@@ -242,31 +252,28 @@ class Nodes:
         ranks = sorted(((loss, sum(node), node), rows) for (loss, rows), node in passing if rows <= self._limit)
         joined: dict[Node, tuple[int, int] | None] = {}
         for rank, rows in ranks:
-            # Behind the first that passes none can be better.
+            # No later node can be better than the first that passes.
             passes = (best is None or rank < best) and all(of.satisfied for of in self.joins(rank[2], rows))
             joined[rank[2]] = (rank[0], rows) if passes else None
             best = rank if passes else best
         return [joined.get(node, answer) for node, answer in zip(nodes, settled, strict=True)]
 
     def joins(self, node: Node, suppressed: int) -> tuple[JoinReached, ...]:
-        """Measures the requirements of the join with another release at a node that suppresses so many rows."""
+        """Measures the requirements of the join with another release at a node that suppresses `suppressed` rows."""
         return () if self._joined is None else self._joined.reached(node, self.steps(node) if suppressed else ())
 
     def broken_joins(self, node: Node) -> tuple[JoinReached, ...]:
-        """Returns the requirements of the join with another release that a node violates, if its classes meet all
-        others.
-        """
+        """Returns the violated requirements of the join with another release, if the node's classes meet all others."""
         (answer,) = self.settle_classes([node], None)
         if answer is None or answer[1] > self._limit:
             return ()
         return tuple(reached for reached in self.joins(node, answer[1]) if not reached.satisfied)
 
     def settle_classes(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """Each node's loss and the rows it suppresses; None if nothing of it may be published, or for more than `best`.
+        """Each node's loss and suppressed rows; None if nothing of it may be published, or it cannot beat `best`.
 
-        Where the requirements are settled in one round, all nodes are in one statement. Else
-        that tells, for most losses, the least that a node can lose, and the rounds are gone
-        through for those that may be the best only.
+        Requirements that need no rounds are settled for all nodes in one statement. Otherwise that statement gives, for
+        most losses, a lower bound, and rounds are computed only for nodes that may be the best.
         """
         if not needs_rounds(self._task.requirements):
             return list(self.withheld_at_once(nodes))
@@ -283,13 +290,13 @@ class Nodes:
                 sure = rows == 0 and at_once
                 settled = (loss, 0) if sure else self._settle_alone(node)
             losses[node] = settled
-            # One that its rounds take beyond the budget is no bound for the others.
+            # A node whose rounds exceed the limit is no bound for the others.
             if settled is not None and settled[1] <= self._limit:
                 best = min(best, (settled[0], height, node)) if best else (settled[0], height, node)
         return [losses[node] for node in nodes]
 
     def settle_at_once(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """Each node's loss and the rows that it suppresses if these are the classes that violate by themselves."""
+        """Each node's loss and suppressed rows, if these are the classes that violate by themselves."""
         return list(self.withheld_at_once(nodes))
 
     def withheld_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
@@ -309,7 +316,7 @@ class Nodes:
         ]
 
     def _answer(self, node: Node, query: exp.Select) -> Sequence[Any]:
-        """The row of a query about one node, whose parameters are those that the loss asks for."""
+        """The row of a query about one node, with the parameters of the loss."""
         parameters = self.loss.parameters([node])
         if self._cells.elsewhere:
             # Where the cells are a parameter is no list.
@@ -318,7 +325,7 @@ class Nodes:
         return self._task.engine.rows(query, parameters)[0]
 
     def _settle_alone(self, node: Node) -> tuple[int, int] | None:
-        """A node's loss and the rows it suppresses in all rounds; None if a class still violates after the last."""
+        """A node's loss and the rows suppressed in all rounds; None if a class still violates after the last."""
         source = self.rollups.rows_of_all([node])
         if source is None and self._cells.elsewhere:
             raise TooManyRows(
@@ -339,7 +346,7 @@ class Nodes:
         return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
 
     def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:
-        """One row: whether a class still violates after the last round, and what the loss asks for."""
+        """SELECT of one row: whether a class still violates after the last round, and the columns of the loss."""
         still = exists(exp.select(literal(1)).from_(relation("violating")))
         lost = exp.Column(this=exp.Star(), table=identifier("lost"))
         query = exp.select(alias(still, "still"), lost).from_(self.loss.query(first=first).subquery("lost"))

@@ -1,4 +1,6 @@
-"""Whether both halves of a cut meet the requirements: the models' own texts, asked of all cuts at once."""
+"""Queries that find the cuts whose halves both meet the requirements, by the models' own texts, for all cuts at
+once.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +33,17 @@ from sqlanon.sql.release.recode import high_name, low_name
 
 # The cuts that leave enough rows on both sides, in every attribute of every region at once.
 #
-# One statement finds what `cuts` finds out one attribute after the other, at the price of counting each
+# One statement does the work that `cuts` does one attribute after the other, at the price of counting each
 # point once an attribute. A point's label is the number of its region.
 # LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity.
 
 
 def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
-    """number, label, best: the cut that is nearest to the median, `of_each` attribute or of the widest only.
+    """SELECT of number, label, best: the cut nearest to the median, `of_each` attribute or of the widest only.
 
-    `best` has the attribute as `dim` and the greatest value of the lower half as `median`; the least
-    `best` of a region is its widest attribute's, of equal ones the first. An attribute has no candidate
-    where no cut leaves the `least` rows that the requirements need on both sides.
+    `best` has the attribute as `dim` and the greatest value of the lower half as `median`; the least `best` of a region
+    is that of its widest attribute, or of the first of these. An attribute has no candidate if no cut leaves the
+    `least` rows that the requirements need on both sides.
     """
     running = exp.select(*(column(name) for name in ("label", "dim", "value")))
     group = [column("label"), column("dim")]
@@ -75,7 +77,7 @@ def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
 
 
 def _counted(cuts: Cuts, points: str) -> exp.Select:
-    """label, dim, value, n: each region's rows by their value, in every attribute."""
+    """SELECT of label, dim, value, n: each region's rows by their value, in every attribute."""
     attributes = [integer(literal(index)) for index in cuts.attributes]
     ranks = [cuts.points.rank(index) for index in cuts.attributes]
     each = exp.select(
@@ -90,7 +92,7 @@ def _counted(cuts: Cuts, points: str) -> exp.Select:
 
 
 def _width(cuts: Cuts, query: exp.Select) -> exp.Expr:
-    """Returns the width of a cut's region in the attribute that is cut. Joins the positions where ranks do not tell."""
+    """Returns the width of a cut's region in the attribute that is cut. Joins the positions if ranks do not give it."""
     widths: list[tuple[exp.Expr, exp.Expr]] = []
     for index in cuts.attributes:
         of_attribute = column("dim", "cut").eq(index)
@@ -100,7 +102,9 @@ def _width(cuts: Cuts, query: exp.Select) -> exp.Expr:
 
 
 def allowable(candidates: str, failing: str) -> exp.Select:
-    """number, label, best: of a table of candidates those that are not in the table `failing`, the best of a region."""
+    """SELECT of number, label, best: the best candidate of each region among those that are not in the table
+    `failing`.
+    """
     failed = exp.select(column("number")).from_(relation(failing))
     best = exp.select(column("label"), alias(f.min(column("best")), "best")).from_(relation(candidates))
     best.where(exp.not_(column("number").isin(query=failed)), copy=False).group_by(column("label"), copy=False)
@@ -114,7 +118,9 @@ def _numbered(best: exp.Select) -> exp.Select:
 
 
 def chosen(cuts: Cuts, candidates: exp.Select) -> exp.Select:
-    """region, label, median and the attribute's bits in the key: the cuts, one a region, that are made."""
+    """SELECT of region, label, median and the attribute's bits in the key: the cuts that are made, one for each
+    region.
+    """
     turn = exp.select(alias(column("number"), "region"), column("label"), *_best())
     turn.from_(candidates.subquery("candidate"), copy=False)
     query = exp.select(*(column(name, "turn") for name in ("region", "label", "median")))
@@ -129,7 +135,9 @@ def _best() -> list[exp.Expr]:
 
 
 def halves(cuts: Cuts, points: str, candidates: str) -> exp.Select:
-    """class_id and what points carry: the rows of both halves of every candidate; class_id // 2 is its number."""
+    """SELECT of class_id and the carried columns of points: the rows of both halves of each candidate, class_id //
+    2.
+    """
     turn = exp.select(column("number"), column("label"), *_best()).from_(relation(candidates))
     attempt = exp.select(*(column(name, "turn") for name in ("number", "label", "dim", "median")))
     attempt.select(*cuts.field_of("turn"), copy=False).from_(turn.subquery("turn"), copy=False)
@@ -140,7 +148,9 @@ def halves(cuts: Cuts, points: str, candidates: str) -> exp.Select:
 
 
 def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Select:
-    """The points of the next round: a label is twice the number of the region that is cut, and the side."""
+    """SELECT of the points of the next round; their label is twice the number of their region, plus 1 in the upper
+    half.
+    """
     query = exp.select().from_(relation(points, as_="point"))
     query.join(relation(attempts, as_="attempt"), on=same("label", "point", "attempt"), copy=False)
     label = integer(paren(_half(cuts, query, column("region", "attempt"))))
@@ -148,13 +158,13 @@ def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Select:
 
 
 def _half(cuts: Cuts, query: exp.Select, number: exp.Expr) -> exp.Expr:
-    """Twice a number, and one more above the median."""
+    """Twice a number, plus 1 for a point above the median."""
     above = cuts.value_of(query) > column("median", "attempt")
     return number * 2 + if_(above, 1, 0)
 
 
 def closed_points(cuts: Cuts, points: str, attempts: str, first: exp.Expr) -> exp.Select:
-    """The points of regions that are not cut: region, counted from `first`, ranks, what they carry, and their n."""
+    """SELECT of the points of regions that are not cut: region, counted from `first`, ranks, and carried columns."""
     number = alias(big(column("label", "point")) + first, "region")
     ranks = [alias(cuts.points.rank(index, "point"), rank_of(index)) for index in cuts.attributes]
     cut = exp.select(column("label")).from_(relation(attempts))
@@ -163,7 +173,7 @@ def closed_points(cuts: Cuts, points: str, attempts: str, first: exp.Expr) -> ex
 
 
 def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Select:
-    """region, rows and spans of the regions from `first` on; `points` has what `closed_points` selects."""
+    """SELECT of region, rows and spans of the regions from `first` on; `points` has the rows of `closed_points`."""
     spans: list[exp.Expr] = []
     for index in cuts.attributes:
         for name, function in ((low_name(index), exp.Min), (high_name(index), exp.Max)):
@@ -173,7 +183,7 @@ def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Select:
 
 
 def flattened(cuts: Cuts, points: str, regions: str) -> exp.Select:
-    """Points that are labelled with the number of their region, from points of which a region has a few labels."""
+    """SELECT of the points with the number of their region as label, from points whose regions have several labels."""
     named = [column("region"), alias(f.unnest(column("labels")), "label")]
     labels = exp.select(*named).from_(relation(regions)).subquery("region")
     query = exp.select(alias(integer(column("region", "region")), "label")).from_(relation(points, as_="point"))
@@ -182,24 +192,26 @@ def flattened(cuts: Cuts, points: str, regions: str) -> exp.Select:
 
 
 def failing(cuts: Cuts, points: str, children: str) -> list[Step]:
-    """Steps that end in `failing`, region: the regions of which a half violates a requirement."""
+    """The steps that end in `failing` (region): the regions of which a half violates a requirement."""
     query = _violating(cuts, "region")
     return [*_half_relations(cuts, points, children), ("failing", query)]
 
 
 def failing_candidates(cuts: Cuts, points: str, candidates: str) -> exp.Select:
-    """number: the candidate cuts of which a half violates a requirement; `candidates` is a table of them."""
+    """SELECT of number: the candidate cuts of which a half violates a requirement; `candidates` is their table."""
     query = _violating(cuts, "number")
     return with_steps(query, [("half_row", halves(cuts, points, candidates)), *_relations(cuts)])
 
 
 def only_rows_count(cuts: Cuts) -> bool:
-    """Whether a half that has the `least` rows meets every requirement."""
+    """Whether every half with at least `least` rows meets all requirements."""
     return not cuts.points.entity and all(requirement.satisfied_by(cuts.least) for requirement in cuts.requirements)
 
 
 def root_violations(cuts: Cuts, points: str) -> exp.Select:
-    """requirement: the indexes of those that a region violates; `points` are those of `Cuts.done_points`."""
+    """SELECT of requirement: the indexes of the requirements that a region violates; `points` are those of
+    `Cuts.done_points`.
+    """
     rows = exp.select(alias(column("region"), "class_id"), exp.Star()).from_(relation(points))
     named = zip(cuts.requirements, _names(cuts), strict=True)
     each = [
@@ -213,7 +225,8 @@ def root_violations(cuts: Cuts, points: str) -> exp.Select:
 
 
 def violating_regions(cuts: Cuts, rows: exp.Select, among: Collection[int] | None = None) -> exp.Select:
-    """region: those that violate a requirement; `rows` have the region as class_id, and what points carry.
+    """SELECT of region: the regions that violate a requirement; `rows` has class_id, the region, and the carried
+    columns.
 
     `among` are the indexes of the requirements, by default all.
     """
@@ -221,7 +234,7 @@ def violating_regions(cuts: Cuts, rows: exp.Select, among: Collection[int] | Non
 
 
 def _names(cuts: Cuts) -> list[dict[str, str]]:
-    """The relations that each requirement reads: of classes within a half, where its subject has parts."""
+    """The relations that each requirement reads; if its subject has parts, those of classes within a half."""
     numbers = {subject: number for number, subject in enumerate(subjects(cuts.requirements))}
     named: list[dict[str, str]] = []
     for requirement, names in zip(cuts.requirements, relation_names(cuts.requirements), strict=True):
@@ -232,9 +245,7 @@ def _names(cuts: Cuts) -> list[dict[str, str]]:
 
 
 def _violating(cuts: Cuts, name: str, *, halves: bool = True, among: Collection[int] | None = None) -> exp.Select:
-    """Returns what violates a requirement, under this name: the number of the cut if they are `halves`, else the
-    class_id.
-    """
+    """SELECT, under this name, of the cuts with a violating half if `halves`, otherwise of the violating class_id."""
     about, named = subjects(cuts.requirements), _names(cuts)
     by_part: dict[int | None, list[int]] = {}
     for index, requirement in enumerate(cuts.requirements):
@@ -254,12 +265,12 @@ def _violating(cuts: Cuts, name: str, *, halves: bool = True, among: Collection[
 
 
 def _only_sizes(cuts: Cuts) -> bool:
-    """Whether the requirements look at the sizes of the halves and at nothing else."""
+    """Whether the requirements depend on the sizes of the halves only."""
     return not subjects(cuts.requirements) and not cuts.points.guards and not cuts.points.entity
 
 
 def _half_relations(cuts: Cuts, points: str, children: str) -> list[Step]:
-    """The normal relations of the halves; class_id is twice the region and the side."""
+    """The steps that make the normal relations of the halves; class_id is twice the region plus the side."""
     half = column("region", "child") * 2 + column("side", "child")
     if _only_sizes(cuts):
         size = column("rows", "child")
@@ -273,7 +284,7 @@ def _half_relations(cuts: Cuts, points: str, children: str) -> list[Step]:
 
 
 def _relations(cuts: Cuts) -> list[Step]:
-    """The normal relations of half_row: a class_id and what points carry."""
+    """The steps that make the normal relations of half_row: class_id and the carried columns of points."""
     steps: list[Step] = []
     about = subjects(cuts.requirements)
     for number in range(len(about)):
@@ -298,7 +309,7 @@ def _relations(cuts: Cuts) -> list[Step]:
 
 
 def _of_parts(cuts: Cuts, number: int, value: exp.Expr) -> list[Step]:
-    """The classes within each half, and their values, of a subject with parts."""
+    """The steps that make the classes within each half, and their values, for a subject with parts."""
     within = cuts.points.class_within(number)
     counted = exp.select(alias(within, "class_id"), alias(value, "value"), alias(total(column("n")), "n"))
     counted = counted.from_(relation("half_row")).group_by(within.copy(), value.copy())

@@ -1,12 +1,12 @@
 """Mondrian's cuts, for all regions at once (LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity).
 
-A region is a few labels of the points, with the least and the greatest rank that its rows have in each attribute, and
-the attribute `dim` in which it is cut next, choose_dimension in the paper: NULL where it is not cut any further. Its
-median is the value in the middle.
+A region has one or more labels of points, the least and the greatest rank of its rows in each attribute, and the
+attribute `dim` in which it is cut next (choose_dimension in the paper), NULL if it is not cut any further. Its median
+is the middle value.
 
 One attempt cuts each open region in one attribute: `sides` puts every point below, at or above the median, `parts`
-counts them, and `children` puts the parts together to the two halves of the cut that is nearest to the median. Whether
-both halves satisfy the requirements is for the models' own texts to say: see `allowable_cuts`.
+counts them, and `children` combines the parts to the two halves of the cut nearest to the median. `allowable_cuts`
+checks that both halves satisfy the requirements, by the models' own texts.
 """
 
 from __future__ import annotations
@@ -51,21 +51,20 @@ def _all_columns(of: str) -> exp.Column:
 
 
 def _entry(numbers: Sequence[exp.Expr], index: exp.Expr) -> exp.Expr:
-    """The number at an index, from 0; a list is bound faster than as many comparisons."""
+    """The number at an index, from 0; DuckDB binds a list faster than as many comparisons."""
     return f.call("list_extract", exp.Array(expressions=list(numbers)), index + 1)
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """The statements that choose an attribute for each region and cut the region in it.
+    """The queries that choose an attribute for each region and cut the region in it.
 
-    For each attribute, `ranked` has the table of its ranked values, `domains` the distance from the first
-    to the last position (1 where there is but one), `weights` its weight in the policy, and `plain` whether
-    its positions are its ranks but for an offset. `counts` has the number of its values where they have no
-    distance and are counted, else None. Each half needs `least` rows for any requirement to hold.
-    `fixed_relations` are the normal relations that are the same for all regions. With `ancestors`, a table
-    of `value_ranks.ancestors`, cuts fall between the children of a node of the hierarchy; `heights` are
-    the heights of the hierarchies.
+    For each attribute, `ranked` has the table of its ranked values, `domains` the distance from the first to the last
+    position (1 for a single one), `weights` its weight in the policy, and `plain` whether its positions equal its ranks
+    up to an offset. `counts` has the number of its values if they have no distance and are counted, else None. Each
+    half needs `least` rows for any requirement to hold. `fixed_relations` are the normal relations that are the same
+    for all regions. With `ancestors`, a table of `value_ranks.ancestors`, cuts fall between the children of a node of
+    the hierarchy; `heights` are the heights of the hierarchies.
     """
 
     ranked: Sequence[str]
@@ -85,7 +84,7 @@ class Cuts:
         return range(len(self.ranked))
 
     def _spans(self, *, of_points: bool) -> list[exp.Expr]:
-        """The least and the greatest rank of a group in each attribute."""
+        """The least and the greatest rank of a group in each attribute, from points or from the spans of parts."""
         spans: list[exp.Expr] = []
         for index in self.attributes:
             for name, function in ((low_name(index), exp.Min), (high_name(index), exp.Max)):
@@ -94,14 +93,14 @@ class Cuts:
         return spans
 
     def _rows(self) -> exp.Expr:
-        """Counts the rows that the points of a group represent."""
+        """The number of rows that the points of a group represent."""
         return f.count() if self.points.single else total(self.points.n())
 
     def _bounds(self, of: str | None = None) -> list[exp.Expr]:
         return [column(name(index), of) for index in self.attributes for name in (low_name, high_name)]
 
     def root(self, points: str) -> exp.Select:
-        """The region of all points: region, labels, rows, tried, and its spans; none without points."""
+        """SELECT of the region of all points: region, labels, rows, tried, and its spans; no row without points."""
         labels = exp.Array(expressions=[integer(literal(0))])
         query = exp.select(
             alias(big(literal(0)), "region"),
@@ -113,7 +112,7 @@ class Cuts:
         return query.from_(relation(points)).having(f.count() > 0, copy=False)
 
     def with_widths(self, regions: exp.Expr) -> exp.Select:
-        """The regions, with a width_i for each attribute: NULL where it cannot be cut or has been tried."""
+        """SELECT of the regions with a width_i for each attribute, NULL if it cannot be cut or has been tried."""
         query = exp.select(_all_columns("region")).from_(exp.alias_(regions, "region", table=True), copy=False)
         large = column("rows", "region") >= 2 * self.least
         for index in self.attributes:
@@ -126,11 +125,11 @@ class Cuts:
     def share(
         self, query: exp.Select, index: int, low: exp.Expr, high: exp.Expr, condition: exp.Expr | None = None
     ) -> exp.Expr:
-        """The weighed share of an attribute's domain from the rank `low` to the rank `high`.
+        """The weighted share of an attribute's domain from the rank `low` to the rank `high`.
 
-        Where values have a distance, it is the distance between the two over that of the whole domain, else the number
-        of values between them over that of all. Where ranks do not give the distance, the positions are joined to
-        the query, on the `condition` if there is one.
+        For values with a distance, it is the distance between the two over that of the whole domain, otherwise the
+        number of values between them over that of all. If ranks do not give the distance, the positions are joined to
+        the query, on `condition` if given.
         """
         count = self.counts[index]
         span: exp.Expr
@@ -152,7 +151,7 @@ class Cuts:
         return real(self.weights[index]) * paren(span / real(whole))
 
     def widest(self, regions: exp.Query) -> exp.Select:
-        """The regions with `dim`, the attribute in which each is widest (and level)."""
+        """SELECT of the regions with `dim`, the attribute in which each is widest (and `level` for cuts by a tree)."""
         greatest = exp.Greatest(
             this=column("width_0"),
             expressions=[column(f"width_{p}") for p in self.attributes if p],
@@ -166,11 +165,13 @@ class Cuts:
         )
 
     def region_columns(self, of: str | None = None) -> list[exp.Expr]:
-        """The columns of a region but `dim`."""
+        """The columns of a region except `dim`."""
         return [*(column(name, of) for name in ("region", "labels", "rows", "tried")), *self._bounds(of)]
 
     def with_level_of_cut(self, regions: exp.Select) -> exp.Select:
-        """The regions with the level of the tree that a cut in `dim` respects; as they are where cuts fall anywhere."""
+        """Adds the level of the tree that a cut in `dim` respects; returns the regions unchanged if cuts fall
+        anywhere.
+        """
         if self.ancestors is None:
             return regions
         dim = column("dim", "turn")
@@ -178,7 +179,9 @@ class Cuts:
         return exp.select(_all_columns("turn"), level).from_(regions.subquery("turn"), copy=False)
 
     def attempts(self, regions: str) -> exp.Select:
-        """A row for each label of the regions that are cut, with the attribute's bits in the key (and level)."""
+        """SELECT of a row for each label of the regions that are cut, with the attribute's bits in the key (and
+        `level`).
+        """
         label = alias(f.unnest(column("labels", "turn")), "label")
         query = exp.select(label, column("region", "turn"), *self.field_of("turn"))
         if self.ancestors is not None:
@@ -187,7 +190,7 @@ class Cuts:
         return query.where(is_not_null(column("dim", "turn")), copy=False)
 
     def field_of(self, of: str) -> list[exp.Expr]:
-        """The bits of the key that have the attribute that is cut: shift, mask, and the word if keys have several."""
+        """The bits of the key with the attribute that is cut: shift, mask, and for keys of several words the word."""
         fields = [self.points.field(index) for index in self.attributes]
         parts = {
             "shift": [field.shift for field in fields],
@@ -208,7 +211,7 @@ class Cuts:
         ]
 
     def _level(self, bounds: Sequence[exp.Expr], dim: exp.Expr) -> exp.Expr:
-        """The level below that of the lowest common ancestor of two values of the attribute `dim`; 0 is a value's."""
+        """The level below the lowest common ancestor of two values of the attribute `dim`; 0 is the level of values."""
         assert self.ancestors is not None
         common = (
             exp.select(f.min(column("level", "lower")))
@@ -227,7 +230,7 @@ class Cuts:
         return integer(paren(f.coalesce(common.subquery(), top) - 1))
 
     def value_of(self, query: exp.Select) -> exp.Expr:
-        """A point's rank in the attribute that is cut; where cuts respect the tree, its ancestor's first rank."""
+        """A point's rank in the attribute that is cut; if cuts respect the tree, its ancestor's first rank."""
         keys = [column(key_name(word), "point") for word in range(self.points.layout.words)]
         word_of_cut = column("word", "attempt")
         key = case(*((word_of_cut.eq(word), key) for word, key in enumerate(keys))) if len(keys) > 1 else keys[0]
@@ -249,18 +252,20 @@ class Cuts:
         return f.coalesce(column("first", "ancestor"), rank.copy())
 
     def with_level(self, turn: exp.Select, index: int) -> exp.Select:
-        """The regions of `turn`, with their span in one attribute, and the level that a cut in it respects."""
+        """SELECT of the regions of `turn` with the level that a cut in the attribute `index` respects."""
         level = self._level([column(name(index), "turn") for name in (low_name, high_name)], literal(index))
         return exp.select(_all_columns("turn"), alias(level, "level")).from_(turn.subquery("turn"), copy=False)
 
     def points_of(self, points: str, regions: str) -> tuple[exp.Select, exp.Expr]:
-        """The points of the regions that are cut, joined to their attempt, and the value by which they are cut."""
+        """The query of the points of the regions that are cut, joined to their attempt, and the value by which they are
+        cut.
+        """
         query = exp.select().from_(relation(points, as_="point"))
         query.join(self.attempts(regions).subquery("attempt"), on=same("label", "point", "attempt"), copy=False)
         return query, self.value_of(query)
 
     def medians(self, points: str, regions: str) -> exp.Select:
-        """region and median: the value at which half of a region's rows are reached."""
+        """SELECT of region, median: the value at which half of a region's rows are reached."""
         query, value = self.points_of(points, regions)
         region = column("region", "attempt")
         if self.points.single:
@@ -283,9 +288,9 @@ class Cuts:
         )
 
     def sides(self, points: str, regions: str, medians: str) -> exp.Select:
-        """The points of the next round: the label is _PARTS times the region and the part that a point lies in.
+        """SELECT of the points of the next round; the label is _PARTS times the region plus the point's part.
 
-        `medians` is a table with the region and its median.
+        `medians` is a table of regions with their medians.
         """
         query, value = self.points_of(points, regions)
         query.join(relation(medians, as_="middle"), on=same("region", "attempt", "middle"), copy=False)
@@ -297,7 +302,7 @@ class Cuts:
         return [alias(label, "label"), *(column(name, "point") for name in self.points.stored)]
 
     def even_sides(self, points: str, regions: str) -> exp.Select:
-        """The points of the next round where equal ones may be divided: half of a region's rows are below."""
+        """SELECT of the points of the next round if equal points may be divided: half of a region's rows are below."""
         query, value = self.points_of(points, regions)
         ranks = [self.points.rank(index, "point") for index in self.attributes]
         order = [value, *ranks, column("draw", "point")]
@@ -309,15 +314,15 @@ class Cuts:
         return query.select(*self._labelled(part), copy=False)
 
     def parts(self, points: str) -> exp.Select:
-        """label, rows and spans of the points that have a label."""
+        """SELECT of label, rows and spans of the points with each label."""
         query = exp.select(column("label"), alias(self._rows(), "rows"), *self._spans(of_points=True))
         return query.from_(relation(points)).group_by(column("label"))
 
     def children(self, parts: str, *, forced: bool) -> exp.Select:
-        """region, side, labels, rows and spans of the halves; side 0 is the lower one.
+        """SELECT of region, side, labels, rows and spans of the halves; side 0 is the lower one.
 
-        Points at the cut value go to the half that makes the two differ least in rows, of
-        two such cuts the one with the smaller lower half; if `forced`, always to the lower.
+        Points at the cut value go to the half that makes the two differ least in rows, of two such cuts the one with
+        the smaller lower half; if `forced`, always to the lower half.
         """
         first_upper: exp.Expr = literal(2)
         query = exp.select().from_(relation(parts, as_="part"), copy=False)
@@ -338,10 +343,11 @@ class Cuts:
         return query.group_by(region.copy(), side.copy(), copy=False)
 
     def _nearest(self, parts: str) -> exp.Select:
-        """region and first_upper: the first part that belongs to the upper half of the cut nearest to the median.
+        """SELECT of region, first_upper: the first part that belongs to the upper half of the cut nearest to the
+        median.
 
-        Fewer than half of the rows lie below the median, and half or more at it or below: so the two cuts beside
-        it leave the same difference between the halves where as many rows lie above as below.
+        Fewer than half of the rows are below the median, and at least half at it or below. So the two cuts next to it
+        leave the same difference between the halves if as many rows are above as below.
         """
         region = _region_of("part")
         sums = exp.select(alias(region, "region")).from_(relation(parts, as_="part")).group_by(region.copy())
@@ -353,7 +359,9 @@ class Cuts:
         return exp.select(column("region"), alias(first, "first_upper")).from_(sums.subquery("sums"), copy=False)
 
     def next_regions(self, regions: str, children: str, failing: str) -> exp.Select:
-        """The regions after an attempt: both halves of those that were cut, and the others with the attribute tried."""
+        """SELECT of the regions after an attempt: both halves of those that were cut, and the others with the attribute
+        tried.
+        """
         failed = exp.select(column("region")).from_(relation(failing))
         cut = exp.select(column("labels"), column("rows"), alias(big(literal(0)), "tried"), *self._bounds())
         cut.from_(relation(children), copy=False)
@@ -369,13 +377,13 @@ class Cuts:
         return exp.select(alias(big(number), "region"), exp.Star()).from_(both.subquery("both"), copy=False)
 
     def no_regions(self) -> exp.Select:
-        """The columns of `done`, without a row."""
+        """SELECT of the columns of `done` that returns no rows."""
         spans = [alias(integer(literal(0)), name(index)) for index in self.attributes for name in (low_name, high_name)]
         query = exp.select(alias(big(literal(0)), "region"), alias(big(literal(0)), "rows"), *spans)
         return query.where(exp.false(), copy=False)
 
     def no_points(self, points: str) -> exp.Select:
-        """The columns of `done_points`, without a row."""
+        """SELECT of the columns of `done_points` that returns no rows."""
         ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
         query = exp.select(alias(big(literal(0)), "region"), *ranks, *self.points.carried("point"))
         if self.points.row:
@@ -383,13 +391,15 @@ class Cuts:
         return query.from_(relation(points, as_="point"), copy=False).where(exp.false(), copy=False)
 
     def done(self, regions: str, first: exp.Expr) -> exp.Select:
-        """The regions that are not cut any more: region, counted from `first`, rows and spans."""
+        """SELECT of the regions that are no longer cut: region, counted from `first`, rows and spans."""
         number = alias(column("region") + first, "region")
         query = exp.select(number, column("rows"), *self._bounds()).from_(relation(regions))
         return query.where(is_null(column("dim")), copy=False)
 
     def done_points(self, points: str, regions: str, first: exp.Expr) -> exp.Select:
-        """The points of the regions in `done`: region, ranks, what they carry, n, and the number of their row."""
+        """SELECT of the points of the regions in `done`: region, ranks, carried columns, n, and the number of their
+        row.
+        """
         named = [column("region"), alias(f.unnest(column("labels")), "label")]
         labels = exp.select(*named).from_(relation(regions)).where(is_null(column("dim")))
         number = alias(column("region", "done") + first, "region")
@@ -406,5 +416,5 @@ def _region_of(parts: str) -> exp.Expr:
 
 
 def _part(parts: str) -> exp.Expr:
-    """Returns the part of the region that a point is in: 0 below the cut value, 1 at it, 2 above."""
+    """Returns the part of its region that a point is in: 0 below the cut value, 1 at it, 2 above."""
     return column("label", parts) % _PARTS

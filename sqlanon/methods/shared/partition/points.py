@@ -1,8 +1,7 @@
 """The cells as points: each quasi-identifier's value as its rank among all values of the attribute.
 
-Mondrian cuts regions between neighbouring ranks, so the order of the ranks is that in
-which values lie side by side: by value, or along the hierarchy, depth first. How far
-two values lie apart follows from their positions.
+Mondrian cuts regions between neighboring ranks, so ranks have the order in which values are next to each other: by
+value, or along the hierarchy, depth first. The distance of two values follows from their positions.
 """
 
 from __future__ import annotations
@@ -19,48 +18,47 @@ from sqlanon.sql.build.expressions import added, big, entry, infix, integer, par
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.cells import Field, KeyLayout, carried_code, key_name
 
-# The bits of a code that stands behind the number of a half in one BIGINT.
+# The bits of a code that follow the number of a half in one BIGINT.
 _PART_BITS = 31
 
 
 def rank_of(index: int) -> str:
-    """The column of placed points with the rank of the quasi-identifier at this index."""
+    """The name of the column of placed points with the rank of the quasi-identifier at this index."""
     return f"r_{index}"
 
 
 def subject_name(number: int) -> str:
-    """The column of the points with the code of the values that a requirement asks about."""
+    """The name of the column with the code of the values that the subject with this number has."""
     return f"subject_{number}"
 
 
 def guard_name(index: int) -> str:
-    """The column of the points with the code of the guarding node of the requirement at this index."""
+    """The name of the column with the code of the guarding node of the requirement at this index."""
     return f"guard_{index}"
 
 
 def other_name(number: int) -> str:
-    """The column of the points with the code of another carried column, by its index in `Points.others`."""
+    """The name of the column with the code of another carried column, by its index in `Points.others`."""
     return f"other_{number}"
 
 
 def part_name(number: int) -> str:
-    """The column of the points with what tells classes within a half apart, for the subject with this number."""
+    """The name of the column that distinguishes the classes within a half, for the subject with this number."""
     return f"part_{number}"
 
 
 @dataclass(frozen=True)
 class Points:
-    """The rows that are cut: label, the words of their keys, and what else they carry.
+    """The rows that are cut: label, the words of their keys, and carried columns.
 
-    A point is a row of the source, or, unless `single`, `n` rows alike. Ranks and codes stay
-    packed in the words, because points are what is moved most. `subjects`, `guards` and `target` are
-    indexes of carried columns of the layout: those that the requirements ask about, the guarding node
-    of each requirement by its index, and the column that cuts are to tell about. `entity` says that
-    points have the respondent, `row` that they have the number of their row and a `draw`, random bits
-    by which equal rows are put in order: any other order could be found again in another table. `parts` has, by the
-    number of a subject, the fields of the columns that tell classes within a half apart: for the requirements about
-    that subject, the classes of a half are the rows that agree there, and not all its rows. `others` are the indexes of
-    carried columns that nothing is asked about.
+    A point is a row of the source, or, unless `single`, `n` equal rows. Ranks and codes stay packed in the words,
+    because points are moved most. `subjects`, `guards` and `target` are indexes of carried columns of the layout: the
+    columns of requirements, the guarding node of each requirement by its index, and the column about which cuts gain
+    information. If `entity`, points have the respondent. If `row`, they have the number of their row and a `draw`,
+    random bits that order equal rows, because any other order could be found again in another table. `parts` has, by
+    the number of a subject, the fields of the columns that distinguish classes within a half: for the requirements
+    about that subject, the classes of a half are the rows that agree there. `others` are the indexes of carried columns
+    without a requirement.
     """
 
     layout: KeyLayout
@@ -75,12 +73,14 @@ class Points:
 
     @property
     def stored(self) -> list[str]:
-        """The columns beside the label."""
+        """The columns of a point besides the label."""
         optional = (("entity", self.entity), ("row", self.row), ("draw", self.row), ("n", not self.single))
         return [*map(key_name, range(self.layout.words)), *(name for name, stored in optional if stored)]
 
     def made(self, cells: str, draw: str | None = None) -> exp.Select:
-        """The points of a table of cells, under the label 0; `draw`, a function that gives random bits, if by `row`."""
+        """SELECT of the points of a table of cells, with the label 0; `draw` names the function that returns random
+        bits.
+        """
         query = exp.select(alias(integer(literal(0)), "label"))
         for name in self.stored:
             query.select(alias(f.call(draw, 0), name) if draw and name == "draw" else column(name), copy=False)
@@ -91,7 +91,7 @@ class Points:
         return query.from_(repeated, copy=False)
 
     def field(self, index: int) -> Field:
-        """The bits of the key that have the rank of the quasi-identifier at this index."""
+        """The bits of the key with the rank of the quasi-identifier at this index."""
         return self.layout.fields[index][0]
 
     def rank(self, index: int, of: str | None = None) -> exp.Expr:
@@ -100,13 +100,13 @@ class Points:
         return _shifted(paren(infix(column(key_name(field.word), of), "&", field.mask)), field)
 
     def span(self, index: int, function: type[exp.Expr]) -> exp.Expr:
-        """The least or the greatest rank of a group: the shift is left for the end."""
+        """The least or the greatest rank of a group; the shift follows the aggregation."""
         field = self.field(index)
         masked = infix(column(key_name(field.word)), "&", field.mask)
         return _shifted(function(this=masked), field)
 
     def target_code(self, of: str | None = None) -> exp.Expr:
-        """The code of the column that cuts are to tell about."""
+        """The code of the column about which cuts gain information."""
         if self.target is None:
             raise InternalError("these points have no target")
         return carried_code(self.layout, [self.target], of)
@@ -116,9 +116,7 @@ class Points:
         return big(literal(1)) if self.single else column("n", of)
 
     def carried(self, of: str | None = None) -> list[exp.Alias]:
-        """Returns the columns that requirements ask about: subject_0, ..., guard_p, ..., part_i, ..., entity; other_0,
-        ..., and n.
-        """
+        """Returns the carried columns: subject_0, ..., guard_p, ..., part_i, ..., other_0, ..., entity and n."""
         named = [alias(carried_code(self.layout, at, of), subject_name(i)) for i, at in enumerate(self.subjects)]
         named += [alias(carried_code(self.layout, [at], of), guard_name(p)) for p, at in self.guards.items()]
         named += [alias(self._part(fields, of), part_name(i)) for i, fields in self.parts.items()]
@@ -132,14 +130,14 @@ class Points:
         return replace(self, single=False).carried()
 
     def class_within(self, number: int) -> exp.Expr:
-        """The class of a row of a half for the subject with this number, from the half, `class_id`, and the part."""
+        """The class of a row of a half for the subject with this number, from class_id, the half, and the part."""
         half, part = column("class_id"), column(part_name(number))
         if not self._packed(number):
             return exp.Struct(expressions=[entry("half", half), entry("part", part)])
         return infix(paren(infix(big(half), "<<", _PART_BITS)), "|", part)
 
     def half_of(self, number: int) -> exp.Expr:
-        """The half that a class of `class_within` lies in."""
+        """The half of a class of `class_within`."""
         class_id = column("class_id")
         if not self._packed(number):
             return exp.StructExtract(this=class_id, expression=exp.Literal.string("half"))
@@ -149,7 +147,7 @@ class Points:
         return sum(field.bits for field in self.parts[number]) <= _PART_BITS
 
     def _part(self, fields: Sequence[Field], of: str | None) -> exp.Expr:
-        """The codes of these fields as one number, or as a struct where they have too many bits."""
+        """The codes of these fields as one number, or as a struct if they have too many bits."""
         if sum(field.bits for field in fields) > _PART_BITS:
             words = dict.fromkeys(field.word for field in fields)
             masks = {word: sum(field.mask for field in fields if field.word == word) for word in words}

@@ -1,10 +1,9 @@
-"""Mondrian's recursion, a level of it for all regions at a time (LeFevre et al. 2006).
+"""Mondrian's recursion, one level at a time for all regions (LeFevre et al. 2006).
 
-An attempt cuts every region that is open; the halves of the allowable cuts are the
-regions of the next. While many points are open, each attempt tries a region in one
-attribute, and the next attempt tries another if that cut was not allowable. When few are
-left, all attributes are tried at once, and an attempt is a level of the recursion. So the
-regions are those of the recursion, whatever the order in which it visits them.
+An attempt cuts every open region; the halves of the allowable cuts are the regions of the next. While many points are
+open, each attempt tries a region in one attribute, and the next attempt tries another if that cut was not allowable.
+When few are left, all attributes are tried at once, and an attempt is a level of the recursion. Both ways yield the
+regions of the recursion, because these do not depend on the order in which it visits them.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ from sqlanon.sql.release.recode import high_name, low_name
 
 @dataclass(frozen=True)
 class Done:
-    """The tables of the regions that are not cut any more, and of their points."""
+    """The tables of the regions that are no longer cut, and of their points."""
 
     regions: str
     points: str
@@ -68,7 +67,7 @@ class Done:
 def remade(name: str, query: exp.Query) -> RepeatedQuery:
     """The statement that makes a temporary table anew; it is written once and run often.
 
-    The query may read the table itself, as it was before.
+    The query may read the table's former content.
     """
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
     return repeated(exp.Create(kind="TABLE", this=relation(name), expression=query, properties=temporary, replace=True))
@@ -79,7 +78,7 @@ def inserted(table: str, query: exp.Query) -> RepeatedQuery:
 
 
 def rows_of(engine: Engine, statement: str) -> int:
-    """Runs a statement of `remade`; returns how many rows the table has."""
+    """Runs a statement of `remade`; returns the number of the table's rows."""
     return int(engine.rows(statement)[0][0])
 
 
@@ -87,7 +86,7 @@ def rows_of(engine: Engine, statement: str) -> int:
 
 
 class AtOnce:
-    """The statements of an attempt, each written once. The labels of the points are the regions, 0 to `labels` - 1."""
+    """The statements of an attempt, each written once. Points have the region as label, from 0 to `labels` - 1."""
 
     def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, labels: int) -> None:
         self._engine = engine
@@ -110,14 +109,14 @@ class AtOnce:
         self._cut = remade(points, relabelled(cuts, points, attempts))
 
     def choose(self) -> int:
-        """Finds out where each region is cut; returns how many regions are."""
+        """Finds the cut of each region; returns the number of regions that are cut."""
         for text in self._ask:
             self._engine.run(text)
         self._open = rows_of(self._engine, self._choose)
         return self._open
 
     def close(self, first: int) -> int:
-        """Puts aside the regions that are not cut, numbered from `first`; returns how many numbers that takes."""
+        """Stores the regions that are not cut, numbered from `first`; returns the number of numbers used."""
         self._first = first if self._first is None else self._first
         if self._labels > self._open:
             self._engine.run(self._close_points, [first])
@@ -126,21 +125,21 @@ class AtOnce:
         return self._labels
 
     def attempt(self) -> int:
-        """Cuts the regions that `choose` has found a cut for; returns how many points they have."""
+        """Cuts the regions for which `choose` has found a cut; returns the number of their points."""
         self._labels = 2 * self._open
         return rows_of(self._engine, self._cut)
 
 
-# By which way a partition is cut.
+# The sizes that decide how a partition is cut.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """All attributes are tried at once where at most `max_ranks_at_once` ranks, one a point and attribute, are open.
+    """Sizes that decide how a partition is cut.
 
-    Cells of at least `min_rows_per_cell` rows on average are cut as they are; of fewer, rows are cut one by one.
-    From `sort_from` open regions on, and again each time that there are that many times more, points are sorted by
-    their regions, so that what is grouped lies together.
+    All attributes are tried at once if at most `max_ranks_at_once` ranks (points times attributes) are open. Cells with
+    at least `min_rows_per_cell` rows on average are cut as they are; otherwise each row is a point. From `sort_from`
+    open regions on, and again each time that their number is multiplied by it, points are sorted by region.
     """
 
     max_ranks_at_once: int = 400_000
@@ -151,7 +150,7 @@ class Sizes:
 sizes = Adjustable(Sizes())
 
 
-# Where a cut tells most about a target attribute (LeFevre et al. 2006, Workload-Aware Anonymization).
+# The cut that gains most information about a target attribute (LeFevre et al. 2006, Workload-Aware Anonymization).
 
 
 # n log2 n is a whole number of 2 ** -20: sums of it do not depend on the order of the rows.
@@ -159,11 +158,11 @@ GAIN_BITS = 20
 
 
 def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
-    """region, dim, median, gain, width: for each region and attribute the cut of the greatest gain, if there is one.
+    """SELECT of region, dim, median, gain, width: for each region and attribute the cut of the greatest gain, if there
+    is one.
 
-    `median` is the greatest value of the lower half. Of equal gains it is the cut whose halves
-    differ least in rows, then the one with the smaller lower half. Both halves have
-    the `least` rows that the requirements need.
+    `median` is the greatest value of the lower half. Of equal gains the cut is taken whose halves differ least in rows,
+    then the one with the smaller lower half. Both halves have the `least` rows that the requirements need.
     """
     wide = cuts.with_widths(relation(regions))
     counted = union_all([_counted(cuts, points, wide, index) for index in cuts.attributes])
@@ -213,9 +212,9 @@ def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
 
 
 def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
-    """The regions with `dim`, the attribute in which each is cut, and the median (and level).
+    """SELECT of the regions with `dim`, the attribute in which each is cut, and the median (and `level`).
 
-    It is the attribute of the greatest gain, of equal ones the widest, then the first. `gained` is a table of `gains`.
+    `dim` has the greatest gain; of equal ones the widest is taken, then the first. `gained` is a table of `gains`.
     """
     order = [_descending("gain"), _descending("width"), _ascending("dim")]
     number = window(f.row_number(), partition_by=[column("region")], order=order_by(*order))
@@ -227,7 +226,9 @@ def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
 
 
 def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Select:
-    """region, dim, width, value, target, n: each region's rows by their value in one attribute and their target."""
+    """SELECT of region, dim, width, value, target, n: each region's rows by their value in one attribute and their
+    target.
+    """
     dim = integer(literal(index))
     bounds = [column(name(index)) for name in (low_name, high_name)]
     turn = exp.select(
@@ -278,7 +279,7 @@ def _descending(name: str) -> exp.Ordered:
 
 
 class InTurn:
-    """The statements of an attempt, each written once: the tables they read and make keep their names."""
+    """The statements of an attempt, each written once; the tables that they read and make keep their names."""
 
     def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, *, strict: bool) -> None:
         self._engine = engine
@@ -316,16 +317,16 @@ class InTurn:
         self._sort_from = sizes().sort_from
 
     def choose(self) -> int:
-        """Finds out in which attribute each region is tried next; returns how many regions are."""
+        """Chooses the attribute in which each region is tried next; returns the number of these regions."""
         for text in self._choose:
             self._engine.run(text)
         self._all, self._open = map(int, self._engine.rows(self._count)[0])
         return self._open
 
     def close(self, first: int) -> int:
-        """Puts aside the regions that are not tried any more, numbered from `first`; returns how many numbers it took.
+        """Stores the regions that are no longer tried, numbered from `first`; returns the number of numbers used.
 
-        The regions that are still tried take numbers, too.
+        The regions that are still tried use numbers, too.
         """
         if self._all == self._open:
             return 0
@@ -334,7 +335,9 @@ class InTurn:
         return self._all
 
     def attempt(self) -> int:
-        """Cuts, asks the requirements of the halves, and makes the next regions; returns how many points they have."""
+        """Cuts, checks the requirements of the halves, and makes the next regions; returns the number of their
+        points.
+        """
         if self._medians:
             self._engine.run(self._medians)
         sides = self._sides
@@ -346,17 +349,17 @@ class InTurn:
         return points
 
     def flattened(self) -> int:
-        """Labels the points with the numbers of their regions, from 0; returns how many regions there are."""
+        """Labels the points with the numbers of their regions, from 0; returns the number of regions."""
         self._engine.run(remade(self._points, flattened(self._cuts, self._points, self._regions)))
         return int(self._engine.rows(exp.select(f.count()).from_(relation(self._regions)))[0][0])
 
 
 @dataclass(frozen=True)
 class Partitioned:
-    """The tables `regions` (region, rows, spans) and `points` (region, ranks, what they carry, n).
+    """The result: the tables `regions` (region, rows, spans) and `points` (region, ranks, carried columns, n).
 
-    `count` regions have from `smallest` to `largest` rows; `attempts` is how often
-    all that were open were cut.
+    The `count` regions have from `smallest` to `largest` rows; `attempts` is the number of times that all open regions
+    were cut.
     """
 
     regions: str
@@ -376,7 +379,7 @@ def partition(
     strict: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partitioned:
-    """Cuts until no cut is allowable. Cuts that are not `strict` divide equal points, which have to be single rows."""
+    """Cuts until no cut is allowable. Cuts that are not `strict` divide equal points, which must be single rows."""
     into = Done(
         scratch.growing_table("regions_done", cuts.no_regions()),
         scratch.growing_table("points_done", cuts.no_points(points)),
@@ -402,7 +405,7 @@ def partition(
 
 
 def _summary(engine: Engine, regions: str) -> tuple[int, int, int]:
-    """Counts the regions, and the rows of the smallest and of the largest."""
+    """Counts the regions, the rows of the smallest, and the rows of the largest; returns the three numbers."""
     rows = column("rows")
     figures = exp.select(f.count(), or_zero(f.min(rows)), or_zero(f.max(rows.copy()))).from_(relation(regions))
     count, smallest, largest = engine.rows(figures)[0]

@@ -1,4 +1,4 @@
-"""Makes the labels that are published for Mondrian's regions, and finds the region of a row."""
+"""Makes the labels that are published for Mondrian's regions, and maps rows to regions."""
 
 from __future__ import annotations
 
@@ -41,17 +41,16 @@ from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 from sqlanon.sql.cells.value_ranks import by_value, first_name, is_numeric
 from sqlanon.sql.release.recode import box_name, high_name, label_name, low_name
 
-# What cutting chose: a region for every row.
+# The choice of cutting: a region for every row.
 
 
 @dataclass(frozen=True)
 class Partition:
     """Multidimensional recoding: a region for every row, each of which meets the requirements.
 
-    `regions` and `points` are the temporary tables of `recursion.Partitioned`, `ranked`
-    those of each attribute's values in their order. There are `count` regions, of `smallest` to `largest`
-    rows, after `attempts` at cutting all that were open. `loss` is what the release loses by the measure
-    `loss_name`. Nothing is suppressed.
+    `regions` and `points` are the temporary tables of `recursion.Partitioned`, `ranked` those of each attribute's
+    values in their order. There are `count` regions, of `smallest` to `largest` rows, after `attempts` rounds of
+    cutting all open ones. `loss` is the release's loss by the measure `loss_name`. No row is suppressed.
     """
 
     regions: str
@@ -71,7 +70,7 @@ class Partition:
 
     @property
     def searched(self) -> None:
-        """Returns None: there was no search whose end could be proven."""
+        """Returns None: the method does not search, so no end is proven."""
         return
 
 
@@ -84,11 +83,11 @@ def _rank_is(table: str, rank: exp.Expr) -> exp.Expr:
 
 
 def region_loss(engine: Engine, policy: BoundPolicy, partition: Partition) -> Fraction:
-    """The granularity loss of what regions show: the mean over the rows and, weighted, the attributes.
+    """The granularity loss of regions: the mean over the rows and, by their weights, the attributes.
 
-    A label costs (n - 1) / (N - 1), where n of the attribute's N values lie below it, or between the ends of its range
-    where these are published beside it. A centroid costs as much as the range of its region. 0 without rows, and
-    without quasi-identifiers.
+    A label costs (n - 1) / (N - 1), where n of the attribute's N values are below it, or between the ends of its range
+    if these are published, too. A centroid costs as much as the range of its region. The loss is 0 without rows or
+    quasi-identifiers.
     """
     quasi = policy.quasi_identifiers
     if not quasi or not partition.count:
@@ -101,7 +100,9 @@ def region_loss(engine: Engine, policy: BoundPolicy, partition: Partition) -> Fr
 
 
 def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
-    """One row: the rows; for each attribute its values less one; for each the sum over rows of (n - 1)."""
+    """SELECT of one row: the rows, then for each attribute its values minus one, then for each the sum over rows of (n
+    - 1).
+    """
     query = exp.select(huge(f.sum(column("rows", "region")))).from_(relation(partition.regions, as_="region"))
     query.join(_known(partition).subquery("known"), on=same("region", "region", "known"), copy=False)
     below: list[exp.Expr] = []
@@ -122,7 +123,7 @@ def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
 
 
 def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Expr) -> exp.Expr:
-    """The values of a range but one: those between its ends, and as many NULLs as there may be beside these."""
+    """The number of values in a range minus one: the values between its ends, and NULL if the region has it."""
     least, most = (column(f"{end}_{index}", "known") for end in ("least", "most"))
     others: exp.Expr = most - least + with_null
     if not by_value(bound):
@@ -133,13 +134,15 @@ def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Exp
 
 
 def _below_ancestor(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
-    """The leaves below the lowest common ancestor but one."""
+    """The number of leaves below the lowest common ancestor minus one."""
     leaves = exp.select(f.sum(column("leaf"))).from_(relation(ranked)).subquery()
     return _of_ancestor(index, bound, lambda level: column(leaves_name(level), f"first_{index}") - 1, leaves - 1)
 
 
 def _of_ancestor(index: int, bound: BoundAttribute, inner: Callable[[int], exp.Expr], at_top: exp.Expr) -> exp.Case:
-    """0 where the lowest common ancestor is the value itself, else what its level has."""
+    """An expression by the level of the lowest common ancestor: 0 for a value itself, `inner` of the level, or
+    `at_top`.
+    """
     first, last = f"first_{index}", f"last_{index}"
     return case(
         (same(rank_name(0), first, last), 0),
@@ -153,18 +156,18 @@ def _null_rank(ranked: str) -> exp.Select:
 
 
 def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
-    """value, level_1, ...: the labels of an attribute's values."""
+    """SELECT of value, level_1, ...: the labels of an attribute's values."""
     values = exp.select(column("value")).from_(relation(ranked))
     listed = stored_labels(bound)
     return generalized(bound, values, listed, counted=False)
 
 
 def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[str | None]) -> exp.Select:
-    """The regions as they are published: region, class, and for each attribute its label and the ends of its range.
+    """SELECT of the published regions: region, class, and for each attribute its label and the ends of its range.
 
-    The ends are given as values and as ranks, NULL left out: with_null_i says whether it is among the values.
-    Regions that show the same are one class, named by the first of them. `levels` has
-    the table of `labels_of_levels` of each attribute whose ancestors are shown.
+    The ends are values and ranks other than NULL; with_null_i is true if NULL is among the values. Regions with equal
+    labels are one class, named by the first of them. `levels` has the table of `labels_of_levels` of each attribute
+    whose ancestors are published.
     """
     query = exp.select(column("region", "region")).from_(relation(partition.regions, as_="region"))
     query.join(
@@ -191,7 +194,9 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
 
 
 def _known(partition: Partition) -> exp.Select:
-    """Returns, for each region and attribute, the least and the greatest rank but NULL's, and whether it has NULL."""
+    """SELECT of a row for each region, with each attribute's least and greatest rank except NULL's, and whether it has
+    NULL.
+    """
     query = exp.select(column("region", "point")).from_(relation(partition.points, as_="point"))
     # Each rank is looked up once, since a subquery takes as long to plan as many points to read.
     ranks = enumerate(partition.ranked)
@@ -211,7 +216,7 @@ def _known(partition: Partition) -> exp.Select:
 
 
 def region_spans(partition: Partition) -> exp.Select:
-    """The regions as `methods.shared.spans`."""
+    """SELECT of the regions as spans, as `methods.shared.spans` defines them."""
     query = exp.select(alias(column("rows", "region"), "n")).from_(relation(partition.regions, as_="region"))
     query.join(_known(partition).subquery("known"), on=same("region", "region", "known"), copy=False)
     for index in range(len(partition.ranked)):
@@ -237,13 +242,13 @@ def _label(query: exp.Select, partition: Partition, index: int, bound: BoundAttr
 
 
 def _join_ranked(query: exp.Select, partition: Partition, index: int, end: str, rank: exp.Expr, kind: str = "") -> None:
-    """Joins the value of an attribute at a rank, as `end`."""
+    """Joins the row of an attribute's value at a rank to the query, under the name `end`."""
     name = f"{end}_{index}"
     query.join(relation(partition.ranked[index], as_=name), on=_rank_is(name, rank), join_type=kind, copy=False)
 
 
 def _range(index: int) -> exp.Expr:
-    """The value, or [least, greatest], in their order; ` or NULL` behind it where NULL is among the values."""
+    """The value, or [least, greatest]; followed by ` or NULL` if NULL is among the values."""
     least, most = f"least_of_{index}", f"most_of_{index}"
     ends = joined(
         exp.Literal.string("["),
@@ -258,7 +263,7 @@ def _range(index: int) -> exp.Expr:
 
 
 def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, levels: str) -> exp.Expr:
-    """The value, or the label of the lowest node that has all values of the region below it; `*` at the top."""
+    """The value, or the label of the lowest node above all values of the region; `*` at the top."""
     name = f"levels_{index}"
     on = identical(column("value", f"low_of_{index}"), column("value", name))
     query.join(relation(levels, as_=name), on=on, join_type="LEFT", copy=False)
@@ -274,9 +279,10 @@ def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, levels: str)
 
 
 def _middle(index: int, bound: BoundAttribute) -> exp.Expr:
-    """The centroid of the two bounds, which says no more than they do.
+    """The mean of the two bounds, which reveals no more than the bounds do.
 
-    That of the rows would: of three values the mean and the ends give away the third, and a value in the middle is one.
+    The mean of the rows would: of three values the mean and the ends determine the third, and a value in the middle is
+    a value of a row.
     """
     low, high = (column("value", f"{name}_{index}") for name in ("least_of", "most_of"))
     if not _is_number(bound):
@@ -286,12 +292,12 @@ def _middle(index: int, bound: BoundAttribute) -> exp.Expr:
 
 
 def _is_number(bound: BoundAttribute) -> bool:
-    """Whether values have a mean; dates have a distance, but none."""
+    """Whether values have a mean; dates and timestamps have a distance, but no mean."""
     return is_numeric(bound) and not bound.published_type.startswith(("DATE", "TIMESTAMP"))
 
 
 def _centroid(query: exp.Select, partition: Partition, index: int, bound: BoundAttribute) -> exp.Expr:
-    """The mean of numbers; of anything else the value of the row in the middle. NULL counts only where all are NULL."""
+    """The mean of numbers; of other types the value of the middle row. NULL counts only if all values are NULL."""
     ranked, name = relation(partition.ranked[index], as_="valued"), f"middle_{index}"
     on_rank = _rank_is("valued", column(rank_of(index), "point"))
     known = is_not_null(column("value", "valued"))
@@ -324,7 +330,7 @@ def _centroid(query: exp.Select, partition: Partition, index: int, bound: BoundA
 
 
 def _mean(number: exp.Expr, count: exp.Expr) -> exp.Expr:
-    """The mean of numbers that occur `count` times each. Where their sum is too large for a DOUBLE, of small parts."""
+    """The mean of numbers that occur `count` times each; if their sum exceeds a DOUBLE, they are scaled down first."""
 
     def mean(value: exp.Expr) -> exp.Expr:
         return f.sum(value * count) / f.sum(count)
@@ -336,10 +342,10 @@ def _mean(number: exp.Expr, count: exp.Expr) -> exp.Expr:
 
 
 def region_map(policy: BoundPolicy, partition: Partition) -> exp.Select:
-    """Returns the region of each row of the source.
+    """SELECT of the region of each row of the source.
 
-    value_0, ..., region: a row for each combination of values that occurs. Where equal rows may be in several regions,
-    row and region: a row for each row of the source.
+    If equal rows are in one region, it has value_0, ..., region: a row for each combination of values that occurs.
+    Otherwise it has row, region: a row for each row of the source.
     """
     if not partition.strict:
         return exp.select(column("row"), column("region")).from_(relation(partition.points))

@@ -1,6 +1,6 @@
 """Cuts the cells of a policy into regions that no cut can divide any further.
 
-It is what METHOD mondrian publishes, and where METHOD anatomy looks for rows that are near each other.
+METHOD mondrian publishes these regions, and other methods take rows of one region as near each other.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from sqlanon.sql.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sql.classes.rows import subjects
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
-# By a sensitive attribute, the columns that tell the classes of a region apart.
+# The columns that distinguish the classes of a region, by sensitive attribute.
 Parts = Mapping[str, Sequence[str]]
 
-# What has been tried of a region is a bit an attribute.
+# The attributes tried in a region are a bit mask, with a bit for each attribute.
 MOST_ATTRIBUTES = 62
 
 
@@ -50,13 +50,11 @@ def _one_of(help: str, default: str, *others: str) -> Any:
 class Options:
     """METHOD mondrian(mode, split, target, hierarchy, publish, bounds).
 
-    `mode` 'strict' keeps equal values on one side of a cut, 'relaxed' divides them.
-    `split` 'median' cuts the widest attribute at its median, 'information_gain' where a
-    cut tells most about the column `target`. With `hierarchy` 'tree' cuts fall between
-    the children of a node only. `publish` says what stands for a region: the 'range' of
-    its values, their lowest common 'ancestor', their 'centroid', or 'none': the values
-    as they are beside the number of their region. `bounds` adds the ends of the ranges
-    as columns of the attribute's type.
+    `mode` 'strict' keeps equal values on one side of a cut, 'relaxed' divides them. `split` 'median' cuts the widest
+    attribute at its median, 'information_gain' where a cut gains most information about the column `target`. With
+    `hierarchy` 'tree' cuts fall between the children of a node only. `publish` is the label of a region: the 'range' of
+    its values, their lowest common 'ancestor', their 'centroid', or 'none' for unchanged values with the number of
+    their region. `bounds` adds the ends of the ranges as columns of the attribute's type.
     """
 
     mode: str = _one_of("whether equal values stay on one side of a cut", "strict", "relaxed")
@@ -74,7 +72,7 @@ class Options:
 
 
 def target_of(policy: BoundPolicy, options: Options) -> BoundAttribute | None:
-    """The attribute that cuts are to tell about. Raises PolicyError unless the policy publishes it as it is."""
+    """The attribute about which cuts gain information. Raises PolicyError unless the policy publishes it unchanged."""
     if options.target is None:
         return None
     for bound in policy.having(Role.SENSITIVE) + policy.having(Role.INSENSITIVE):
@@ -86,17 +84,19 @@ def target_of(policy: BoundPolicy, options: Options) -> BoundAttribute | None:
 
 
 def _reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
-    """Tells the observer how many regions are done, and how many are being cut."""
+    """Returns a function that reports the numbers of finished and open regions to the observer; None without an
+    observer.
+    """
     if watching is None:
         return None
     return lambda done, cut: watching("solve", done, done + cut, f"{done} regions done, {cut} being cut")
 
 
 def solve(task: Task, options: Options, points: Points | None = None) -> Partition:
-    """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut.
+    """Cuts the regions. Raises PrivacyViolation if the whole table violates a requirement and cannot be cut.
 
-    `points` are those of `points_of`, by default with nothing but what requirements need. An observer is told how many
-    regions are done and how many are open.
+    `points` are those of `points_of`, by default with only the columns that requirements need. An observer receives the
+    numbers of finished and open regions.
     """
     engine, policy, cells, scratch = task.engine, task.policy, task.encoded, task.scratch
     points = points or points_of(task, options)
@@ -133,8 +133,8 @@ def solve(task: Task, options: Options, points: Points | None = None) -> Partiti
 def points_of(task: Task, options: Options, parts: Parts | None = None, others: Sequence[str] = ()) -> Points:
     """Returns the points that are cut, made from the cells.
 
-    `parts` has, by a sensitive attribute, the columns that tell the classes of a region apart for the requirements
-    about it: quasi-identifiers, or columns that the cells carry. `others` are carried columns that regions keep.
+    `parts` has, by sensitive attribute, the columns that distinguish the classes of a region for the requirements about
+    it: quasi-identifiers, or columns that the cells carry. `others` are carried columns that regions keep.
     """
     policy, cells = task.policy, task.encoded
     target = target_of(policy, options)
@@ -164,14 +164,14 @@ def fields_of(task: Task, names: Sequence[str]) -> tuple[Field, ...]:
 
 
 def _fields_of_parts(task: Task, parts: Parts) -> dict[int, tuple[Field, ...]]:
-    """The fields of the columns that tell classes within a region apart, by the number of the subject."""
+    """The fields of the columns that distinguish classes within a region, by the number of the subject."""
     about = enumerate(subjects(task.requirements))
     named = {number: parts[subject[0]] for number, subject in about if len(subject) == 1 and parts.get(subject[0])}
     return {number: fields_of(task, names) for number, names in named.items()}
 
 
 def cuts_of(task: Task, points: Points, hierarchy: str = "order") -> Cuts:
-    """The statements that cut the points; with the hierarchy 'tree' between the children of a node only."""
+    """The queries that cut the points; with the hierarchy 'tree' between the children of a node only."""
     engine, cells, quasi = task.engine, task.encoded, task.policy.quasi_identifiers
     summaries = [engine.rows(ranked_summary(table))[0] for table in cells.ranked]
     heights = [bound.height for bound in quasi]
@@ -194,7 +194,7 @@ def cuts_of(task: Task, points: Points, hierarchy: str = "order") -> Cuts:
 
 
 def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
-    """Raises PrivacyViolation where the one region violates a requirement: only cuts have been asked about them."""
+    """Raises PrivacyViolation if the only region violates a requirement, which no cut has checked."""
     if not task.requirements:
         return
     if broken := task.engine.rows(root_violations(cuts, partitioned.points)):
@@ -208,13 +208,13 @@ def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
 
 
 def _less(task: Task, unmet: Sequence[BoundRequirement]) -> str:
-    """Writes what can be required instead, where it is known."""
+    """Returns a hint at the greatest requirement that the whole table meets, if known."""
     greatest = greatest_met(task.engine, task.policy, unmet)
     return f"ask for less: {greatest}" if greatest else "ask for less"
 
 
 def _people(task: Task, unmet: Sequence[BoundRequirement]) -> str:
-    """Counts the table's respondents, where cells tell them apart and a requirement that is not met counts them."""
+    """Returns words with the number of respondents, if an unmet requirement counts them and cells have them."""
     cells = task.encoded
     if not cells.entity or not any(requirement.counts_respondents for requirement in unmet):
         return ""

@@ -1,4 +1,4 @@
-"""Measures of what a release loses, by the name that `loss => '...'` takes; a file a loss."""
+"""The measures of a release's loss, by the name that `loss => '...'` takes; each file has one measure."""
 
 from __future__ import annotations
 

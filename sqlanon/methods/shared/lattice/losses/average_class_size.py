@@ -1,4 +1,4 @@
-"""The average class size C_avg (LeFevre et al. 2006), as a multiple of the least that a class may have."""
+"""The average class size C_avg (LeFevre et al. 2006), as a multiple of the minimum class size."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class AverageClassSize:
     """(rows of the source / published classes) / k, where k is the least rows of a class that the policy's requirements
     declare, and 1 where they declare none; the policy's weights do not count.
 
-    It is least where most classes are published. The search compares by how many the
-    classes are fewer than the rows: never below 0, and greatest where none is published.
+    It decreases as more classes are published. The search compares the rows minus the published classes, which is never
+    below 0.
     """
 
     NAME = "average_class_size"
@@ -41,16 +41,19 @@ class AverageClassSize:
         self._public = setting.cells.public is not None
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Withheld rows are a class at least; each that is published has a row at least."""
+        """Bounds the loss by the most possible classes: withheld rows make up at least one, and each published one has
+        a row.
+        """
         import numpy as np
 
         most: NDArray[Any] = np.minimum(self._labels.most(levels) - (withheld > 0), self._rows - withheld)
         return self._rows - most
 
     def floor(self, classes: Classes) -> int | None:
-        """Above, a published class has one in it that satisfies here, or two at least that do not.
+        """Bounds the classes of nodes above: a published one contains a class that satisfies here, or at least two that
+        do not.
 
-        Beside a public table one alone may come to satisfy: the rows of the table that are like it grow.
+        With a public table one violating class alone may satisfy above, because the table's matching rows increase.
         """
         alone = classes.violating if self._public else classes.violating // 2
         return self._rows - (classes.classes - classes.violating + alone)
@@ -71,8 +74,7 @@ class AverageClassSize:
         return self._rows - int(classes)
 
     def value(self, loss: int) -> Fraction:
-        """Returns the average class size; where no class is published, which would be infinite, twice that of one
-        class.
+        """Returns the average class size; without published classes, where it is infinite, twice that of one class.
 
         No release that publishes anything reaches that figure.
         """

@@ -33,9 +33,8 @@ _INT64 = (1 << 62) - 1
 class Setting:
     """The inputs of a loss: the bound policy, its cells, and the number of rows that may be suppressed.
 
-    A class with fewer than `least_rows` rows violates the policy whatever they hold. `key` gives a word of
-    the key that a class_id is, `index` the node's index in a batch; `scratch` makes temporary tables,
-    `rows` fetches them.
+    A class with fewer than `least_rows` rows violates the policy. `key` extracts a word of the key from a class_id, and
+    `index` the node's index in a batch; `scratch` makes temporary tables, and `rows` runs a query.
     """
 
     policy: BoundPolicy
@@ -53,7 +52,7 @@ class Setting:
 
 
 class AddsUp(Enum):
-    """The parts of a loss of rows that are recoded in several rounds."""
+    """The parts by which the loss of several rounds of recoding is computed."""
 
     ROWS = "what each published row loses, and what the suppressed rows do"
     CLASSES = "the published classes"
@@ -61,16 +60,16 @@ class AddsUp(Enum):
 
 
 class Loss(Protocol):
-    """A measure of what a release loses. Losses are whole numbers of a unit; less is better."""
+    """A measure of a release's loss. Losses are whole numbers of a unit; less is better."""
 
     NAME: str
-    """What `loss => '...'` takes."""
+    """The name that `loss => '...'` takes."""
 
     DEFINITION: str
-    """What its figure counts, as a certificate says it."""
+    """The definition of its figure in a certificate."""
 
     ADDS_UP: AddsUp
-    """How the rounds of a local recoding add up."""
+    """The parts by which the loss of several rounds is computed."""
 
     LATER_ROUNDS: str
     """The name of the loss that the later rounds of a local recoding are chosen by."""
@@ -84,45 +83,49 @@ class Loss(Protocol):
     def __init__(self, setting: Setting) -> None: ...
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """The least that each node may lose if at least `withheld` of its rows are, as far as marginal counts tell.
+        """The lower bound of each node's loss if at least `withheld` of its rows are withheld, from marginal counts.
 
         A row of `levels` is a node.
         """
         ...
 
     def floor(self, classes: Classes) -> int | None:
-        """The least that a node with these classes and every node above it loses, if the classes tell."""
+        """The lower bound of the loss of a node with these classes and of every node above; None if classes give
+        none.
+        """
         ...
 
     def least(self, node: Node, withheld: int) -> int | None:
-        """The least that a node loses if at least `withheld` of its rows are; None if that number tells nothing."""
+        """The lower bound of a node's loss if at least `withheld` of its rows are withheld; None if there is none."""
         ...
 
     def query(self, first: int) -> exp.Select:
-        """A row a node: its index, its withheld rows, and what `of` needs besides.
+        """SELECT of a row for each node: its index, its withheld rows, and the further arguments of `of`.
 
-        It reads equivalence_class(class_id, size, entities) and withheld(index, class_id,
-        size) of some nodes. The parameters from `first` on are those that `parameters` gives.
+        It reads equivalence_class(class_id, size, entities) and withheld(index, class_id, size) of some nodes. Its
+        parameters from `first` on are those of `parameters`.
         """
         ...
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """The lists that `query` takes, an item a node: its index first."""
+        """The lists that `query` takes as parameters, with an item for each node; the first list has the nodes'
+        indexes.
+        """
         ...
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
-        """The loss of a node of which `withheld` rows are withheld."""
+        """The loss of a node with `withheld` withheld rows; `answer` has the further columns of `query`."""
         ...
 
     def value(self, loss: int) -> Fraction:
-        """The loss as it is reported."""
+        """The loss in the unit of reports."""
         ...
 
 
 def losses_by_name(losses: Iterable[type[Loss]]) -> dict[str, type[Loss]]:
-    """The classes of losses by the names that users type.
+    """Maps the names that users type to the classes of losses.
 
-    Raises InternalError for one that lacks a part of `Loss`, and for later rounds by a loss that there is not.
+    Raises InternalError for a class that lacks a part of `Loss`, and for an unknown name in LATER_ROUNDS.
     """
     known: dict[str, type[Loss]] = {}
     parts = [*Loss.__annotations__, *(name for name in vars(Loss) if not name.startswith("_"))]
@@ -139,7 +142,7 @@ def losses_by_name(losses: Iterable[type[Loss]]) -> dict[str, type[Loss]]:
 
 
 def additive(costs: Sequence[Sequence[int]], levels: NDArray[Any]) -> NDArray[Any]:
-    """Returns for each row of levels the sum of the costs of its levels, exact whatever their size."""
+    """Returns for each row of `levels` the sum of its levels' costs, exact for any size."""
     import numpy as np
 
     fits = sum(max(map(abs, cost)) for cost in costs) <= _INT64
@@ -156,7 +159,7 @@ _NODE = "node"
 
 
 def withheld_of(first: int) -> exp.Select:
-    """A row for each node: its index and its withheld rows. The parameter `first` is the list of indexes."""
+    """SELECT of a row for each node: its index and its withheld rows. The parameter `first` is the list of indexes."""
     return (
         exp.select(column("index", "node"), alias(huge_total(column("size", "withheld")), "rows"))
         .from_(node_rows(["index"], first), copy=False)
@@ -166,7 +169,8 @@ def withheld_of(first: int) -> exp.Select:
 
 
 def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Select:
-    """A row for each node: its index and withheld rows, then the number and summed squared sizes of published classes.
+    """SELECT of a row for each node: its index, its withheld rows, its published classes and their summed squared
+    sizes.
 
     It reads equivalence_class(class_id, size, entities) and withheld(index, class_id,
     size); `index` gives the node of a class_id. The parameter `first` is the list of indexes.
@@ -186,7 +190,9 @@ def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
 
 
 def _counted(index: exp.Expr, classes: str) -> exp.Select:
-    """The rows of each node's classes, the number of classes with any, and the sum of their squared sizes."""
+    """SELECT of a row for each node: the rows of its classes, the number of classes with rows, and their summed squared
+    sizes.
+    """
     # A requirement may find fault with a class of the public table that has no row here.
     has_rows = if_(column("size") > 0, 1)
     figures = {
@@ -199,14 +205,18 @@ def _counted(index: exp.Expr, classes: str) -> exp.Select:
 
 
 def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
-    """The nodes of a batch, a row for each, as `node`; the parameters from `first` on are its columns, as lists."""
+    """The subquery `node` with a row for each node of a batch; its columns are the parameters from `first` on, as
+    lists.
+    """
     lists = [cast(parameter(first + i), "BIGINT[]") for i in range(len(names))]
     rows = [alias(f.unnest(each), name) for each, name in zip(lists, names, strict=True)]
     return exp.select(*rows).subquery(_NODE)
 
 
 def with_node_tables(query: exp.Select, table: Callable[[exp.Query], str]) -> exp.Select:
-    """The query with its `node_rows` in tables that `table` makes, so that it runs where a parameter is no list."""
+    """Stores the `node_rows` of a query in tables that `table` makes, for an engine that takes no lists as
+    parameters.
+    """
     for rows in list(query.find_all(exp.Subquery)):
         if rows.alias == _NODE:
             rows.replace(relation(table(rows.this), as_=_NODE))
@@ -214,32 +224,32 @@ def with_node_tables(query: exp.Select, table: Callable[[exp.Query], str]) -> ex
 
 
 def same_node(of: str) -> exp.Expr:
-    """Whether a row of a relation belongs to the node of `node_rows`."""
+    """Whether a row of the relation `of` belongs to the node of `node_rows`."""
     return column("index", of).eq(column("index", "node"))
 
 
 def rank_path(bound: BoundAttribute, level: int) -> list[exp.Expr]:
-    """The ranks that name a node of the tree at a level: that of the node and those of its ancestors."""
+    """The ranks that identify a node of the tree at a level: that of the node and those of its ancestors."""
     return [column(rank_name(i)) for i in range(level, bound.height)]
 
 
 def occurring() -> exp.Expr:
-    """Whether rows of the source have the value of a tree's row: a hierarchy may list others."""
+    """Whether rows of the source have the value of a tree's row; a hierarchy may list other values."""
     return column("n") > 0
 
 
 def huge_total(part: exp.Expr) -> exp.Expr:
-    """The sum over a group, as HUGEINT; 0 where there is nothing."""
+    """The sum over a group, as HUGEINT; 0 for an empty group."""
     return huge(or_zero(f.sum(part)))
 
 
-# How many classes a node can have at most: one for every combination of its labels.
+# The maximum number of classes of a node: one for every combination of its labels.
 
 
 class Labels:
-    """The labels that occur, and the sum of the squares of their rows, by attribute and level.
+    """The number of labels that occur, and the sum of their squared rows, by attribute and level.
 
-    `small` says whether the square of all rows fits an int64; where it does not, arrays hold Python's integers.
+    `small` is true if the square of all rows fits an int64; otherwise arrays have Python's integers.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -253,9 +263,9 @@ class Labels:
         self.small = self.rows < 1 << 31
 
     def most(self, levels: NDArray[Any], without: int | None = None) -> NDArray[Any]:
-        """Returns for each row of levels the most classes that it can have: at least 1, at most the rows.
+        """Returns the maximum number of classes for each row of `levels`: at least 1, at most the number of rows.
 
-        `without` an attribute, the most classes that a label of it can be divided into.
+        With `without`, an attribute's index, the maximum number of classes into which one of its labels can be divided.
         """
         import numpy as np
 
@@ -276,7 +286,9 @@ class Labels:
 
 
 def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
-    """Returns, by attribute and level, the number of labels that occur there and the sum of their squared rows."""
+    """SELECT of a row for each attribute and level: the number of labels that occur, and the sum of their squared
+    rows.
+    """
     queries: list[exp.Query] = []
     for index, bound in enumerate(policy.quasi_identifiers):
         for level in range(bound.height + 1):

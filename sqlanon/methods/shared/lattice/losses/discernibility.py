@@ -1,4 +1,4 @@
-"""The discernibility metric (Bayardo and Agrawal 2005): from how many rows each row cannot be told apart."""
+"""The discernibility metric (Bayardo and Agrawal 2005): each row costs the number of rows equal to it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Discernibility:
-    """A published row costs the rows of its class, a suppressed row those of the source.
+    """A published row costs the size of its class, a suppressed row the size of the source.
 
-    So a class costs its size squared, and never less if it is suppressed. The policy's weights do not count.
+    So a class costs its size squared, and at least that if it is suppressed. The policy's weights do not count.
     """
 
     NAME = "discernibility"
@@ -37,9 +37,10 @@ class Discernibility:
         self._labels = Labels(setting)
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """A label of an attribute falls into as many classes at most as the others have combinations.
+        """Bounds the loss of each node by its labels: a label splits into at most as many classes as the others have
+        combinations.
 
-        Its rows' squares add up to least where those classes are of equal size.
+        The sum of squared class sizes is smallest when these classes have equal size.
         """
         import numpy as np
 
@@ -51,8 +52,8 @@ class Discernibility:
         return np.maximum(least, self._beside(levels, withheld)) if withheld else least
 
     def _beside(self, levels: NDArray[Any], withheld: int) -> NDArray[Any]:
-        """Returns the cost of withheld rows, and of the others in classes of nearly equal size, where their squares are
-        least.
+        """Returns the cost of withheld rows and of the others, in classes of nearly equal size, whose squares are
+        smallest.
         """
         import numpy as np
 

@@ -1,4 +1,4 @@
-"""Granularity loss: how many of an attribute's values a released value may stand for.
+"""Granularity loss: the share of an attribute's values that a released label may represent.
 
 Iyengar, Transforming data to satisfy privacy constraints (2002): the loss metric of categorical attributes. Numbers are
 counted as other values are, where the paper takes the widths of their ranges.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class GranularityLoss:
     """A generalized value costs (leaves below it - 1) / (leaves - 1), a cell of a suppressed row 1.
 
-    The loss is the mean over all cells, weighted where the policy weighs.
+    The loss is the mean over all cells, by the weights of the policy.
     """
 
     NAME = "granularity_loss"
@@ -50,13 +50,15 @@ class GranularityLoss:
         unit = lcm(*(weight.denominator * n for weight, n in zip(weights, others, strict=True)))
         self._others = others
         self._row = int(unit * sum(weights))
-        # What each further leaf below a cell's label costs, by attribute.
+        # The cost of each further leaf below a cell's label, by attribute.
         self._leaf = [int(unit * weight / n) for weight, n in zip(weights, others, strict=True)]
         self._costs = [[leaf * n for n in spreads] for leaf, spreads in zip(self._leaf, cells.spread, strict=True)]
         self._most = [[leaf * n for n in most] for leaf, most in zip(self._leaf, cells.most, strict=True)]
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Each withheld row adds at least the loss of a suppressed row less that of the costliest labels."""
+        """Bounds the loss of each node: a withheld row adds the loss of a suppressed row less that of the costliest
+        labels.
+        """
         attributes = zip(self._leaf, self._others, self._costs, self._most, strict=True)
         costs = [
             [cost + withheld * (leaf * n - most) for cost, most in zip(level_costs, level_most, strict=True)]
@@ -72,7 +74,7 @@ class GranularityLoss:
         return self._base(node) + withheld * (self._row - costliest)
 
     def _base(self, node: Node) -> int:
-        """The loss of the node's recoding where no row is suppressed."""
+        """The loss of the node's recoding if no row is suppressed."""
         return sum(cost[level] for cost, level in zip(self._costs, node, strict=True))
 
     def query(self, first: int) -> exp.Select:
@@ -84,7 +86,9 @@ class GranularityLoss:
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """Returns for each node and attribute its level, and the masks of its ancestor at that level in the key."""
+        """The parameters of `spread_of`: an item for each node and attribute, with its level and the ancestor's
+        masks.
+        """
         layout = self._setting.cells.layout
         items: list[tuple[int, ...]] = []
         for number, node in enumerate(nodes):
@@ -97,7 +101,7 @@ class GranularityLoss:
         return [list(each) for each in zip(*items, strict=True)]
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
-        """The loss of the node's recoding of all rows, with that of the suppressed rows replaced by 1 a cell."""
+        """The loss of the node's recoding; each cell of a suppressed row costs 1."""
         recoded = sum(leaf * int(spread or 0) for leaf, spread in zip(self._leaf, answer, strict=True))
         return self._base(node) + withheld * self._row - recoded
 
@@ -107,10 +111,10 @@ class GranularityLoss:
 
 
 def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
-    """Returns the nodes of each attribute's tree, by level: attribute, level, part_0, ..., others.
+    """SELECT of the nodes of each attribute's tree: attribute, level, part_0, ..., others.
 
-    `part_w` has the bits of the node's codes in the word w of a key, `others` says how many
-    leaves lie below it beside the first. The value itself, which has no others, is left out.
+    `part_w` has the bits of the node's codes in the word w of a key, `others` is the number of leaves below it minus
+    one. Values at level 0, which have no others, are left out.
     """
     words = cells.layout.words
     queries: list[exp.Query] = []
@@ -137,7 +141,7 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
 
 
 def _labelled(nodes: Sequence[Sequence[exp.Expr]], words: int) -> list[exp.Alias]:
-    """The columns of `leaf_counts`, with a row for each of some nodes."""
+    """The columns of `leaf_counts` with a row for each of these nodes."""
     names = ["attribute", "level", *(f"part_{word}" for word in range(words)), "others"]
     if len(nodes) == 1:
         return [alias(big(part), name) for name, part in zip(names, nodes[0], strict=True)]
@@ -156,14 +160,14 @@ def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
 
 
 def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key: Key, first: int) -> exp.Select:
-    """A row for each node: its index, its withheld rows, and for each attribute their sum of (leaves - 1) at its level.
+    """SELECT of a row for each node: its index, its withheld rows, and for each attribute their sum of (leaves - 1).
 
-    It reads withheld(index, class_id, size); `leaves` has the rows of `leaf_counts`, `key`
-    gives a word of the key that a class_id is. The parameters from `first` on are lists
-    with an item for each node and attribute: the node's index, the attribute's, its level
-    and its masks; and with one item for each node of the attribute -1, which stands for the rows alone.
+    It reads withheld(index, class_id, size); `leaves` has the rows of `leaf_counts`, and `key` extracts a word of the
+    key from a class_id. The parameters from `first` on are lists with an item for each node and attribute: the node's
+    index, the attribute's, its level and its masks; and one item for each node with the attribute -1, for the rows
+    alone.
 
-    One join for all attributes: one for each would take longer to plan than to run.
+    All attributes share one join: one for each would take longer to plan than to run.
     """
     names = ["index", "attribute", "level", *(f"mask_{word}" for word in range(words))]
     spread = column("size", "withheld") * column("others", "leaves")

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 class Height:
     """The sum of the levels, whatever the rows: suppression costs nothing, and the policy's weights do not count.
 
-    Among nodes of equal height the first in the order of its levels is the best, not the one that suppresses least.
+    Among nodes of equal height the first in the order of levels is the best, not the one that suppresses least.
     """
 
     NAME = "height"
     DEFINITION = "height (Samarati 2001): the sum of the levels of all quasi-identifiers"
     ADDS_UP = AddsUp.LEVELS
-    # Suppressed rows are as good as published ones: what is left is recoded by what levels cost a row.
+    # Suppressed rows cost no more than published ones, so the rows left are recoded by their loss of precision.
     LATER_ROUNDS = "precision"
     GROWS = True
     PORTABLE = True

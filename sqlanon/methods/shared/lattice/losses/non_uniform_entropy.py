@@ -53,18 +53,17 @@ if TYPE_CHECKING:
 # not depend on the order of the rows.
 _LOG_BITS = 52
 
-# The unit of the loss is 2 ** -30 bits: far above the error of the logarithms, far below what tells nodes apart.
+# The unit of the loss is 2 ** -30 bits: far above the error of the logarithms, far below differences between nodes.
 _UNIT_BITS = 30
 
 
 class NonUniformEntropy:
-    """A loss by information: for each attribute a kept row costs -log2(rows with its value / rows with its label), rows
-    of the whole source.
+    """Loss of information: in each attribute a published row costs -log2(rows with its value / rows with its label).
 
-    The suppressed rows cost -log2(rows with the value among them / their number) each.
-    The sum over all attributes, weighted. Logarithms are irrational: losses are rounded
-    to multiples of 2 ** -30 bits of the attribute of the greatest weight, and nodes
-    that agree in them count as equal.
+    The rows are those of the whole source. The suppressed rows cost -log2(rows with the value among them / their
+    number) each. The loss is the weighted sum over all attributes. Logarithms are irrational, so losses are rounded to
+    multiples of 2 ** -30 bits of the attribute of the greatest weight, and nodes with equal rounded losses count as
+    equal.
     """
 
     NAME = "non_uniform_entropy"
@@ -75,7 +74,7 @@ class NonUniformEntropy:
     )
     ADDS_UP = AddsUp.ROWS
     LATER_ROUNDS = NAME
-    # Naming the values of a class's rows may take fewer bits among the suppressed rows than under the recoding.
+    # The values of a class's rows may cost fewer bits among the suppressed rows than under the recoding.
     GROWS = False
     PORTABLE = False
 
@@ -97,7 +96,9 @@ class NonUniformEntropy:
             self._left[attribute][level] = int(cost) - int(costliest)
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """The cost of the other rows if each attribute's costliest ones are suppressed, and then cost nothing."""
+        """Bounds the loss of each node by the cost of the other rows, if each attribute's costliest ones are suppressed
+        at no cost.
+        """
         costs = [
             [weight * left // self._per_unit for left in by_level]
             for weight, by_level in zip(self._weights, self._left, strict=True)
@@ -115,14 +116,16 @@ class NonUniformEntropy:
         return _entropy_of(len(self._weights), self._costs, setting.cells, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """Returns for each node its index, its mask of each word, and the level of each attribute."""
+        """The parameters of `_entropy_of`: each node's index, its mask of each word, and the level of each
+        attribute.
+        """
         layout = self._setting.cells.layout
         masks = [list(word) for word in zip(*(layout.masks(node) for node in nodes), strict=True)]
         levels = [list(attribute) for attribute in zip(*nodes, strict=True)]
         return [list(range(len(nodes))), *masks, *levels]
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
-        """The loss of the node's recoding of all rows, and what withholding some adds to it."""
+        """The loss of the node's recoding, with the bits that withholding rows adds."""
         units = sum(
             weight * (by_level[level] + int(added))
             for weight, by_level, level, added in zip(self._weights, self._all, node, answer, strict=True)
@@ -134,7 +137,7 @@ class NonUniformEntropy:
 
 
 def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
-    """Returns the values that occur, by attribute and level from 1: attribute, level, part_0, ..., n, cost.
+    """SELECT of the values that occur, for each level from 1: attribute, level, part_0, ..., n, cost.
 
     `part_w` has the bits of the value's code in the word w of a key; `n` are its rows, `cost` is
     log2(rows of its label / n) in units of 2 ** -_LOG_BITS.
@@ -156,14 +159,16 @@ def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
 
 
 def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], level: int) -> exp.Select:
-    """The values of an attribute that occur: their codes, their rows `n`, and those of their label, `label_n`."""
+    """SELECT of the values of an attribute that occur: their codes, their rows `n`, and the rows of their label,
+    `label_n`.
+    """
     rows = window(f.sum(column("n")), partition_by=rank_path(bound, level))
     values = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
     return values.select(column("n"), alias(rows, "label_n"), copy=False).where(occurring(), copy=False)
 
 
 def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
-    """Returns, by attribute and level, the cost of all rows, and the most that `limit` of them cost.
+    """SELECT of the cost of all rows, and the maximum cost of `limit` of them, by attribute and level.
 
     `costs` is a table of `_value_costs`.
     """
@@ -179,14 +184,12 @@ def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
 
 
 def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int) -> exp.Select:
-    """A row for each node: its index, its withheld rows, and for each attribute the entropy that withholding them adds.
+    """SELECT of a row for each node: its index, its withheld rows, and for each attribute the entropy that these add.
 
-    That is, in units of 2 ** -_LOG_BITS, the entropy of their values among themselves
-    less what they cost at the node's level: the sum over them of log2(withheld rows /
-    rows of the value among them) - cost. It reads withheld(index, class_id, size); `costs`
-    is a table of `_value_costs`, `key` gives a word of the key that a class_id is. The
-    parameters from `first` on are lists with an item for each node: its index, its mask of each
-    word, and the level of each attribute.
+    In units of 2 ** -_LOG_BITS this is the entropy of their values minus their cost at the node's level: the sum over
+    them of log2(withheld rows / rows of the value among them) - cost. It reads withheld(index, class_id, size); `costs`
+    is a table of `_value_costs`, `key` extracts a word of the key from a class_id. The parameters from `first` on are
+    lists with an item for each node: its index, its mask of each word, and the level of each attribute.
     """
     lost = _values_lost(attributes, cells, key, first)
     together = window(f.sum(column("n")), partition_by=[column("index"), column("attribute")])
@@ -207,7 +210,7 @@ def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int)
 
 
 def _values_lost(attributes: int, cells: Cells, key: Key, first: int) -> exp.Select:
-    """The values of the withheld rows: index, attribute, level, part_0, ..., n."""
+    """SELECT of index, attribute, level, part_0, ..., n: the values of the withheld rows."""
     words = range(cells.layout.words)
     names = ["index", *(f"mask_{word}" for word in words), *(f"level_{index}" for index in range(attributes))]
     level = case(*((_is_attribute(index), column(f"level_{index}", "node")) for index in range(attributes)))
@@ -226,7 +229,7 @@ def _values_lost(attributes: int, cells: Cells, key: Key, first: int) -> exp.Sel
 
 
 def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.Select:
-    """The cells of the withheld classes: index, key_0, ..., n."""
+    """SELECT of index, key_0, ..., n: the cells of the withheld classes."""
     words = range(cells.layout.words)
     leaves = cells.layout.masks([0] * len(cells.layout.fields))
     keys = [_masked(column(key_name(word), "cell"), literal(leaves[word])) for word in words]
@@ -252,7 +255,7 @@ def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.
 
 
 def _value_masks(layout: KeyLayout) -> exp.Query:
-    """Returns the masks that keep one attribute's value of a key, and nothing else: attribute, mask_0, ...."""
+    """SELECT of attribute, mask_0, ...: the masks of each attribute's value in a key."""
     queries: list[exp.Query] = []
     for index, fields in enumerate(layout.fields):
         numbers = {"attribute": index}
@@ -269,7 +272,7 @@ def _is_attribute(index: int) -> exp.Expr:
 
 
 def _log2(count: exp.Expr) -> exp.Expr:
-    """The logarithm of a count in units of 2 ** -_LOG_BITS."""
+    """The base-2 logarithm of a count in units of 2 ** -_LOG_BITS."""
     return big(f.round(f.ln(cast(count, "DOUBLE")) * real(float(1 << _LOG_BITS) / log(2))))
 
 

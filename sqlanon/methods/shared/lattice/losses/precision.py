@@ -1,4 +1,4 @@
-"""Precision (Sweeney 2002): how far up its hierarchy each cell has gone."""
+"""Precision (Sweeney 2002): the level of each cell as a share of its hierarchy's height."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 class Precision:
-    """A cell costs level / height, a cell of a suppressed row 1; the mean over all cells, weighted by attribute.
+    """A cell costs level / height, a cell of a suppressed row 1; the loss is the mean over all cells, weighted by
+    attribute.
 
-    It is what the release lacks to full precision: Sweeney's figure is 1 less this.
+    Sweeney's precision is 1 minus this loss.
     """
 
     NAME = "precision"
@@ -40,7 +41,7 @@ class Precision:
         unit = lcm(*(weight.denominator * height for weight, height in zip(weights, heights, strict=True)))
         self._rows = setting.cells.rows
         self._row = int(unit * sum(weights))
-        # What an attribute adds to the cost of one row.
+        # The cost of one row in an attribute, by level.
         self._cell = [
             [int(unit * weight * level / height) for level in range(height + 1)]
             for weight, height in zip(weights, heights, strict=True)
