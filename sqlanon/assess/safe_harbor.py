@@ -226,7 +226,7 @@ class _Harbor:
         kind, unit = definition.kind, str(finest).upper()
         if item == "C" and kind == "calendar":
             if unit not in _YEARS:
-                return f"by {unit}", NOT_MET
+                return "to the day" if unit == "ENDS" else f"by {unit}", NOT_MET
             return self._of_calendar(name, unit, options.get("low"))
         if item == "C" and kind == "intervals":
             high = options.get("high")

@@ -85,6 +85,33 @@ def test_dates_beyond_the_ends_have_one_label(
             assert labels == ((end,) * len(units) if end else periods)
 
 
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_S"])
+@settings(quick, max_examples=draws(3, long=30))
+@given(
+    days=st.lists(st.integers(-60_000, 60_000), max_size=20),
+    low=st.none() | st.integers(-40_000, 10_000),
+    length=st.integers(1, 20_000),
+    units=st.sampled_from([(), ("WEEK",), ("DAY", "MONTH"), ("YEAR", "DECADE"), ("CENTURY",)]),
+)
+def test_dates_between_the_ends_are_shown(
+    days: list[int], low: int | None, length: int, units: tuple[str, ...], kind: str
+) -> None:
+    # Any day may be an end, since no unit is finer than the values that the first level shows.
+    first = None if low is None else EPOCH + timedelta(days=low)
+    last = (first or EPOCH) + timedelta(days=length)
+    options = {"high": str(last), "above": ABOVE, **({"low": str(first), "below": BELOW} if first else {})}
+    moments = [f"{EPOCH + timedelta(days=day)}{'' if kind == 'DATE' else ' 12:30:00'}" for day in days]
+    rows = labelled(defined("calendar", "ends", *units, **options), kind, [*moments, str(last)])
+    assert_null_stays_null(rows)
+    assert_levels_nest(rows)
+    for shown, labels in rows:
+        if shown is not None:
+            day = date.fromisoformat(shown[:10])
+            end = oracle.beyond(day, first, last, BELOW, ABOVE)
+            periods = (shown, *(oracle.period(unit, (day - EPOCH).days) for unit in units))
+            assert labels == ((end,) * (len(units) + 1) if end else periods)
+
+
 def test_the_worked_example_holds() -> None:
     # E38 of the definitions.
     ages = defined("intervals", "ENDS", 5, 10, low=18, high=90, below="under 18", above="90 and over")
@@ -109,6 +136,7 @@ def test_what_a_label_of_an_end_stands_for() -> None:
         ("2000-01-01 or later", "2000-01-01", None),
     ]
     assert values_at(births) is None
+    assert values_at(defined("calendar", "ends", "YEAR", low="1937-05-06")) == 1
 
 
 # The decade of 1930 is 1937 to 1939 behind the end, so a third of it is before 1938.
@@ -173,3 +201,30 @@ def test_an_export_says_what_the_labels_of_ends_mean(tmp_path: Path) -> None:
         asked = f"ESTIMATE SELECT count(*) AS n FROM t WHERE a > 90 FROM RELEASE '{tmp_path / 'out/certificate.json'}'"
         ((_, _, least, most),) = figures_of(con.sql(asked))
         assert (least, most) == (2, 2)
+
+
+def test_a_first_level_of_dates_shows_all_but_those_beyond_the_ends(tmp_path: Path) -> None:
+    with new_database() as con:
+        con.execute("CREATE HIERARCHY births AS CALENDAR (ends, YEAR, low => DATE '1937-05-06', below => 'the oldest')")
+        con.execute(
+            "CREATE TABLE t AS FROM (VALUES (DATE '1920-01-01'), (DATE '1937-05-05'), (DATE '1937-05-06'), (NULL),"
+            " (DATE '1950-02-03'), (DATE 'infinity'), (DATE '0044-03-15 (BC)')) AS v(born)"
+        )
+        con.execute(
+            "CREATE POLICY p ON t (born QUASI IDENTIFIER USING births MIN LEVEL 1 MAX LEVEL 1) "
+            "REQUIRE k_anonymity(k => 1)"
+        )
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
+        shown = con.sql("FROM r").fetchall()
+        assert sorted(shown, key=str) == [
+            *[("1937-05-06",), ("1950-02-03",), ("infinity",)],
+            *[("the oldest",)] * 3,
+            (None,),
+        ]
+        con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (FORMAT csv, DICTIONARY true)")
+        words = (tmp_path / "out" / "dictionary.csv").read_text(encoding="utf-8")
+        assert "the oldest is any value below 1937-05-06; a value stands for itself" in words
+        for release in ("r", f"'{tmp_path / 'out/certificate.json'}'"):
+            asked = f"ESTIMATE SELECT count(*) AS n FROM t WHERE born < DATE '1937-05-07' FROM RELEASE {release}"
+            ((_, _, least, most),) = figures_of(con.sql(asked))
+            assert (least, most) == (4, 4)

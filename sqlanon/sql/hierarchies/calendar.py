@@ -8,7 +8,9 @@ digits, year 0 being 1 BC and years before it negative.
 
 With the options `low` and `high`, all days before `low` have the label `below` at each
 level, and all from `high` on the label `above`. Both begin a unit of the finest level.
-A coarser unit that they cut keeps its label, and means what is left of it.
+A coarser unit that they cut keeps its label, and means what is left of it. The word
+`ends` before the units is a first level that shows the values between the ends, which
+any day may be then.
 """
 
 from __future__ import annotations
@@ -54,8 +56,12 @@ READ_AS = "period"
 _UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
 _TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _MASKED = {"DECADE": 1, "CENTURY": 2}
-# Texts that are labels of periods, and of what no period holds.
-_PERIOD = re.compile(r"\s*(-?[0-9*]+(-[QW]?[0-9]+)*( [0-9]+h)?|-?infinity|out of range)\s*", re.IGNORECASE)
+# The first level, of which only the ends are labels.
+_ENDS = "ENDS"
+# Texts that are labels of periods, of what no period holds, or values.
+_PERIOD = re.compile(
+    r"\s*(-?[0-9*]+(-[QW]?[0-9]+)*( [0-9]+h| [0-9:.]+)?( \(BC\))?|-?infinity|out of range)\s*", re.IGNORECASE
+)
 
 
 class _Ends(NamedTuple):
@@ -75,8 +81,11 @@ def validate(definition: HierarchyDefinition) -> None:
     if definition.query is not None:
         raise refused(definition, "CALENDAR reads no query", "write CALENDAR (MONTH, YEAR)")
     units = _units(definition)
-    if not units:
+    ends = _ends(definition)
+    if not units and not _shows_values(definition):
         raise refused(definition, "CALENDAR needs at least one unit", "write CALENDAR (MONTH, YEAR)")
+    if _shows_values(definition) and ends.low is None and ends.high is None:
+        raise refused(definition, "ends needs an open end", "add low => DATE '1937-01-01' or high => ..., or write DAY")
     for finer, coarser in pairwise(units):
         if not _nests(finer, coarser):
             raise refused(
@@ -84,9 +93,8 @@ def validate(definition: HierarchyDefinition) -> None:
                 f"levels {finer} and {coarser} do not nest",
                 f"give each of {', '.join(_UNITS)} at most once, in this order; WEEK only last, after HOUR or DAY",
             )
-    ends = _ends(definition)
     for name, day in (("low", ends.low), ("high", ends.high)):
-        if day is not None:
+        if day is not None and not _shows_values(definition):
             require_first_day(definition, name, day, units[0])
     if ends.low is not None and ends.high is not None and ends.low >= ends.high:
         raise refused(definition, f"low {ends.low} is not before high {ends.high}", "give low the earlier date")
@@ -109,9 +117,13 @@ def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
     return (*low, *([OpenEnd(ends.above, low=str(ends.high))] if ends.high else []))
 
 
-def values_at(_: HierarchyDefinition) -> int | None:
-    """Returns None: a day is a unit like the others."""
-    return None
+def values_at(definition: HierarchyDefinition) -> int | None:
+    """1 with `ends`, else None: a day is a unit like the others."""
+    return 1 if _shows_values(definition) else None
+
+
+def _shows_values(definition: HierarchyDefinition) -> bool:
+    return bool(definition.arguments) and _name_of(definition.arguments[0]) == _ENDS
 
 
 def height(definition: HierarchyDefinition) -> int:
@@ -125,7 +137,7 @@ def accepts(column_type: str) -> bool:
 
 
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
-    """The period that holds the value at levels 1 to height - 1; NULL for NULL.
+    """The period that holds the value at levels 1 to height - 1, or the value at the level `ends`; NULL for NULL.
 
     `infinity` and `-infinity` have labels of their own, and so have moments that only
     a TIMESTAMP_S or TIMESTAMP_MS can hold. Raises PolicyError if the type is not accepted.
@@ -142,10 +154,12 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
     if column_type == "DATE" and "HOUR" in units:
         raise refused(definition, "a DATE has no HOUR", "leave HOUR out")
     ends = _ends(definition)
-    return tuple(_label(value.copy(), column_type, unit, ends) for unit in units)
+    first = (_ENDS,) if _shows_values(definition) else ()
+    return tuple(_label(value.copy(), column_type, unit, ends) for unit in (*first, *units))
 
 
 def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Expr:
+    """The label at the level of a unit, or of `ends`."""
     # A cast to TIMESTAMP is NULL where it does not fit; comparing the value itself would raise an error there.
     whole = value if column_type in ("DATE", "TIMESTAMP") else try_cast(value, "TIMESTAMP")
     kind = "DATE" if column_type == "DATE" else "TIMESTAMP"
@@ -159,7 +173,7 @@ def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Exp
         branches.append((less(moment, cast(text(str(ends.low)), kind)), text(ends.below)))
     if ends.high is not None:
         branches.append((at_least(moment, cast(text(str(ends.high)), kind)), text(ends.above)))
-    return choose(branches, _period(moment, unit))
+    return choose(branches, cast(value.copy(), "VARCHAR") if unit == _ENDS else _period(moment, unit))
 
 
 def _moment(value: exp.Expr) -> exp.Expr:
@@ -228,11 +242,17 @@ def _nests(finer: str, coarser: str) -> bool:
 
 
 def _units(definition: HierarchyDefinition) -> tuple[str, ...]:
-    return tuple(_unit(definition, argument) for argument in definition.arguments)
+    """The units, the finest first, without the word `ends`."""
+    units = definition.arguments[1:] if _shows_values(definition) else definition.arguments
+    return tuple(_unit(definition, argument) for argument in units)
+
+
+def _name_of(argument: Value) -> str:
+    return str(argument).upper() if isinstance(argument, str | QualifiedName) else ""
 
 
 def _unit(definition: HierarchyDefinition, argument: Value) -> str:
-    name = str(argument).upper() if isinstance(argument, str | QualifiedName) else ""
+    name = _name_of(argument)
     if name not in (*_UNITS, "WEEK"):
         raise refused(definition, f"{argument} is no unit", f"there are: {', '.join(_UNITS)} and WEEK")
     return name
