@@ -10,8 +10,7 @@ from sqlanon.again.streams.columns import find_stream
 from sqlanon.assess.attacks.attacked import unbounded
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import policy_of
-from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Mask, Role
+from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Measurement, PrivacyReport, Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -30,11 +29,9 @@ from sqlanon.release.existing.objects import (
 from sqlanon.release.existing.statistics import AnswerableRequirements, answerable_by
 from sqlanon.release.pipeline.check import measured, reported
 from sqlanon.sources.catalog_entries import find_relation, require_unhidden
-from sqlanon.sources.masks import form_of
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import own_object
-from sqlanon.sql.build.expressions import is_not_null
-from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.names import relation
 from sqlanon.syntax.texts import typed_qualified
 
 
@@ -66,27 +63,6 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
         raise unreadable(engine, release, error) from None
     measurements = hidden | answered
     return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure, *of_join))
-
-
-def check_masks(engine: Engine, release: Release) -> tuple[Measurement, ...]:
-    """The number of different masked values of each column that have not the form of the mask, which has to be 0.
-
-    A choice is from a list that may have changed since, and is not asked about.
-    """
-    masks = {fold(a.name): a.pseudonym for a in policy_of(release).attributes if isinstance(a.pseudonym, Mask)}
-    measurements = []
-    for made in release.published:
-        for attribute in release.attributes:
-            mask = masks.get(fold(attribute.name))
-            if mask is None or mask.name == "choice" or attribute.fragment != made.fragment:
-                continue
-            masked = column(attribute.name)
-            texts = exp.select(masked).distinct().from_(relation(own_object(engine, made.name)))
-            has_form = form_of(mask)
-            rows = engine.rows(texts.where(is_not_null(masked.copy())))
-            wrong = sum(not has_form(str(text)) for (text,) in rows)
-            measurements.append(Measurement(f"mask_{mask.name}", attribute.name, 0, wrong, wrong == 0))
-    return tuple(measurements)
 
 
 def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> tuple[str, ...]:

@@ -21,10 +21,11 @@ from sqlanon.catalog._json import (
     read_sources,
     write_sources,
 )
+from sqlanon.catalog.choice_lists import save_choices
 from sqlanon.catalog.comparisons import ComparisonRow, comparison_of, save_comparison
 from sqlanon.domain.identifiers import fold, nearest, same_name
 from sqlanon.domain.policy import Role
-from sqlanon.domain.release import Measurement, Reading, Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.release import ChoiceList, Measurement, Reading, Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.statement_memo import current_database
@@ -139,6 +140,7 @@ _PART = (
     *("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source", "reading"),
     *("kind", "schema_name", "object_name", "digest"),
     *_rows.columns_of(ComparisonRow),
+    *("list_name", "key_variable"),
 )
 _TABLES = (
     "release",
@@ -150,6 +152,7 @@ _TABLES = (
     "release_known_triple",
     "release_round",
     "release_comparison",
+    "release_choice",
     "measurement",
     "query_error",
     "release_figure",
@@ -223,7 +226,7 @@ class _MeasurementRow(Measurement):
 
 
 def save(engine: Engine, release: Release) -> None:
-    """Records a new release with its attributes, objects and comparison; its frozen labels may be there already.
+    """Records a new release with its attributes, objects, comparison and choices; its labels may be there already.
 
     `seal` it when all of it is written: before, it is not read. Raises UserError if a release of this name is
     recorded: delete that one first.
@@ -244,6 +247,7 @@ def save(engine: Engine, release: Release) -> None:
     )
     _rows.insert(engine, "release_object", [{**identity, **_object_row(made)} for made in release.objects])
     save_comparison(engine, release)
+    save_choices(engine, release)
 
 
 def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequence[int], int]]) -> None:
@@ -385,7 +389,8 @@ def delete(engine: Engine, release_id: str) -> None:
 def narrow(engine: Engine, release: Release, column: str) -> None:
     """Records that a release has one column less: its policy, its fingerprints and its attributes. `seal` it then."""
     identity = {"release_id": release.release_id}
-    _rows.delete(engine, "release_attribute", {**identity, "attribute": column})
+    for table in ("release_attribute", "release_choice"):
+        _rows.delete(engine, table, {**identity, "attribute": column})
     changed = [release.policy_fingerprint, release.policy_json, release.content_fingerprint, release.release_id]
     engine.run(sql_file("catalog", "queries", "narrow_release"), changed)
 
@@ -435,6 +440,7 @@ def _release(engine: Engine, row: _ReleaseRow) -> Release:
         rounds = _rounds(parts.of("round", _RoundRow)) if has_levels else {}
         published = tuple(_attribute(attribute, rounds) for attribute in attributes)
         comparison = comparison_of(parts.of("comparison", ComparisonRow))
+        choices = tuple(parts.of("choice", ChoiceList))
     except ValueError as problem:
         raise CatalogError(
             f"release {name}: its rows in the catalog cannot be read: {problem}",
@@ -447,6 +453,7 @@ def _release(engine: Engine, row: _ReleaseRow) -> Release:
         objects=tuple(map(_object, parts.of("object", _ObjectRow))),
         sources=sources,
         comparison=comparison,
+        choices=choices,
         **{column: getattr(row, column) for column in _PLAIN},
     )
 

@@ -83,6 +83,19 @@ def level_range(levels: Collection[int]) -> str:
 
 
 @dataclass(frozen=True)
+class ChoiceList:
+    """The list from which the masks of an attribute were chosen: its name, the variable of the key, and its digest.
+
+    `key_variable` is None for a key that was drawn and forgotten.
+    """
+
+    attribute: str
+    list_name: str
+    key_variable: str | None
+    digest: str
+
+
+@dataclass(frozen=True)
 class ReleaseAttribute:
     """A published attribute with the level of its hierarchy that the release shows.
 
@@ -175,7 +188,7 @@ class Release:
     there is. `content_fingerprint` identifies a snapshot's rows and
     is None for a live view. `created_at` is UTC without a time zone. `sources` is what it
     was made from. `comparison` is that by which its method was chosen, None where a statement named the method, or
-    where there was nothing to compare.
+    where there was nothing to compare. `choices` are the lists from which masks were chosen.
 
     A release of several tables has none of its own name: each stands under it and the name
     of its `fragment`, as `name_fragment`.
@@ -207,6 +220,7 @@ class Release:
     proven_optimal: bool | None = None
     loss_bound: float | None = None
     comparison: Comparison | None = None
+    choices: tuple[ChoiceList, ...] = ()
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:

@@ -11,10 +11,11 @@ from sqlglot import exp
 from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
 from sqlanon.assess.attacks.known_people import known_columns
 from sqlanon.assess.estimate import Answered, estimate, require_parsed, source_names
+from sqlanon.assess.masked_values import MaskedColumn, masks_of
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Role
-from sqlanon.domain.release import Measurement
+from sqlanon.domain.release import Measurement, Reading
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.postgres_url import is_database_url
@@ -35,6 +36,7 @@ from sqlanon.release.existing.classes import people_in_no_class
 from sqlanon.release.existing.statistics import hidden_parts
 from sqlanon.release.pipeline.check import measured
 from sqlanon.sources.joins import JoinedRequirement, bind_joined, of_join
+from sqlanon.sources.masks import form_of
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column
@@ -105,6 +107,7 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
     if why := unlike_requirements(certificate.requirements, members, figures, certificate.method.arguments):
         raise PrivacyViolation(f"{path}: its certificate contradicts its policy: {why}")
     with export.tables(engine) as exported, _as_its_method_writes(path):
+        masks = list(_masks(export, exported))
         structure = _structure(export, exported)
         if structure.misfit is not None:
             raise PrivacyViolation(f"the files of {path} do not fit together: {structure.misfit}")
@@ -117,8 +120,28 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
     missing = [Evidence(Measurement(_NOT_PUBLISHED, name, None, None, None), FROM_FILES) for name in export.unpublished]
     # A certificate within a file has no digest of it.
     certified = Measurement("files_as_certified", None, None, None, True if export.has_digests else None)
-    evidence = [Evidence(certified, FROM_FILES), *signature, *missing, *evidence]
+    evidence = [Evidence(certified, FROM_FILES), *signature, *missing, *evidence, *masks]
     return CheckedExport(certificate.release, tuple(evidence), sensitive, requirements)
+
+
+def _masks(export: ReceivedExport, exported: ExportedTables) -> Iterator[Evidence]:
+    """The number of values of each masked column without the form of its mask; nothing of a choice, whose list is not
+    in the files. Without the library of a mask nothing is known.
+    """
+    masks = masks_of(export.recorded.policy)
+    for table, recorded in zip(exported.tables.values(), export.recorded.tables, strict=True):
+        for part in recorded.columns:
+            mask = masks.get(fold(part.source))
+            if mask is None or mask.name == "choice" or part.reading is not Reading.TOKEN:
+                continue
+            try:
+                has_form = form_of(mask)
+            except UserError as missing:
+                unanswered = Measurement(f"mask_{mask.name}", part.name, None, None, None)
+                yield Evidence(unanswered, f"not known: {missing.hint}")
+                continue
+            masked = MaskedColumn(table, part.name, part.source, mask)
+            yield Evidence(masked.measured(exported.engine, has_form), FROM_FILES)
 
 
 def _structure(export: ReceivedExport, exported: ExportedTables) -> Structure:

@@ -6,6 +6,7 @@ import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from hashlib import sha256
 from importlib import import_module
 from math import prod
 from types import ModuleType
@@ -16,6 +17,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import INJECTIVE_MASKS, Mask, Policy, Shift
+from sqlanon.domain.release import ChoiceList
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.udfs import masks, release_key, tokens
@@ -55,14 +57,15 @@ _FORMS = {
 _MASKED_TYPE = re.compile(r"VARCHAR|ENUM.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*|UUID", re.DOTALL)
 
 
-def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> None:
+def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> tuple[ChoiceList, ...]:
     """Makes a temporary table of value and token for each column of `tables`: of its pseudonyms, or of days to shift.
 
     Columns without a key of the user's share a key that is drawn for this release,
     so that the same identifier in two of them has the same token. Raises UserError for a key that is missing or short,
-    and DataError for values that have no mask, and dates that cannot be shifted, by their number.
+    and DataError for values that have no mask, and dates that cannot be shifted, by their number. Returns the lists
+    from which masks were chosen.
     """
-    drawn = release_key()
+    drawn, choices = release_key(), []
     for bound in policy.published:
         pseudonym = bound.attribute.pseudonym
         if pseudonym is None or bound.column not in tables:
@@ -76,12 +79,19 @@ def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str
         target = tables[bound.column]
         if isinstance(pseudonym, Mask):
             key = release_key(pseudonym.key_variable, "the masks") if pseudonym.key_variable else drawn
-            listed = _listed(engine, policy.policy, bound, pseudonym) if pseudonym.name == "choice" else ()
+            listed: Sequence[str] = ()
+            if pseudonym.name == "choice":
+                listed = _listed(engine, policy.policy, bound, pseudonym)
+                digest = list_digest(listed)
+                choices.append(
+                    ChoiceList(bound.column, str(pseudonym.argument("from")), pseudonym.key_variable, digest)
+                )
             masks(engine, values, target, "mask", masked=keyed_mask(pseudonym, key, listed))
             _require_masks(engine, policy.policy, bound, pseudonym, target)
         else:
             key = release_key(pseudonym.key_variable) if pseudonym.key_variable else drawn
             tokens(engine, values, target, key)
+    return tuple(choices)
 
 
 def require_maskable(policy: Policy, column_name: str, column_type: str) -> None:
@@ -116,21 +126,36 @@ def _require_masks(engine: Engine, policy: Policy, bound: BoundAttribute, mask: 
 
 def _listed(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask) -> Sequence[str]:
     """The texts of the table of a choice, in its order. Raises PolicyError unless there are two, all different."""
-    table = mask.argument("from")
-    assert isinstance(table, QualifiedName)
-    columns = engine.columns(exp.select(exp.Star()).from_(relation(table)))
-    texts = []
-    if len(columns) == 1:
-        texts = [row[0] for row in engine.rows(exp.select(column(columns[0][0])).from_(relation(table)))]
-    is_list = all(isinstance(text, str) for text in texts) and len(set(texts)) == len(texts) >= 2
-    if len(columns) != 1 or not is_list:
+    texts = texts_of_list(engine, mask)
+    if texts is None:
         raise PolicyError(
-            f"{policy}: {bound.column} is masked by a choice from {table}, which has to be one column of at least two "
-            "texts, none of them NULL or twice",
+            f"{policy}: {bound.column} is masked by a choice from {mask.argument('from')}, which has to be one column "
+            "of at least two texts, none of them NULL or twice",
             hint="leave out NULL and repetitions: SELECT DISTINCT name FROM ... WHERE name IS NOT NULL ORDER BY name",
             part=("column", bound.attribute.name, "mask"),
         )
     return texts
+
+
+def texts_of_list(engine: Engine, mask: Mask) -> Sequence[str] | None:
+    """The texts of the table of a choice, in its order; None unless it is one column of two texts, all different."""
+    table = mask.argument("from")
+    assert isinstance(table, QualifiedName)
+    columns = engine.columns(exp.select(exp.Star()).from_(relation(table)))
+    if len(columns) != 1:
+        return None
+    texts = [row[0] for row in engine.rows(exp.select(column(columns[0][0])).from_(relation(table)))]
+    is_list = all(isinstance(text, str) for text in texts) and len(set(texts)) == len(texts) >= 2
+    return texts if is_list else None
+
+
+def list_digest(texts: Sequence[str]) -> str:
+    """The SHA-256 of the texts of a list in their order, each with the number of its bytes before it."""
+    digest = sha256()
+    for text in texts:
+        encoded = text.encode()
+        digest.update(b"%d:%b" % (len(encoded), encoded))
+    return digest.hexdigest()
 
 
 def keyed_mask(mask: Mask, key: bytes, listed: Sequence[str] = ()) -> Masked:

@@ -64,7 +64,7 @@ _FILES = {
         "add_a_hierarchy_kind "
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
         "hierarchies_labels hierarchies_open_ends hierarchies_prefixes hierarchies_rounding hierarchies_stored "
-        "hierarchies_types keys masked_values pseudonym shifted_dates files_and_spellings uneven_trees"
+        "hierarchies_types keys masked_values checked_masks pseudonym shifted_dates files_and_spellings uneven_trees"
     ),
     "sources": (
         "bound_names column_types data_frames entity files_and_spellings lookup_keys macro_watch named_sources names "

@@ -16,6 +16,7 @@ from sqlanon.catalog.releases import seal
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, release_json
 from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Requirement, Role
 from sqlanon.domain.release import (
+    ChoiceList,
     Comparison,
     Contender,
     Measurement,
@@ -78,6 +79,7 @@ RELEASE = Release(
         500_000,
         datetime(2026, 11, 20, 1, 2, 3),
     ),
+    choices=(ChoiceList("zip", "names", None, "ab" * 32), ChoiceList("disease", 's."n"', "KEY", "cd" * 32)),
 )
 # A row each of the tables that other stages write.
 FROZEN = {
@@ -203,6 +205,7 @@ def test_delete_forgets_one_release_whole(engine):
         "release_attribute",
         "release_object",
         "release_comparison",
+        "release_choice",
         "release_export",
         "series_release",
         "measurement",

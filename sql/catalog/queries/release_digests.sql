@@ -47,6 +47,9 @@ WITH line(release_id, said) AS (
     ])::VARCHAR
     FROM anon.release_comparison
     UNION ALL
+    SELECT release_id, to_json(['choice', release_id, attribute, list_name, key_variable, digest])::VARCHAR
+    FROM anon.release_choice
+    UNION ALL
     SELECT release_id, to_json([
         'measurement', release_id, release, question, attribute, required::VARCHAR, achieved::VARCHAR,
         satisfied::VARCHAR, measured_at::VARCHAR

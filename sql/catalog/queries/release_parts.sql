@@ -1,4 +1,4 @@
--- The attributes, the rounds, the objects and the compared methods of a release, a row each, with the position and the
+-- The attributes, the rounds, the objects, the compared methods and the lists of choices of a release, a row each, with the position and the
 -- number of the row, by which they are in order. parameter: $1 its identifier
 SELECT position, a.rowid AS row_number, 'attribute' AS part, attribute, role, hierarchy, level, height, weight,
     fragment, source, reading
@@ -16,4 +16,8 @@ UNION ALL BY NAME
 SELECT position, c.rowid AS row_number, 'comparison' AS part, method, arguments, chosen, reason, loss, error,
     suppressed_rows, sampled_rows, compared_at
 FROM anon.release_comparison AS c
+WHERE release_id = $1
+UNION ALL BY NAME
+SELECT l.rowid AS row_number, 'choice' AS part, attribute, digest, list_name, key_variable
+FROM anon.release_choice AS l
 WHERE release_id = $1

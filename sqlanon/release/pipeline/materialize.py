@@ -183,6 +183,7 @@ def materialize_stage(compiled: Compiled) -> Materialized:
     """Makes a snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
     bound, query = compiled.bound, compiled.query
     target = qualified(bound.engine, bound.create.name)
+    choices = () if bound.is_live else publish_tokens(bound.engine, bound.policy, query.tokens)
     if isinstance(query, TablesQuery):
         names = [table.name for table in query.tables]
         made = tuple(_candidate(bound.scratch, target, name, number) for number, name in enumerate(names))
@@ -199,7 +200,7 @@ def materialize_stage(compiled: Compiled) -> Materialized:
         rows, count = query.bucket_rows.people({t.fragment or "": relation(t.stands) for t in made}), None
     if count is None:
         count = bound.engine.rows(exp.select(f.count()).from_(rows))[0][0]
-    return Materialized(replace(compiled, query=query), made, int(count))
+    return Materialized(replace(compiled, query=query), made, int(count), choices)
 
 
 def _candidate(scratch: Scratch, release: QualifiedName, fragment: str | None = None, number: int = 0) -> Candidate:
@@ -211,7 +212,6 @@ def _candidate(scratch: Scratch, release: QualifiedName, fragment: str | None = 
 def _snapshot(compiled: Compiled, query: ReleaseQuery, name: QualifiedName) -> tuple[ReleaseQuery, int | None]:
     """Makes the one table of a snapshot; returns the query that made it, and how many rows the engine says it has."""
     bound = compiled.bound
-    publish_tokens(bound.engine, bound.policy, query.tokens)
     _freeze(compiled)
     query = with_classes_of_cells(compiled, query)
     with registered(bound.engine, "random_draw") as draw:
@@ -237,7 +237,6 @@ def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
 def _tables(compiled: Compiled, query: TablesQuery, made: Sequence[Candidate]) -> int | None:
     """Makes the tables of a snapshot of several; returns how many rows the engine says that the first has."""
     bound = compiled.bound
-    publish_tokens(bound.engine, bound.policy, query.tokens)
     _freeze(compiled)
     with registered(bound.engine, "random_draw") as draw:
         counts = [

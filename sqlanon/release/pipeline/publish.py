@@ -11,6 +11,7 @@ from sqlanon import __version__
 from sqlanon.again.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values, enter
 from sqlanon.again.series.respondents import Respondents, in_order, named_row, row_columns
 from sqlanon.catalog import releases
+from sqlanon.catalog.choice_lists import of_other_lists
 from sqlanon.catalog.exports import KnownReleases, seal_beside
 from sqlanon.catalog.releases import seal, table_digest
 from sqlanon.catalog.snapshot import release_json
@@ -26,7 +27,7 @@ from sqlanon.release.existing.objects import fingerprint_of_tables, make_checks,
 from sqlanon.release.pipeline.kept_method import of_method
 from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.release.pipeline.stages import Compiled, Materialized, Published, Remarked
-from sqlanon.release.remarks.wording import of_types
+from sqlanon.release.remarks.wording import of_lists, of_types
 from sqlanon.sources.column_types import column_types
 from sqlanon.sources.requirements import is_nested
 from sqlanon.sources.source import own_object, qualified
@@ -131,7 +132,8 @@ def publish_stage(remarked: Remarked) -> Published:
     else:
         known = seal_beside(engine, release.release_id)
     now = released_types(engine, release) if requested.former else {}
-    changes = (*of_method(bound), *of_types(requested.former, now))
+    lists = of_lists(of_other_lists(engine, release, requested.replaced))
+    changes = (*of_method(bound), *of_types(requested.former, now), *lists)
     return Published(remarked, release, known, (*remarked.remarks, *changes))
 
 
@@ -246,5 +248,6 @@ def _release(made: Materialized, target: QualifiedName, objects: tuple[ReleaseOb
         loss_bound=None if not searched or searched.proven or searched.least is None else float(searched.least),
         loss_name=choice.loss_name,
         sources=bound.sources,
+        choices=made.choices,
         comparison=bound.kept_comparison or (bound.comparison and replace(bound.comparison, compared_at=now)),
     )

@@ -14,7 +14,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.context import Watching
 from sqlanon.domain.explanation import Choice, Explanation
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.release import Comparison, Contender, PrivacyReport, Reading, Release, SourceRead
+from sqlanon.domain.release import ChoiceList, Comparison, Contender, PrivacyReport, Reading, Release, SourceRead
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.series import Series
 from sqlanon.domain.values import QualifiedName
@@ -248,11 +248,15 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Materialized:
-    """The candidates and the number of their rows. The query of `compiled` is the one that made them."""
+    """The candidates and the number of their rows. The query of `compiled` is the one that made them.
+
+    `choices` are the lists from which their masks were chosen.
+    """
 
     compiled: Compiled
     candidates: tuple[Candidate, ...]
     released_rows: int
+    choices: tuple[ChoiceList, ...] = ()
 
     @property
     def bound(self) -> Bound:

@@ -177,6 +177,15 @@ def of_types(former: Mapping[tuple[str | None, str], str], now: Mapping[tuple[st
         )
 
 
+def of_lists(others: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """Says which lists of choices had other texts under the same key, by list and key, and in which release."""
+    for (name, key), release in others.items():
+        yield (
+            f"{name} is another list than that of {release}, so that the same value has another mask from it under "
+            f"{key} in each"
+        )
+
+
 def _rows(profile: Profile) -> str:
     return _about(profile.rows, profile, "row")
 

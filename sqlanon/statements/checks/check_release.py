@@ -89,7 +89,8 @@ check_release = CHECK release ;
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.again.streams.columns import find_stream
-        from sqlanon.assess.check import attacks_beyond, check_masks, check_release, load_release_or_table
+        from sqlanon.assess.check import attacks_beyond, check_release, load_release_or_table
+        from sqlanon.assess.masked_values import check_masks
         from sqlanon.methods.registry import assumed_of
 
         try:
@@ -104,5 +105,6 @@ check_release = CHECK release ;
         measurements = check_release(engine, release).measurements
         assumed = (measurement.stated for measurement in assumed_of(release))
         remarks = attacks_beyond(engine, release, measurements)
-        masks = check_masks(engine, release)
-        return checked(str(release.name), (*measurements, *masks, *assumed), remarks, release.release_id)
+        masks, unanswered = check_masks(engine, release)
+        measured = (*measurements, *masks, *assumed)
+        return checked(str(release.name), measured, (*remarks, *unanswered), release.release_id)
