@@ -157,7 +157,7 @@ def _measured(
     statistics = {call: load_statistic("figures", call.name) for call in calls if call.name not in COMPUTED}
     of_classes: dict[FigureCall, list[ClassFigure]] = {}
     if statistics:
-        requested = [(statistic, _named(statistic, call)) for call, statistic in statistics.items()]
+        requested = [(statistic, _arguments_by_name(statistic, call)) for call, statistic in statistics.items()]
         of_classes = dict(zip(statistics, class_figures(engine, release, requested, scratch), strict=True))
     for call in calls:
         if call in of_classes:
@@ -176,7 +176,7 @@ def _require_rows(engine: Engine, release: Release, name: str) -> None:
         )
 
 
-def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
+def _arguments_by_name(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
     """The arguments, the one without a name under that of the only parameter."""
     arguments = dict(call.arguments)
     names = [parameter.name for parameter in statistic.parameters]

@@ -153,7 +153,12 @@ class _Harbor:
         """The findings on the columns of the source."""
         names = list(columns)
         for item, identifier, categories in _ITEMS:
-            treated = [each for name in names if self._is_of(name, item, categories) for each in self._of(name, item)]
+            treated = [
+                each
+                for name in names
+                if self._is_of(name, item, categories)
+                for each in self._findings_of_column(name, item)
+            ]
             wrong = [each for each in treated if each.finding == NOT_MET]
             open_ = [each for each in treated if each.finding == YOURS]
             said = wrong or open_ or treated
@@ -186,7 +191,7 @@ class _Harbor:
     def _attribute(self, name: str) -> Attribute | None:
         return next((a for a in self.policy.all_attributes if fold(a.name) == fold(name)), None)
 
-    def _of(self, name: str, item: str) -> Iterator[_Treated]:
+    def _findings_of_column(self, name: str, item: str) -> Iterator[_Treated]:
         """The finding about a column; none about a mask without a key that another item has, for R."""
         attribute = self._attribute(name)
         if attribute is None:

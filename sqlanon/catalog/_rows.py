@@ -29,7 +29,7 @@ _IDENTIFIERS = ("release_id", "series_id", "stream_id", "budget_id")
 _INSERTED_TOGETHER = 50
 
 
-def _named(key: str) -> exp.Expr:
+def _name_equals(key: str) -> exp.Expr:
     """Returns the condition that the column `key` equals the parameter as an identifier."""
     if key in _IDENTIFIERS:
         return column(key).eq(exp.Placeholder())
@@ -41,7 +41,7 @@ def _folded(key: str) -> exp.Expr:
 
 
 def _where(keys: Sequence[str]) -> exp.Expr:
-    return exp.and_(*map(_named, keys))
+    return exp.and_(*map(_name_equals, keys))
 
 
 def _parameters(names: Mapping[str, str]) -> list[str]:

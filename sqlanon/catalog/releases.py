@@ -325,7 +325,7 @@ def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     schema_and_name = _located(engine, name, current_schema)
     if schema_and_name is None:
         return None
-    rows = _named(engine, schema_and_name)
+    rows = _rows_by_name(engine, schema_and_name)
     if len(rows) > 1:
         raise CatalogError(
             f"release {name} stands {len(rows)} times in anon.release", hint="delete all of its rows but one"
@@ -333,7 +333,7 @@ def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     return _release(engine, rows[0]) if rows else None
 
 
-def _named(engine: Engine, schema_and_name: tuple[str, str]) -> list[_ReleaseRow]:
+def _rows_by_name(engine: Engine, schema_and_name: tuple[str, str]) -> list[_ReleaseRow]:
     by_name = dict(zip(("schema_name", "object_name"), schema_and_name, strict=True))
     return _rows.read(engine, "release", _ReleaseRow, by_name)
 

@@ -37,7 +37,7 @@ class AdbcConnection:
     def __init__(self, connection: Any, dialect: str, said: Said) -> None:
         self._connection = connection
         self._dialect = dialect
-        self._said = said
+        self._without_values = said
 
     def run(self, statement: exp.Expr | str) -> None:
         """Runs a statement and drops its result. Raises as `said` says."""
@@ -81,7 +81,7 @@ class AdbcConnection:
         try:
             yield
         except Error as error:
-            raise self._said(error) from None
+            raise self._without_values(error) from None
 
     def _text(self, statement: exp.Expr | str) -> str:
         return statement if isinstance(statement, str) else statement.sql(dialect=self._dialect, identify=True)
@@ -264,7 +264,7 @@ def open_postgres(uri: str, called: str, *, imports: bool = False) -> AdbcConnec
         connection = dbapi.connect(uri)
     except Error as error:
         raise _not_connected(error, called) from None
-    return AdbcConnection(connection, "postgres", partial(_said_of_source if imports else _said, called))
+    return AdbcConnection(connection, "postgres", partial(_said_of_source if imports else _without_values, called))
 
 
 @contextmanager
@@ -311,10 +311,10 @@ def _said_of_source(called: str, error: Any) -> SqlanonError:
         )
     if state == "42501":
         return UserError(f"{called}: {_first_line(error)} ({state})", hint="the user needs SELECT on the table")
-    return _said(called, error)
+    return _without_values(called, error)
 
 
-def _said(called: str, error: Any) -> SqlanonError:
+def _without_values(called: str, error: Any) -> SqlanonError:
     """Returns the server's message about an error, without what may be a value."""
     state = _state(error)
     said = f"{called}: PostgreSQL refuses it ({state})"

@@ -396,7 +396,7 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
             "on the command line with --replace",
         )
     if reasons:
-        raise UserError(_said(layout, reasons), hint="choose another path, or remove what is there yourself")
+        raise UserError(_reasons_text(layout, reasons), hint="choose another path, or remove what is there yourself")
     return present
 
 
@@ -441,7 +441,7 @@ def _called(layout: Layout, present: set[str]) -> str:
     return layout.path if layout.is_folder else layout.path_of(min(present))
 
 
-def _said(layout: Layout, reasons: dict[str, str]) -> str:
+def _reasons_text(layout: Layout, reasons: dict[str, str]) -> str:
     listed = [f"{name} {why}" for name, why in list(reasons.items())[:_SHOWN]]
     rest = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
     return f"{layout.path} is taken: {', '.join(listed)}{rest}; nothing but an earlier export is replaced"

@@ -72,7 +72,7 @@ class DataFrames:
             yield statement
             return
         frames = self._of_policies(callers)
-        named = _named(engine, statement.sources(), callers)
+        named = _frames_of(engine, statement.sources(), callers)
         if named and statement.KEEPS_SOURCES:
             stored = {variable: self._stored_name(variable, frame) for variable, frame in named.items()}
             statement = statement.with_sources(lambda source: _renamed(source, stored))
@@ -119,7 +119,7 @@ def frame_gone(name: QualifiedName) -> PolicyError:
     )
 
 
-def _named(engine: Engine, sources: Sequence[Source], callers: Sequence[FrameType]) -> Frames:
+def _frames_of(engine: Engine, sources: Sequence[Source], callers: Sequence[FrameType]) -> Frames:
     """The data frames that these sources mean: variables with names that nothing in the database has."""
     names = dict.fromkeys(name for source in sources for name in _possible_names(source))
     if all(data_frame_named(name, callers) is None for name in names):

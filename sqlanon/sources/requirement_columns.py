@@ -59,14 +59,14 @@ def require_listed(
             hint=spelled_otherwise(engine, bound, unlisted)
             or f"unnest({bound.column}) has the items of the source; add those that are missing to {again}",
         )
-    if missing := _named(engine, unlisted):
+    if missing := _first_values(engine, unlisted):
         instead = "; labels of the items in lists need REQUIRE km_anonymity and METHOD itemsets"
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {missing}",
             hint=spelled_otherwise(engine, bound, unlisted)
             or f"add them to {again}{instead if is_list(bound.published_type) else ''}",
         )
-    if bound.published_type != "VARCHAR" and (twice := _named(engine, listed_twice(bound, hierarchy_values))):
+    if bound.published_type != "VARCHAR" and (twice := _first_values(engine, listed_twice(bound, hierarchy_values))):
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lists values of the column {bound.column}, of type "
             f"{bound.published_type}, under several texts: {twice}",
@@ -110,7 +110,7 @@ def _folded(text: exp.Expr) -> exp.Expr:
     return f.lower(_trimmed(text))
 
 
-def _named(engine: Engine, values: exp.Select) -> str:
+def _first_values(engine: Engine, values: exp.Select) -> str:
     """The first few values and how many there are; empty if there is none."""
     count = _count(engine, values)
     examples = (

@@ -152,11 +152,11 @@ def bind_requirements(
             _require_plain_values(bound.policy, requirement, sensitive)
         if OF_NUMBERS in requirement.reads:
             _require_numbers(bound.policy, requirement, sensitive)
-        for name, named in _named(requirement, "COLUMN"):
+        for name, named in _arguments_of_kind(requirement, "COLUMN"):
             column = _guarding_column(bound, source.columns, requirement, named.name)
             guarding.append(column)
             requirement = _with_argument(requirement, name, QualifiedName((column,)))
-        for name, named in _named(requirement, "RELATION"):
+        for name, named in _arguments_of_kind(requirement, "RELATION"):
             (attribute,) = requirement.attributes
             columns = requirement.question.parameter(name).columns
             ranges.append((index, bind_listed(columns, engine, named, sensitive[attribute], scratch, bound)))
@@ -260,7 +260,7 @@ def _with_kept_names(engine: Engine, requirement: Requirement) -> Requirement:
     return replace(requirement, arguments=tuple(arguments))
 
 
-def _named(requirement: BoundRequirement, kind: str) -> list[tuple[str, QualifiedName]]:
+def _arguments_of_kind(requirement: BoundRequirement, kind: str) -> list[tuple[str, QualifiedName]]:
     """The arguments that name a COLUMN, or a RELATION."""
     of_kind = [parameter.name for parameter in requirement.question.parameters if parameter.type == kind]
     return [

@@ -254,7 +254,7 @@ class Beliefs:
     contradicted: str
 
 
-def alike(member: str, scratch: Scratch) -> str:
+def merged_respondents(member: str, scratch: Scratch) -> str:
     """Creates the table member(release, class, label, respondent, people), respondents in the same classes as one.
 
     `people` is their number. No release distinguishes them, so that a belief about one holds for all.
@@ -267,8 +267,8 @@ def by_intersection(tables: Mapping[str, str], scratch: Scratch) -> str:
 
     A value's likelihood is the product of its counts in the classes.
 
-    `tables` has the table of `alike` as member, and class_value(release, class, n, code, shown), where `shown` is the
-    value in which a row of this code is looked at.
+    `tables` has the table of `merged_respondents` as member, and class_value(release, class, n, code, shown); `shown`
+    is the value of the attribute in rows with this code.
     """
     return _believed(scratch.table("candidate", step("candidate", tables)), "intersection", scratch)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.again.series.beliefs import alike, by_counting, by_intersection, step
+from sqlanon.again.series.beliefs import by_counting, by_intersection, merged_respondents, step
 from sqlanon.again.series.respondents import require_same_rows, value_in_row
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
@@ -112,7 +112,7 @@ def reached_together(
     if not names:
         return
     required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
-    member = alike(scratch.table("member", _members(series)), scratch)
+    member = merged_respondents(scratch.table("member", _members(series)), scratch)
     of_row = require_same_rows(engine, series)
     for attribute, _ in series.attributes:
         # Values by themselves, and within whole rows where these show several columns.
@@ -161,7 +161,7 @@ def _members(series: Series) -> exp.Select:
         alias(exp.cast(exp.null(), "VARCHAR"), "label"),
         column("respondent"),
     ]
-    return exp.select(*columns).from_(relation(("anon", "series_member"))).where(_of(series))
+    return exp.select(*columns).from_(relation(("anon", "series_member"))).where(_in_series(series))
 
 
 def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
@@ -172,12 +172,12 @@ def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
     columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
     shown_value = column("value") if of_row is None else value_in_row(column("value"), of_row, attribute)
     columns.append(alias(shown_value, "shown"))
-    of_attribute = exp.and_(_of(series), column("attribute").eq(literal(of_row or fold(attribute))))
+    of_attribute = exp.and_(_in_series(series), column("attribute").eq(literal(of_row or fold(attribute))))
     values = exp.select(*columns).from_(query_file("ledger", "class_value").subquery("of_class")).where(of_attribute)
     return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
 
 
-def _of(series: Series) -> exp.Expr:
+def _in_series(series: Series) -> exp.Expr:
     return column("series_id").eq(literal(series.series_id))
 
 

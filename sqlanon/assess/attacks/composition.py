@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.again.series.beliefs import alike, by_counting, by_intersection, step
+from sqlanon.again.series.beliefs import by_counting, by_intersection, merged_respondents, step
 from sqlanon.again.series.respondents import row_text
 from sqlanon.assess.attacks.attacked import require_same_rows
 from sqlanon.assess.attacks.known_people import KnownColumns, people_in_classes
@@ -64,7 +64,7 @@ def composed_respondent(
         both = number.having(f.count().eq(literal(len(releases))))
         rows = exp.select(exp.Star()).from_(relation(member))
         member = scratch.table("member", rows.where(column("respondent").isin(query=both)))
-    member = alike(member, scratch)
+    member = merged_respondents(member, scratch)
     counted = scratch.table("counted", union_all([counted for _, counted in parts]))
     believed: list[exp.Query] = []
     for whole in range(len(compared)):

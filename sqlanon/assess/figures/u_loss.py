@@ -179,7 +179,9 @@ def _loss(
     losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
     summary = exp.select(f.call("avg", column("divergence")), f.count()).from_(relation(losses))
     ((loss, number),) = scratch.engine.rows(summary)
-    named = exp.select(column("name"), column("divergence")).from_(_named(losses, of_source).subquery("named"))
+    named = exp.select(column("name"), column("divergence")).from_(
+        _divergence_by_label(losses, of_source).subquery("named")
+    )
     named = named.order_by(descending(column("divergence")), ascending(column("name"))).limit(worst)
     return [
         ClassFigure("u_loss", attribute, loss),
@@ -191,7 +193,7 @@ def _loss(
     ]
 
 
-def _named(losses: str, of_source: SourcePopulations) -> exp.Select:
+def _divergence_by_label(losses: str, of_source: SourcePopulations) -> exp.Select:
     """The divergence of each population, under the labels of its nodes."""
     rows = exp.select(column("divergence", "loss")).from_(relation(losses, as_="loss"))
     same = column("population", "loss").eq(column("population", "population"))

@@ -179,11 +179,11 @@ def by_name(name: str, told_by: str = "name") -> Recognized | None:
     """The category or the subject that a column's name tells, or a comment on it; None for neither."""
     category = _category_of(name)
     if category and category.identifies:
-        return _of(category, told_by)
+        return _recognized_as(category, told_by)
     if subject := sensitive_subject(name):
         says, word = subject
         return Recognized(f"its {told_by} has a word of {says}: {word}", sensitive=True)
-    return _of(category, told_by) if category else None
+    return _recognized_as(category, told_by) if category else None
 
 
 def _category_of(name: str) -> Category | None:
@@ -199,14 +199,14 @@ def _category_of(name: str) -> Category | None:
 def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
     """The category that the form of a column's values tells, of which `texts` are some; None for no category."""
     if date_formats(texts):
-        return _of(_BY_NAME["date"], "values")
+        return _recognized_as(_BY_NAME["date"], "values")
     for category in _CATEGORIES:
         if texts and category.values and _share(texts, _fits(category)) >= sizes().pattern:
-            return _of(category, "values")
+            return _recognized_as(category, "values")
     numbers = [value for value in column.distinct if isinstance(value, int)] if not texts else []
     if check := checked(texts, numbers):
         category, by_what = _BY_NAME[check[0]], check[1]
-        why = f"{_of(category, 'values').why}, {by_what}"
+        why = f"{_recognized_as(category, 'values').why}, {by_what}"
         return Recognized(why, direct=category.identifies, category=category.name, by_values=True)
     return None
 
@@ -239,7 +239,7 @@ def _subject_of_values(texts: Sequence[str]) -> Recognized | None:
     return Recognized(f"its values have words of {most}", sensitive=True)
 
 
-def _of(category: Category, told_by: str) -> Recognized:
+def _recognized_as(category: Category, told_by: str) -> Recognized:
     """The category in words, with what tells it: the column's name, a comment on it or its values."""
     article = "an" if category.name[0] in "aeioI" else "a"
     why = f"its {told_by} {'say' if told_by == 'values' else 'says'} {article} {category.name}"

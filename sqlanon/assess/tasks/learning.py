@@ -207,7 +207,7 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
     with engine.transaction(), Scratch(engine) as scratch:
         if release.has_noise:
             pair = compared(engine, release, scratch)
-            at, predictors = _named(release, _shown_of(pair, known), known, target, using)
+            at, predictors = _target_and_predictors(release, _shown_of(pair, known), known, target, using)
             both = _of_both(engine, release, pair, [*predictors, at])
             intact, released = both.intact, list[Examples]()
         else:
@@ -215,7 +215,7 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
             shown_columns = _Shown(
                 frozenset({*model.exact, *model.bucketed_positions}), {*model.generalized}, model.hidden
             )
-            at, predictors = _named(release, shown_columns, known, target, using)
+            at, predictors = _target_and_predictors(release, shown_columns, known, target, using)
             intact, released = _intact_and_released(scratch, release, model, [*predictors, at], known, seed)
             both = None
         disclosed = _disclosed(engine, release, policy, scratch)
@@ -347,7 +347,7 @@ def _shown_of(pair: Compared, known: Mapping[str, str]) -> _Shown:
     return _Shown(values, levels.keys() - values, dict.fromkeys(known.keys() - levels, "it is not published"))
 
 
-def _named(
+def _target_and_predictors(
     release: Release, shown_columns: _Shown, known: Mapping[str, str], target: str, using: Sequence[str] | None
 ) -> tuple[str, list[str]]:
     """The target, and the columns to learn from, by their folded names: those named, or all others that are shown."""

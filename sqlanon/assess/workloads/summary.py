@@ -70,14 +70,16 @@ def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) ->
         figures["mean_relative_error"],
         drawn=len(texts),
         unanswered=without,
-        why_unanswered=tuple(text for text, _ in Counter(_said(release, dict(texts), reasons)).most_common(_REASONS)),
+        why_unanswered=tuple(
+            text for text, _ in Counter(_reasons_by_count(release, dict(texts), reasons)).most_common(_REASONS)
+        ),
     )
     if without and compared < _FEWEST:
         return CountError(reason=f"the release does not answer {without} of {len(texts)} counts{counts.because}")
     return counts if compared else CountError(reason="each count is 0 in the source")
 
 
-def _said(release: Release, texts: Mapping[int, str], reasons: Mapping[int, str]) -> Iterator[str]:
+def _reasons_by_count(release: Release, texts: Mapping[int, str], reasons: Mapping[int, str]) -> Iterator[str]:
     """The reason for each count that is not answered: ESTIMATE's, else the columns that no answer is about."""
     columns = {number: {each.name for each in query_tree(text).find_all(exp.Column)} for number, text in texts.items()}
     answered = {name for number, names in columns.items() if number not in reasons for name in names}

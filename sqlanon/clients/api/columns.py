@@ -188,13 +188,13 @@ def policy_call(policy: Policy) -> str:
         repr(policy.name),
         f"source={_source(policy.source)}",
         *_columns(policy.attributes),
-        *_said("require", require),
-        *_said("confidential", list(map(list, policy.confidential))),
-        *_said("visible", list(map(list, policy.visible))),
+        *_keyword("require", require),
+        *_keyword("confidential", list(map(list, policy.confidential))),
+        *_keyword("visible", list(map(list, policy.visible))),
         *([f"against={_source(policy.against)}"] if policy.against else []),
         *([f"joined={joined_call(policy.joined)}"] if policy.joined else []),
         *([f"related=[{', '.join(map(related_call, policy.related))}]"] if policy.related else []),
-        *_said("pivot", policy.pivot),
+        *_keyword("pivot", policy.pivot),
     ]
     return f"Policy({', '.join(arguments)})"
 
@@ -215,12 +215,12 @@ def joined_call(joined: JoinedRelease) -> str:
 def _columns(attributes: Sequence[Attribute]) -> Iterator[str]:
     """The arguments for the columns, and their order where the arguments do not tell it."""
     by_role = {role: [a for a in attributes if a.role is role] for role in ROLES}
-    yield from _said("identifiers", _with_details(by_role[Role.IDENTIFIER]))
+    yield from _keyword("identifiers", _with_details(by_role[Role.IDENTIFIER]))
     if entity := by_role[Role.ENTITY]:
         yield f"entity={_with_details(entity) if entity[0].pseudonym or len(entity) > 1 else entity[0].name!r}"
-    yield from _said("quasi_identifiers", _with_details(by_role[Role.QUASI_IDENTIFIER]))
-    yield from _said("sensitive", _with_details(by_role[Role.SENSITIVE]))
-    yield from _said("insensitive", _with_details(by_role[Role.INSENSITIVE]))
+    yield from _keyword("quasi_identifiers", _with_details(by_role[Role.QUASI_IDENTIFIER]))
+    yield from _keyword("sensitive", _with_details(by_role[Role.SENSITIVE]))
+    yield from _keyword("insensitive", _with_details(by_role[Role.INSENSITIVE]))
     if [a for listed in by_role.values() for a in listed] != list(attributes):
         yield f"order={[attribute.name for attribute in attributes]!r}"
 
@@ -240,7 +240,7 @@ def _detail(attribute: Attribute) -> object:
     return attribute.pseudonym or attribute.hierarchy
 
 
-def _said(argument: str, value: object) -> list[str]:
+def _keyword(argument: str, value: object) -> list[str]:
     return [f"{argument}={value!r}"] if value else []
 
 

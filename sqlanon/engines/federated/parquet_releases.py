@@ -89,13 +89,13 @@ class ParquetFolder:
         """Copies the files of a folder to one of this machine, under other names, which are returned."""
         names: list[str] = []
         with spark_errors():
-            system, hadoop = self._of(path)
+            system, hadoop = self._file_system(path)
             files = sorted(str(status.getPath()) for status in system.listStatus(hadoop) if status.isFile())
             for file in (file for file in files if file.endswith(_SUFFIX)):
                 names.append(named(len(names)))
-                _, target = self._of((folder / names[-1]).as_uri())
+                _, target = self._file_system((folder / names[-1]).as_uri())
                 # Without the checksums that Hadoop would write beside them.
-                system.copyToLocalFile(False, self._of(file)[1], target, True)
+                system.copyToLocalFile(False, self._file_system(file)[1], target, True)
         return names
 
     def publish(self, path: str, target: str) -> None:
@@ -161,7 +161,7 @@ class ParquetFolder:
             )
         return self._path.rstrip("/")
 
-    def _of(self, path: str) -> tuple[Any, Any]:
+    def _file_system(self, path: str) -> tuple[Any, Any]:
         """The file system of a path, and the path, as Hadoop has them."""
         jvm: Any = self._session._jvm
         hadoop = jvm.org.apache.hadoop.fs.Path(path)
@@ -169,18 +169,18 @@ class ParquetFolder:
 
     def _exists(self, path: str) -> bool:
         with spark_errors():
-            system, hadoop = self._of(path)
+            system, hadoop = self._file_system(path)
             return bool(system.exists(hadoop))
 
     def _delete(self, path: str) -> None:
         with spark_errors():
-            system, hadoop = self._of(path)
+            system, hadoop = self._file_system(path)
             system.delete(hadoop, True)
 
     def _make_private(self, path: str) -> None:
         """Makes the outermost folder of a hidden path, which its owner alone can open."""
         jvm: Any = self._session._jvm
-        system, outermost = self._of(_outermost(path))
+        system, outermost = self._file_system(_outermost(path))
         permission = jvm.org.apache.hadoop.fs.permission.FsPermission(_OWNER_ALONE)
         system.mkdirs(outermost, permission)
         # The process's own mask may have taken something off.
@@ -189,9 +189,9 @@ class ParquetFolder:
     def _rename(self, path: str, to: str) -> None:
         """Raises EngineError unless the folder has the new name: one that is there already takes the other one in."""
         with spark_errors():
-            system, hadoop = self._of(path)
-            _, target = self._of(to)
-            _, inside = self._of(f"{to}/{hadoop.getName()}")
+            system, hadoop = self._file_system(path)
+            _, target = self._file_system(to)
+            _, inside = self._file_system(f"{to}/{hadoop.getName()}")
             system.mkdirs(target.getParent())
             is_done = bool(system.rename(hadoop, target))
             if is_done and bool(system.exists(inside)):

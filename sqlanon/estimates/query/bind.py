@@ -64,7 +64,7 @@ class Binding:
     def __post_init__(self) -> None:
         self.alone = self._alone()
         # For each bucketed column the index of the set that it is read from, and its own index there.
-        self.positions = self.release.positions_for(self._named())
+        self.positions = self.release.positions_for(self._columns_of_source())
         self.base = self.alone if self.alone is not None else self._base()
         for group in self.query.groups:
             names_column = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
@@ -77,7 +77,7 @@ class Binding:
             # A join may be by a column of a table that was joined before.
             self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
 
-    def _named(self) -> list[str]:
+    def _columns_of_source(self) -> list[str]:
         """The folded names of the source's columns in the query."""
         parts = [a.argument for a in self.query.aggregates if a.function != "count"]
         # HAVING reads groups and aggregates, which are in this list themselves.
@@ -94,7 +94,7 @@ class Binding:
         """
         if self.release.counterfeits is not None:
             return None
-        named = set(self._named())
+        named = set(self._columns_of_source())
         known = (
             index for index, bucketed in enumerate(self.release.bucketed) if named and named <= set(bucketed.columns)
         )
@@ -108,7 +108,7 @@ class Binding:
         if not self.release.separate_tables or any(bucketed.bucket for bucketed in self.release.bucketed):
             return None
         positions = self.positions
-        return next((positions[name][0] for name in self._named() if name in positions), 0)
+        return next((positions[name][0] for name in self._columns_of_source() if name in positions), 0)
 
     def _is_of_source(self, node: exp.Column) -> bool:
         """Whether a column belongs to the source: qualified by its alias, or unqualified and in no joined table."""

@@ -264,7 +264,7 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], scratch: Scratch
         if bits := word // count:
             first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
             codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]
-            alike = scratch.table("alike", _alike(codes))
+            alike = scratch.table("alike", _buckets_by_code(codes))
             if _counted(engine, alike, bits, count) == rows:
                 return alike
     return None
@@ -316,7 +316,7 @@ def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[
     return rows.join(units.subquery("kind"), on=exp.and_(*same) if same else exp.true(), copy=False)
 
 
-def _alike(codes: Sequence[exp.Query]) -> exp.Select:
+def _buckets_by_code(codes: Sequence[exp.Query]) -> exp.Select:
     code = alias(f.sum(column("code")), "code")
     buckets = exp.select(column("bucket"), code).from_(union_all(codes).subquery("code")).group_by(column("bucket"))
     parts = {"code": column("code"), "bucket": f.min(column("bucket")), "copies": f.count()}

@@ -185,7 +185,7 @@ def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.
     values = {part.name: part.evaluated(evaluation) for part in evaluation.bucketed}
     if values and not evaluation.release.separate_tables:
         bucket = evaluation.bucketed[0].bucket
-        rows, values, alike = _alike(evaluation.engine, bucket, labelled, values, evaluation.scratch)
+        rows, values, alike = _one_bucket_a_kind(evaluation.engine, bucket, labelled, values, evaluation.scratch)
     return evaluation.scratch.table(CLASS, _classes(rows, labelled.named_selects, columns)), values, alike
 
 
@@ -296,7 +296,7 @@ def _labelled_rows(
     return rows if weight is None else rows.select(alias(column(weight, ROW), WEIGHT), copy=False)
 
 
-def _alike(
+def _one_bucket_a_kind(
     engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], scratch: Scratch
 ) -> tuple[exp.Query, dict[str, exp.Query], str | None]:
     """Reduces the rows and values of buckets to one bucket of each kind that is equal for the query.

@@ -129,7 +129,7 @@ def _drawn(chart: Any, height: int) -> dict[str, Any]:
     return {**sized.to_dict(), "config": _CONFIG}
 
 
-def _named(rows: Sequence[tuple[str, Any]]) -> tuple[list[str], Any, int]:
+def _bar_labels(rows: Sequence[tuple[str, Any]]) -> tuple[list[str], Any, int]:
     """Returns the labels beside the bars, their axis, and the height of the plot."""
     alt = _altair()
     labels = lines_of([label for label, *_ in rows])
@@ -153,7 +153,7 @@ def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     """A bar for each of the named shares, from 0 to 1, one below the other."""
     alt = _altair()
     x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
-    labels, y, height = _named(rows)
+    labels, y, height = _bar_labels(rows)
     values = [{"label": name, "lines": lines, "share": n} for (name, n), lines in zip(rows, labels, strict=True)]
     return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), height)
 
@@ -162,7 +162,7 @@ def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     """A bar for each of the named shares, which may be above 1, one below the other."""
     alt = _altair()
     x = alt.X("amount:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format="%", tickCount=5))
-    labels, y, height = _named(rows)
+    labels, y, height = _bar_labels(rows)
     values = [{"label": name, "lines": lines, "amount": n} for (name, n), lines in zip(rows, labels, strict=True)]
     return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), height)
 
@@ -170,7 +170,7 @@ def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
 def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str) -> dict[str, Any]:
     """Draws for each name its share of a part as a bar, and its share of the whole as a line across it."""
     alt = _altair()
-    labels, y, height = _named([(label, share) for label, share, _ in rows])
+    labels, y, height = _bar_labels([(label, share) for label, share, _ in rows])
     values = [
         {"label": label, "lines": lines, "share": share, "of_all": of_all}
         for (label, share, of_all), lines in zip(rows, labels, strict=True)

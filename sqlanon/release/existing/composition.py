@@ -191,7 +191,7 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
     alike: dict[tuple[tuple[str, ...], bool], list[KnownRelease]] = {}
     for release in others:
         alike.setdefault((_key(release.name), release.stands), []).append(release)
-    named = [_named(several) for several in alike.values()]
+    named = [_describe(several) for several in alike.values()]
     if len(named) > _SHOWN:
         named[_SHOWN:] = [f"{len(named) - _SHOWN} more"]
     listed = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
@@ -203,7 +203,7 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
     )
 
 
-def _named(releases_of_name: Sequence[KnownRelease]) -> str:
+def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
     """Names releases of one name, of which at most one stands. Others were exported, or are in a ledger."""
     last_release = releases_of_name[-1]
     about = [

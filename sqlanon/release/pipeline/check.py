@@ -231,7 +231,7 @@ def _require_complete(made: Materialized) -> None:
         # A view or a query may return other rows than the search read; the guard holds for any rows.
         return
     placed = None if isinstance(query, TablesQuery) else query.placed
-    if made.released_rows < choice.rows and placed is not None and _alike(bound.engine, placed):
+    if made.released_rows < choice.rows and placed is not None and _regions_share_labels(bound.engine, placed):
         raise PrivacyViolation(
             f"{name}: regions that show the same are one class, and it violates what each of them meets; "
             "nothing was published",
@@ -244,7 +244,7 @@ def _require_complete(made: Materialized) -> None:
         )
 
 
-def _alike(engine: Engine, placed: Placed) -> bool:
+def _regions_share_labels(engine: Engine, placed: Placed) -> bool:
     """Whether some regions have the same labels, and are one class."""
     classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
     query = exp.select(infix(classes, "<", regions)).from_(relation(placed.regions))

@@ -102,11 +102,11 @@ def drawn_queries(axes: Sequence[Axis], count: int, seed: int = SEED) -> list[Pr
     queries: list[Predicates] = []
     for _ in range(count):
         of_query = sorted(draw.sample(indexes, width))
-        queries.append({index: _named(axes[index].occurring, options, width, draw) for index in of_query})
+        queries.append({index: _drawn_values(axes[index].occurring, options, width, draw) for index in of_query})
     return queries
 
 
-def _named(values: NDArray[Any], options: WorkloadOptions, width: int, draw: Random) -> NDArray[Any]:
+def _drawn_values(values: NDArray[Any], options: WorkloadOptions, width: int, draw: Random) -> NDArray[Any]:
     """Some of the values: neighbors where there are many, and any where there are few."""
     named = options.values(len(values), width)
     if len(values) > _LISTED:
@@ -288,7 +288,7 @@ def compare_stage(bound: Bound) -> Compared:
         return Compared(replace(bound, comparison=_first_of(contenders)))
     _measure(compared, able)
     best = _best(able)
-    best.contender = replace(best.contender, why=_why(best, able))
+    best.contender = replace(best.contender, why=_reason_for_choice(best, able))
     number = None if sample is None else rows_of_source(bound.engine, compared.policy)
     comparison = Comparison(tuple(each.contender for each in tried), number)
     chosen = replace(_by(bound, best.contender.call), comparison=comparison)
@@ -433,7 +433,7 @@ def _loss(each: _Tried) -> object:
     return each.contender.loss
 
 
-def _why(best: _Tried, able: Sequence[_Tried]) -> str:
+def _reason_for_choice(best: _Tried, able: Sequence[_Tried]) -> str:
     if len(able) == 1:
         return "no other can do what is asked"
     if best is _of_near(able):

@@ -203,7 +203,7 @@ def resolve_stage(requested: Requested) -> Resolved:
     PolicyError for what the method cannot do, and for a release that its series does not take.
     """
     policy = None if requested.create.method.name else _policy(requested)
-    engine, create = requested.engine, _named(requested.create, policy)
+    engine, create = requested.engine, _with_argument_names(requested.create, policy)
     with about("method", create.method.name):
         method = find_method(create.method.name)
         options = method.options(create.method.arguments)
@@ -239,7 +239,7 @@ def _policy(requested: Requested) -> Policy:
         return requested.policy or policies.load(requested.engine, requested.create.policy)
 
 
-def _named(create: ReleaseRequest, policy: Policy | None) -> ReleaseRequest:
+def _with_argument_names(create: ReleaseRequest, policy: Policy | None) -> ReleaseRequest:
     """The statement with the method that it means, and the names of all its arguments.
 
     `policy` is that of a statement without a method, which means the one for the tables that the policy has.

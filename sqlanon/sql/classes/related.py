@@ -284,7 +284,9 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
     """
     without_y = 1 - y[0]
     columns_of_x = sum(side == without_y for side, _ in x)
-    sides = [_alike(query, keys, columns_of_x) if side == without_y else query for side, query in enumerate(sides)]
+    sides = [
+        _merged_sides(query, keys, columns_of_x) if side == without_y else query for side, query in enumerate(sides)
+    ]
     x = [(without_y, 0), *((side, number) for side, number in x if side != without_y)]
     same = [
         identical(column(key_of_join(index), "side_0"), column(key_of_join(index), "side_1")) for index in range(keys)
@@ -302,7 +304,7 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
     return exp.select(*columns).from_(together.subquery("together"))
 
 
-def _alike(side: exp.Query, keys: int, columns: int) -> exp.Select:
+def _merged_sides(side: exp.Query, keys: int, columns: int) -> exp.Select:
     """A side whose own columns, so many, are of X: one number stands for all values that match the same rows."""
     names = [*(key_of_join(index) for index in range(keys)), "n"]
     row = exp.Struct(expressions=[entry(name, column(name)) for name in names])

@@ -205,10 +205,10 @@ def subjects_of_question(
         )
     if jointly:
         return [tuple(sensitive)]
-    return [(name,) for name in (sensitive if attribute is None else [_named(question, attribute, sensitive)])]
+    return [(name,) for name in (sensitive if attribute is None else [_sensitive_name(question, attribute, sensitive)])]
 
 
-def _named(question: Question, attribute: Value, sensitive: Sequence[str]) -> str:
+def _sensitive_name(question: Question, attribute: Value, sensitive: Sequence[str]) -> str:
     known = {fold(name): name for name in sensitive}
     is_unqualified = isinstance(attribute, QualifiedName) and len(attribute.parts) == 1
     name = attribute.name if isinstance(attribute, QualifiedName) and is_unqualified else attribute

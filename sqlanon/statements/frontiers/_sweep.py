@@ -299,8 +299,10 @@ def choice(engine: Engine, statement: Advise) -> Measured:
     candidates = frontiers.load(engine, statement.frontier)
     _require_same_policy(engine, candidates[0], statement.frontier)
     names = [name for name, _ in candidates[0].figures]
-    least = _named(statement.least, names, statement.frontier)
-    bounds = [replace(bound, figure=_named(bound.figure, names, statement.frontier)) for bound in statement.bounds]
+    least = _figure_name(statement.least, names, statement.frontier)
+    bounds = [
+        replace(bound, figure=_figure_name(bound.figure, names, statement.frontier)) for bound in statement.bounds
+    ]
     choices: list[tuple[float, bool, int, Measured]] = []
     for candidate in candidates:
         values = dict(candidate.figures)
@@ -329,7 +331,7 @@ def _reached(candidates: list[Measured], bounds: list[Bound]) -> str:
     return ", ".join(reached)
 
 
-def _named(figure: str, names: list[str], frontier: str) -> str:
+def _figure_name(figure: str, names: list[str], frontier: str) -> str:
     for name in names:
         if fold(name) == fold(figure):
             return name

@@ -104,13 +104,13 @@ def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
         yield (
             policy.name,
             ", ".join(map(str, policy.sources)),
-            _named(policy, Role.QUASI_IDENTIFIER),
-            _named(policy, Role.SENSITIVE),
+            _names_of_role(policy, Role.QUASI_IDENTIFIER),
+            _names_of_role(policy, Role.SENSITIVE),
             ", ".join(map(call_text, policy.requirements)),
         )
 
 
-def _named(policy: Policy, role: Role) -> str:
+def _names_of_role(policy: Policy, role: Role) -> str:
     return ", ".join(attribute.name for attribute in policy.all_having(role))
 
 

@@ -44,7 +44,7 @@ def data_of(
     files where it is none.
     """
     with ExitStack() as stack:
-        data = _from_stdin(_unnamed_file(stack)) if list(texts) == [_STDIN] else _named(texts)
+        data = _from_stdin(_unnamed_file(stack)) if list(texts) == [_STDIN] else _data_file(texts)
         yield data.with_options(nulls, encoding, decimal)
 
 
@@ -69,7 +69,7 @@ def _from_stdin(path: Path) -> DataFile:
     return DataFile("standard input", "anonymized", kind, (_STDIN_PATH,), read_from=(str(path),))
 
 
-def _named(texts: Sequence[str]) -> DataFile:
+def _data_file(texts: Sequence[str]) -> DataFile:
     if _STDIN in texts:
         raise UserError("- is standard input, and is read alone", hint="name files, or - alone")
     if len(texts) == 1 and not os.path.lexists(texts[0]) and (table := _table_of(texts[0])):

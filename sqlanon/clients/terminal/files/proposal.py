@@ -73,24 +73,24 @@ class Proposal:
     release: str | None
     rows: Rows
 
-    def _of(self, use: str) -> tuple[str, ...]:
+    def _columns_for(self, use: str) -> tuple[str, ...]:
         return tuple(each.column for each in self.uses if each.use == use)
 
     @property
     def known(self) -> tuple[str, ...]:
-        return self._of(KNOWN)
+        return self._columns_for(KNOWN)
 
     @property
     def secret(self) -> tuple[str, ...]:
-        return self._of(SECRET)
+        return self._columns_for(SECRET)
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        return self._of(DROPPED)
+        return self._columns_for(DROPPED)
 
     @property
     def entity(self) -> str | None:
-        return next(iter(self._of(ENTITY)), None)
+        return next(iter(self._columns_for(ENTITY)), None)
 
     def as_typed(self, typed: Columns, wanted: Wanted) -> Proposal:
         """The proposal with the columns that the user has named; where a list is typed, no column is added to it."""

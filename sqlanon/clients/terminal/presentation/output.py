@@ -268,7 +268,7 @@ def show_profile(output: Output, rows: Rows) -> None:
     if output.fits(columns):
         output.result(columns)
     else:
-        roles = tuple((name, str(role).partition(" USING")[0], why) for name, role, why in _of(columns))
+        roles = tuple((name, str(role).partition(" USING")[0], why) for name, role, why in _subject_rows(columns))
         output.folded(Rows(("subject", "proposal", "why"), roles))
         output.result(columns.only("subject", *_FIGURES))
     sets = _with_parts(rows, "columns", "key").without("missing").without("proposal")
@@ -280,7 +280,7 @@ def show_profile(output: Output, rows: Rows) -> None:
         output.text(f"\n{path}: {why}")
 
 
-def _of(columns: Rows) -> Iterator[tuple[str, str, str]]:
+def _subject_rows(columns: Rows) -> Iterator[tuple[str, str, str]]:
     return zip(*(columns.column(name) for name in ("subject", "proposal", "why")), strict=True)
 
 

@@ -242,7 +242,7 @@ class _Dealing:
         count, offset = keys.rows - _rows_of(self._engine, aside), 0
         while True:
             dealt_rows, blocks = self._dealt_rows(rows, counts, without)
-            alike = scratch.table("alike", sql.all_blocks(self._alike(dealt_rows)))
+            alike = scratch.table("alike", sql.all_blocks(self._blocks_with_equal_keys(dealt_rows)))
             broken, in_none = _rows_of(self._engine, alike), count - blocks * size
             if not broken and not in_none:
                 return [*rounds, Round(dealt_rows, None, blocks, offset)], True
@@ -254,7 +254,7 @@ class _Dealing:
             counts = scratch.table("counts", sql.counts_of(rows, self._key))
             count, offset = broken * size + in_none, offset + blocks
 
-    def _alike(self, dealt_rows: str) -> list[str]:
+    def _blocks_with_equal_keys(self, dealt_rows: str) -> list[str]:
         """The tables of the blocks with equal rows, one for each key by which they were not assigned."""
         others = [index for index in range(self._count) if index != self._key]
         return [self._scratch.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
