@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
@@ -10,10 +10,13 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.assets import read
-from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.expressions import named
+from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import RepeatedQuery
 
 _Tree = TypeVar("_Tree", bound=exp.Expr)
+# What a query reads under a name: a table by the name that it really has, or the rows of a query.
+Relation = str | exp.Table | exp.Query
 
 
 @cache
@@ -23,9 +26,44 @@ def sql_file(*path: str) -> RepeatedQuery:
     return RepeatedQuery(read("sql", *folders, f"{name}.sql"))
 
 
-def query_file(*path: str) -> exp.Query:
-    """The query of a file under `sql/`, a tree of its own at each call."""
-    return query_tree(sql_file(*path))
+def query_file(
+    *path: str,
+    tables: Mapping[str, Relation] | None = None,
+    names: Mapping[str, Sequence[str]] | None = None,
+    **values: object,
+) -> exp.Query:
+    """The query of a file under `sql/` with its holes filled, a tree of its own at each call.
+
+    A table of the file with a name of `tables` becomes that relation. `{keys}` becomes the columns that `names` has
+    under keys, and `{t.keys}` those of the relation t: any number of them in a list, and elsewhere a single one.
+    `$size` becomes the argument `size`: a number, a text, or a tree. Whatever is filled in is a node of the tree and
+    never text that is parsed. Raises KeyError for a list of columns without names, and for a value that is missing.
+    """
+    text = sql_file(*path)
+    query = query_tree(text)
+    if "{" in text:
+        _fill_names(query, names or {})
+    if values:
+        for place in list(query.find_all(exp.Placeholder)):
+            place.replace(exp.convert(values[place.name], copy=True))
+    return query if tables is None else reading(query, tables)
+
+
+def _fill_names(query: exp.Query, names: Mapping[str, Sequence[str]]) -> None:
+    # sqlglot parses {keys} as a struct of one column without a name, which DuckDB does not have.
+    for hole in list(query.find_all(exp.Struct)):
+        content = hole.expressions[0]
+        if not isinstance(content, exp.Column):
+            continue
+        columns: list[exp.Expr] = [column(name, content.table or None) for name in names[content.name]]
+        key = hole.parent
+        if isinstance(key, exp.Ordered):
+            key.replace([exp.Ordered(**{**key.args, "this": each}) for each in columns])
+        elif hole.index is not None:
+            hole.replace(columns)
+        else:
+            [single] = columns
+            hole.replace(single)
 
 
 def query_tree(text: str) -> exp.Query:
@@ -50,12 +88,14 @@ def parsed(text: str) -> exp.Expr:
     return tree
 
 
-def reading(tree: _Tree, tables: Mapping[str, str | exp.Query]) -> _Tree:
+def reading(tree: _Tree, tables: Mapping[str, Relation]) -> _Tree:
     """The tree with other relations in place of these tables, each under the name of the table that it replaces."""
     for table in list(tree.find_all(exp.Table)):
         instead = tables.get(table.name)
         if isinstance(instead, str):
             table.replace(relation(instead, as_=table.alias_or_name))
+        elif isinstance(instead, exp.Table | exp.Subquery):
+            table.replace(named(instead.copy(), table.alias_or_name))
         elif instead is not None:
             table.replace(instead.subquery(table.alias_or_name))
     return tree

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 from sqlglot import exp
 
 from sqlanon.sql.build.names import identifier, relation
 
+_Query = TypeVar("_Query", bound=exp.Query)
 # A named query, which those after it can read.
 Step = tuple[str, exp.Query]
 # Beginnings of the names of steps that number rows in no order: read twice, they have to be the same.
@@ -17,7 +19,7 @@ COMPUTED_ONCE = ("coded_item", "coded_sensitive", "numbered_list", "combination"
 _RECURSIVE = ("rounds", "known_set")
 
 
-def with_steps(query: exp.Select, steps: Sequence[Step]) -> exp.Select:
+def with_steps(query: _Query, steps: Sequence[Step]) -> _Query:
     """The query with the steps before it; rounds of a guard and sets of what is known may read themselves."""
     for name, step in steps:
         query.with_(identifier(name), as_=step, materialized=name.startswith(COMPUTED_ONCE) or None, copy=False)

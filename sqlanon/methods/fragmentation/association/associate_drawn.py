@@ -237,7 +237,8 @@ class _Dealing:
         """
         keys, scratch, size = self._keys, self._scratch, self._wanted.size
         rounds: list[Round] = []
-        rows, counts = sql.remaining(keys.keyed, self._count, aside), keys.counts[self._key]
+        rows: exp.Query = sql.remaining(keys.keyed, self._count, aside)
+        counts = keys.counts[self._key]
         without: str | None = aside
         count, offset = keys.rows - _rows_of(self._engine, aside), 0
         while True:
@@ -279,7 +280,7 @@ class _Dealing:
             before += keys.rows
         return chosen
 
-    def _local(self, purpose: str, query: exp.Select, first: int) -> str:
+    def _local(self, purpose: str, query: exp.Query, first: int) -> str:
         """Copies rows into a DuckDB table with the columns that DuckDB needs for the assignment.
 
         Rows without an equal get unique numbers below -`first`.
@@ -289,7 +290,7 @@ class _Dealing:
             rows = sql.without_names(collected, self._count, draw, first)
             return self._scratch.growing_table(purpose, rows)
 
-    def _dealt_rows(self, rows: exp.Select, counts: str, aside: str | None) -> tuple[str, int]:
+    def _dealt_rows(self, rows: exp.Query, counts: str, aside: str | None) -> tuple[str, int]:
         """Assigns rows to blocks by the key `self._key`; returns the relation and the number of blocks.
 
         `counts` has the rows of each value, including those in the table `aside`.
@@ -340,5 +341,5 @@ def _rows_of(engine: Engine, table: str) -> int:
     return _number(engine, exp.select(f.count()).from_(relation(table)))
 
 
-def _number(engine: Engine, query: exp.Select) -> int:
+def _number(engine: Engine, query: exp.Query) -> int:
     return int(engine.rows(query)[0][0] or 0)

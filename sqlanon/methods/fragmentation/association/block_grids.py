@@ -26,18 +26,16 @@ from sqlanon.sql.build.expressions import (
     added,
     ascending,
     big,
-    descending,
     if_,
     infix,
     or_zero,
     order_by,
     paren,
     same,
-    total,
-    up_to_here,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step, with_steps
 
 # The column that every stored table has, with the number of the row.
@@ -131,35 +129,27 @@ def numbered_rows(table: str) -> exp.Select:
     return exp.select(exp.Star(), alias(number, "number")).from_(relation(table))
 
 
-def located(placed: str, draw: str, *, near: bool) -> exp.Select:
+def located(placed: str, draw: str, *, near: bool) -> exp.Query:
     """SELECT of row, block: rows sorted by block, and within a block in random order or, if `near`, by position.
 
     The random numbers are new: those by which blocks were filled would reveal a row's key.
     """
-    keys = [column(name) for name in (["block", "position"] if near else ["block"])]
-    query = exp.select(column("row"), column("block")).from_(relation(placed))
-    query.set("order", in_order([*keys, draws(draw)]))
-    return query
+    names = {"keys": ["block", "position"] if near else ["block"]}
+    return query_file("association", "located", tables={"placed": placed}, names=names, draw=draws(draw))
 
 
-def exchanged(cells: str, width: int, draw: str) -> exp.Select:
+def exchanged(cells: str, width: int, draw: str) -> exp.Query:
     """SELECT of row, block: the rows of the cells, with each run of `width` rows in a new random order.
 
     A run is the rows of a group. So near rows of a block stay in one group, but their order in the other direction is
     random, and a fragment's groups reveal nothing about those of another.
     """
-    query = exp.select(column("row"), column("block")).from_(numbered_rows(cells).subquery("cell"))
-    group = column("number") // literal(width)
-    query.set("order", in_order([group, draws(draw)]))
-    return query
+    return query_file("association", "exchanged", tables={"cells": cells}, width=width, draw=draws(draw))
 
 
-def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
+def block_numbers(cells: str, rows: int, draw: str) -> exp.Query:
     """SELECT of block: the blocks of `rows` rows each, in a random order, so that their numbers reveal nothing."""
-    first = infix(column("number") % literal(rows), "=", 0)
-    query = exp.select(column("block")).from_(numbered_rows(cells).subquery("cell")).where(first)
-    query.set("order", in_order([draws(draw)]))
-    return query
+    return query_file("association", "block_numbers", tables={"cells": cells}, rows=rows, draw=draws(draw))
 
 
 def renumbered(numbers: str, index: int, draw: str) -> exp.Select:
@@ -266,12 +256,11 @@ def row_columns(keys: int) -> list[str]:
     return ["row", "draw", "position", *all_keys(keys)]
 
 
-def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Select:
+def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Query:
     """SELECT of the number of blocks of `size` rows, different in the key, that these rows can fill, summed over
     chunks.
     """
-    query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
-    return with_steps(query, [("counts", _counts(_chunked(rows, key, chunk))), *_block_counts(size)])
+    return _possible(_counts(_chunked(rows, key, chunk)), size)
 
 
 def counts(rows: str, key: int) -> exp.Select:
@@ -279,12 +268,16 @@ def counts(rows: str, key: int) -> exp.Select:
     return _counts(_chunked(rows, key, None))
 
 
-def possible_of(counts: str, size: int) -> exp.Select:
+def possible_of(counts: str, size: int) -> exp.Query:
     """SELECT of the number of blocks of `size` rows, different in a key, that rows can fill; `counts` are its values'
     `counts`.
     """
+    return _possible(exp.select(exp.Star()).from_(relation(counts)), size)
+
+
+def _possible(counts: exp.Query, size: int) -> exp.Query:
     query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
-    return with_steps(query, [("counts", exp.select(exp.Star()).from_(relation(counts))), *_block_counts(size)])
+    return with_steps(query, [("counts", counts), _block_count(size)])
 
 
 def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select:
@@ -300,7 +293,7 @@ def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select
     return query
 
 
-def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int, *, chunked: bool) -> exp.Select:
+def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int, *, chunked: bool) -> exp.Query:
     """SELECT of the rows with `block`, numbered from `offset` + 1: as many blocks as the closed form fills.
 
     `block` is NULL for the other rows. If `chunked`, blocks are filled within each chunk. Counting begins at a random
@@ -309,21 +302,12 @@ def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int,
     part = exp.select(exp.Star(), alias(_value(key), "value")).from_(numbered_rows(sorted_rows).subquery("sorted_rows"))
     if not chunked:
         part.select(alias(literal(0), "chunk"), copy=False)
-    rank = paren(column("number", "part") - column("before", "start"))
-    moved = paren(added([column("first", "start"), rank, column("turn", "start")]))
-    number = paren(moved % column("all_spread", "start"))
-    within = exp.and_(
-        rank < column("spread", "start"),
-        infix(number, "<", column("blocks", "start") * size),
+    names = {"columns": row_columns(keys)}
+    query = query_file("association", "filled_blocks", tables={"part": part}, names=names, size=size, offset=offset)
+    drawn_counts = _counts(part).select(alias(exp.BitwiseXorAgg(this=column("draw")), "drawn"), copy=False)
+    return with_steps(
+        query, [("counts", drawn_counts), _block_count(size), ("starts", query_file("association", "starts"))]
     )
-    turn = paren(number.copy()) % column("blocks", "start")
-    block = infix(column("base", "start"), "+", turn) + (offset + 1)
-    query = exp.select(*(column(name, "part") for name in row_columns(keys)))
-    query.select(alias(if_(within, big(block)), "block"), copy=False)
-    query.from_(part.subquery("part"), copy=False)
-    on = exp.and_(*(same(name, "part", "start") for name in ("chunk", "value")))
-    query.join(relation("starts", as_="start"), on=on, join_type="LEFT", copy=False)
-    return with_steps(query, [("counts", _drawn_counts(part)), *_block_counts(size), ("starts", _starts())])
 
 
 def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
@@ -348,77 +332,13 @@ def _counts(part: exp.Select) -> exp.Select:
     return query.group_by(*(name.copy() for name in names))
 
 
-def _drawn_counts(part: exp.Select) -> exp.Select:
-    """SELECT of chunk, value, n, drawn: `drawn` combines the random bits of the n rows, independently of their
-    order.
-    """
-    return _counts(part).select(alias(exp.BitwiseXorAgg(this=column("draw")), "drawn"), copy=False)
+def _block_count(size: int) -> Step:
+    return "block_count", query_file("association", "block_count", size=size)
 
 
-def _block_counts(size: int) -> list[Step]:
-    """The step `block_count`: each chunk that fills a block, its number of blocks, and `base`, the blocks before it."""
-    order = order_by(descending(column("n")), ascending(column("value")))
-    several = column("value") > ALONE
-    index = window(f.row_number(), partition_by=[column("chunk")], order=order)
-    top = _sum(column("n"), order)
-    ranked = exp.select(column("chunk"), alias(index, "rank"), alias(top, "top"))
-    ranked = ranked.from_(relation("counts")).where(several)
-    # A row alone has a value of its own.
-    values = f.sum(if_(several.copy(), 1, column("n")))
-    totals = exp.select(column("chunk"), alias(total(column("n")), "rows"))
-    totals.select(alias(big(values), "different"), copy=False)
-    totals = totals.from_(relation("counts")).group_by(column("chunk"))
-    rest = column("rows", "total") - column("top", "ranked")
-    quotient = rest // (literal(size) - column("rank", "ranked"))
-    by_rank = f.min(if_(column("rank", "ranked") < size, quotient))
-    by_rows = f.max(column("rows", "total")) // size
-    fewest = f.coalesce(by_rank, by_rows.copy())
-    enough = f.max(column("different", "total")) >= size
-    most = if_(enough, f.least(by_rows, fewest), 0)
-    blocks = exp.select(column("chunk", "total"), alias(big(most), "blocks")).from_(totals.subquery("total"))
-    blocks.join(ranked.subquery("ranked"), on=same("chunk", "total", "ranked"), join_type="LEFT", copy=False)
-    blocks = blocks.group_by(column("chunk", "total"))
-    reached = window(f.sum(column("blocks")), order=in_order([column("chunk")]), frame=up_to_here())
-    base = big(reached) - column("blocks")
-    query = exp.select(exp.Star(), alias(base, "base")).from_(blocks.subquery("filled"))
-    return [("block_count", query.where(column("blocks") > 0))]
-
-
-def _starts() -> exp.Select:
-    """SELECT of chunk, value, before, spread, first, blocks, base, all_spread, turn: the numbers of the rows with each
-    value.
-
-    `before` rows are sorted before the value's first one. Of each value `spread` rows, at most one for each block, are
-    numbered from `first`; rows with unique values are all numbered. `turn` is a random number below `all_spread`, the
-    chunk's sum of `spread`.
-    """
-    spread = if_(column("value").eq(ALONE), column("n"), f.least(column("n"), column("blocks")))
-    order = in_order([column("chunk"), column("value")])
-    upto = window(f.sum(column("n")), order=order, frame=up_to_here())
-    before = big(upto) - column("n")
-    counted = exp.select(exp.Star(), alias(before, "before")).from_(relation("counts"))
-    names = [column(name) for name in ("chunk", "value", "before", "blocks", "base")]
-    names.append(column("drawn"))
-    joined = exp.select(*names, alias(spread, "spread")).from_(counted.subquery("counted"), copy=False)
-    joined.join(relation("block_count"), using=["chunk"], copy=False)
-    first = _sum(column("spread"), in_order([column("value")])) - column("spread")
-    all_spread = big(window(f.sum(column("spread")), partition_by=[column("chunk")]))
-    drawn = window(exp.BitwiseXorAgg(this=column("drawn")), partition_by=[column("chunk")])
-    # Engines without unsigned numbers have draws below 0.
-    turn = big((drawn % all_spread + all_spread) % all_spread)
-    query = exp.select(exp.Star(), alias(first, "first"), alias(all_spread, "all_spread"), alias(turn, "turn"))
-    return query.from_(joined.subquery("joined"), copy=False)
-
-
-def starts(counts: exp.Select, size: int) -> exp.Select:
-    """SELECT of the `_starts` of each value, from `counts` (chunk, value, n, drawn) and the size of a block."""
-    steps = [("counts", counts), *_block_counts(size), ("starts", _starts())]
-    return with_steps(exp.select(exp.Star()).from_(relation("starts")), steps)
-
-
-def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
-    """The running sum of `part` within a chunk."""
-    return big(window(f.sum(part), partition_by=[column("chunk")], order=order.copy(), frame=up_to_here()))
+def starts(counts: exp.Query, size: int) -> exp.Query:
+    """SELECT of starts.sql for each value, from `counts` (chunk, value, n, drawn) and the size of a block."""
+    return with_steps(query_file("association", "starts"), [("counts", counts), _block_count(size)])
 
 
 def no_blocks(rows: str) -> exp.Select:

@@ -22,9 +22,10 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 from sqlanon.methods.fragmentation.association.left_out import Keys, lacking, preferred, set_aside, with_dissolved
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import infix, is_not_null, is_null, paren, same, window
+from sqlanon.sql.build.expressions import is_not_null, is_null, paren, same, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import drop
+from sqlanon.sql.build.sql_files import query_file
 
 # Queries for blocks that lack rows, because rows equal in another key were removed, and the free rows that fill them.
 
@@ -57,22 +58,12 @@ def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, t
     incomplete blocks; each row is compared with `tries` of them. The result must be stored as a table, because both
     sides are in random order.
     """
-    names, known = all_keys(keys), row_columns(keys)
-    free = exp.select(exp.Star(), alias(row_index([], [column("drawn")]), "number"))
-    free.from_(_drawn(rows, draw).subquery("unplaced"), copy=False)
-    lacking = exp.select(exp.Star(), alias(row_index([], [column("drawn")]), "at"))
-    lacking.from_(_drawn(open_blocks(placed, size), draw).subquery("part"), copy=False)
-    unnest = exp.Unnest(expressions=[f.call("range", literal(tries))])
-    turns = exp.select(alias(unnest, "turn"))
-    moved = column("number", "free") + column("turn", "turns")
-    at = paren(moved) % blocks
-    pairs = exp.select(*(column(name, "free") for name in (*known, "number")))
-    pairs.select(column("turn", "turns"), column("block", "lacking"), column("rows", "lacking"), copy=False)
-    pairs.from_(free.subquery("free"), copy=False).join(turns.subquery("turns"), join_type="CROSS", copy=False)
-    pairs.join(lacking.subquery("lacking"), on=infix(column("at", "lacking"), "=", at), copy=False)
-    query = exp.select(exp.Star()).from_(pairs.subquery("pair"))
+    tables = {"unplaced": _drawn(rows, draw), "open_block": _drawn(open_blocks(placed, size), draw)}
+    names = {"columns": row_columns(keys)}
+    pairs = query_file("association", "proposed", tables=tables, names=names, tries=tries, blocks=blocks)
+    query = exp.select(exp.Star()).from_(pairs.subquery("pair", copy=False))
     # A join for each key, by equality alone, which the engine need not try pair by pair.
-    for name in names:
+    for name in all_keys(keys):
         on = exp.and_(*(same(part, "pair", name) for part in ("block", name)))
         query.join(relation(placed, as_=name), on=on, join_type="ANTI", copy=False)
     first = paren(row_index([column("row", "pair")], [column("turn", "pair")]))
@@ -90,13 +81,9 @@ def filled(proposals: str, keys: int, size: int) -> exp.Select:
     return query.qualify(fits, copy=False)
 
 
-def emptiest(placed: str, size: int, draw: str) -> exp.Select:
+def emptiest(placed: str, size: int, draw: str) -> exp.Query:
     """SELECT of block: the half of the incomplete blocks with the fewest rows."""
-    drawn = _drawn(open_blocks(placed, size), draw)
-    number = row_index([], [column("rows"), column("drawn")])
-    count = window(f.count())
-    half = infix(literal(2) * paren(number), "<", count)
-    return exp.select(column("block")).from_(drawn.subquery("part")).qualify(half, copy=False)
+    return query_file("association", "emptiest", tables={"open_block": _drawn(open_blocks(placed, size), draw)})
 
 
 def _drawn(query: exp.Select, draw: str) -> exp.Select:
@@ -331,7 +318,7 @@ class Blocks:
     def _rows_of(self, table: str) -> int:
         return self._number(_count(relation(table)))
 
-    def _number(self, query: exp.Select) -> int:
+    def _number(self, query: exp.Query) -> int:
         return int(self._engine.rows(query)[0][0] or 0)
 
 
@@ -439,5 +426,5 @@ def _rows_of(engine: Engine, table: str) -> int:
     return _number(engine, exp.select(f.count()).from_(relation(table)))
 
 
-def _number(engine: Engine, query: exp.Select) -> int:
+def _number(engine: Engine, query: exp.Query) -> int:
     return int(engine.rows(query)[0][0] or 0)

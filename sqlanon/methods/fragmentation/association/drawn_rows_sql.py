@@ -16,32 +16,29 @@ from sqlanon.methods.fragmentation.association.block_grids import (
     all_keys,
     draws,
     key_name,
-    row_index,
     starts,
     value_name,
 )
 from sqlanon.methods.shared.bucket_tables import beginning
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    added,
     big,
     identical,
     if_,
-    infix,
-    is_not_null,
     is_null,
     or_zero,
-    paren,
     same,
     union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import Relation, query_file
 
 # A random number is a text of hexadecimal digits; the number of its first eight is below this limit.
 _NUMBER_DIGITS = 8
 DRAW_LIMIT = 16**_NUMBER_DIGITS
 
+_BEGINNING = beginning(column("row", "keyed"))
 # The columns that are read from `block_grids.starts`.
 _START = ("value", "first", "spread", "all_spread", "blocks", "turn")
 
@@ -132,37 +129,28 @@ def remaining(keyed: str, keys: int, aside: str) -> exp.Select:
     return query.where(is_null(column("row", "aside")), copy=False)
 
 
-def starts_of(counts: str, aside: str | None, key: int, size: int, turn: int, most: int) -> exp.Select:
+def starts_of(counts: str, aside: str | None, key: int, size: int, turn: int, most: int) -> exp.Query:
     """SELECT of value, first, spread, all_spread, blocks, turn, divided: the numbers of the rows with each value.
 
     `counts` is the key's table of `key_counts`, from which the rows in `aside` are subtracted. Counting begins at a row
     that the random number `turn` selects. `divided` is true for values with more than `most` rows.
     """
-    left = exp.select(column("chunk", "counted"), column("value", "counted")).from_(relation(counts, as_="counted"))
-    number: exp.Expr = column("n", "counted")
+    counted: str | exp.Query = counts
     if aside is not None:
-        named = f.greatest(column(key_name(key)), literal(ALONE))
-        gone = exp.select(alias(named, "value"), alias(f.count(), "n")).from_(relation(aside)).group_by(named.copy())
-        left.join(gone.subquery("gone"), on=same("value", "counted", "gone"), join_type="LEFT", copy=False)
-        number = number - f.coalesce(column("n", "gone"), literal(0))
-    left.select(alias(big(number), "n"), copy=False)
-    drawn = if_(paren(row_index([], [column("value")])).eq(0), literal(turn), 0)
-    some = exp.select(exp.Star(), alias(big(drawn), "drawn")).from_(left.subquery("left_over")).where(column("n") > 0)
+        tables, names = {"counted": counts, "aside": aside}, {"key": [key_name(key)]}
+        counted = query_file("association", "without_aside", tables=tables, names=names)
+    left = query_file("association", "starts_of", tables={"counted": counted}, turn=turn)
     query = exp.select(*(column(name, "start") for name in _START))
     query.select(alias(column("n", "counted") > most, "divided"), copy=False)
-    query.from_(starts(some, size).subquery("start"), copy=False)
+    query.from_(starts(left, size).subquery("start", copy=False), copy=False)
     return query.join(relation(counts, as_="counted"), on=same("value", "start", "counted"), copy=False)
 
 
-def beginnings(rows: exp.Select, starts: str, key: int) -> exp.Select:
+def beginnings(rows: exp.Query, starts: str, key: int) -> exp.Query:
     """SELECT of value, beginning, n: the rows of each divided value by the beginning of their random numbers."""
-    query = exp.select(
-        column("value", "start"), alias(beginning(column("row", "keyed")), "beginning"), alias(f.count(), "n")
-    )
-    query.from_(rows.subquery("keyed"), copy=False)
-    of_value = exp.and_(column("value", "start").eq(column(key_name(key), "keyed")), column("divided", "start"))
-    query.join(relation(starts, as_="start"), on=of_value, copy=False)
-    return query.group_by(column("value", "start"), beginning(column("row", "keyed")), copy=False)
+    tables: dict[str, Relation] = {"keyed": rows, "starts": starts}
+    names = {"key": [key_name(key)]}
+    return query_file("association", "beginnings", tables=tables, names=names, beginning=_BEGINNING)
 
 
 def no_beginnings() -> exp.Select:
@@ -172,33 +160,15 @@ def no_beginnings() -> exp.Select:
     return exp.select(exp.Star()).from_(nothing, copy=False).where(exp.false(), copy=False)
 
 
-def dealt_rows(rows: exp.Select, starts: str, parts: str, keys: int, key: int, size: int) -> exp.Select:
+def dealt_rows(rows: exp.Query, starts: str, parts: str, keys: int, key: int, size: int) -> exp.Query:
     """SELECT of row, cell, key_0, ..., block: the rows in the blocks of `size` rows that the closed form fills.
 
     The closed form is that of `block_grids`. `parts` is the table that `numbers_before` makes of `beginnings`. `block`
     is NULL for the other rows.
     """
-    known = ["row", "cell", *all_keys(keys)]
-    part = if_(column("divided", "start"), beginning(column("row", "keyed")), literal(""))
-    parted = exp.select(*(column(name, "keyed") for name in known), *(column(name, "start") for name in _START))
-    parted.select(alias(part, "beginning"), copy=False).from_(rows.subquery("keyed"), copy=False)
-    has_value = column("value", "start").eq(column(key_name(key), "keyed"))
-    parted.join(relation(starts, as_="start"), on=has_value, copy=False)
-    index = row_index([column("value"), column("beginning")], [column("row")])
-    numbered = exp.select(*map(column, [*known, *_START, "beginning"]), alias(index, "number"))
-    numbered.from_(parted.subquery("parted"), copy=False)
-    ranked = exp.select(*(column(name, "numbered") for name in [*known, *_START]))
-    rank = column("number", "numbered") + f.coalesce(column("before", "part"), literal(0))
-    ranked.select(alias(rank, "rank"), copy=False).from_(numbered.subquery("numbered"), copy=False)
-    of_part = exp.and_(*(same(name, "numbered", "part") for name in ("value", "beginning")))
-    ranked.join(relation(parts, as_="part"), on=of_part, join_type="LEFT", copy=False)
-    moved = paren(added([column("first"), column("rank"), column("turn")])) % column("all_spread")
-    turned = exp.select(exp.Star(), alias(moved, "moved")).from_(ranked.subquery("ranked"), copy=False)
-    within = exp.and_(column("rank") < column("spread"), infix(column("moved"), "<", column("blocks") * size))
-    query = exp.select(*map(column, known))
-    block = infix(column("moved") % column("blocks"), "+", 1)
-    query.select(alias(if_(within, big(block)), "block"), copy=False)
-    return query.from_(turned.subquery("turned"), copy=False)
+    tables: dict[str, Relation] = {"keyed": rows, "starts": starts, "part": parts}
+    names = {"columns": ["row", "cell", *all_keys(keys)], "key": [key_name(key)]}
+    return query_file("association", "dealt_rows", tables=tables, names=names, size=size, beginning=_BEGINNING)
 
 
 def divided(starts: str) -> exp.Select:
@@ -211,13 +181,9 @@ def blocks_of(starts: str) -> exp.Select:
     return exp.select(f.max(column("blocks"))).from_(relation(starts))
 
 
-def alike_blocks(dealt_rows: str, key: int) -> exp.Select:
+def alike_blocks(dealt_rows: str, key: int) -> exp.Query:
     """SELECT of block: the blocks with equal rows in this key."""
-    names = [column("block"), column(key_name(key))]
-    alike = exp.select(*names).from_(relation(dealt_rows))
-    alike = alike.where(is_not_null(column("block")), column(key_name(key)) > ALONE, copy=False)
-    alike.group_by(*(name.copy() for name in names), copy=False).having(f.count() > 1, copy=False)
-    return exp.select(column("block")).distinct(copy=False).from_(alike.subquery("alike"), copy=False)
+    return query_file("association", "alike_blocks", tables={"dealt": dealt_rows}, names={"key": [key_name(key)]})
 
 
 def all_blocks(tables: Sequence[str]) -> exp.Query:
@@ -232,15 +198,13 @@ def with_others(alike: str, blocks: int, first: int, step: int) -> exp.Query:
     return union_all([_blocks(alike), exp.select(alias(big(numbers), "block"))], distinct=True)
 
 
-def rows_dealt_again(dealt_rows: str, names: Sequence[str], blocks: str) -> exp.Select:
+def rows_dealt_again(dealt_rows: str, names: Sequence[str], blocks: str) -> exp.Query:
     """SELECT of the columns `names`: the rows in these blocks, and the rows in no block."""
-    query = exp.select(*(column(name, "dealt") for name in names)).from_(relation(dealt_rows, as_="dealt"))
-    query.join(relation(blocks, as_="again"), on=same("block", "dealt", "again"), join_type="LEFT", copy=False)
-    anew = exp.or_(is_null(column("block", "dealt")), is_not_null(column("block", "again")))
-    return query.where(anew, copy=False)
+    tables = {"dealt": dealt_rows, "again": blocks}
+    return query_file("association", "rows_dealt_again", tables=tables, names={"columns": names})
 
 
-def counts_of(rows: exp.Select, key: int) -> exp.Select:
+def counts_of(rows: exp.Query, key: int) -> exp.Select:
     """SELECT of chunk, value, n: the number of these rows with each number of a key, as in `key_counts`."""
     value = column(key_name(key))
     query = exp.select(alias(literal(0), "chunk"), alias(value, "value"), alias(f.count(), "n"))

@@ -11,8 +11,9 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.methods.fragmentation.association.block_grids import Grid, in_order
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import digest, identical, if_, infix, total, window
+from sqlanon.sql.build.expressions import digest, if_, infix, total, window
 from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.sql_files import query_file
 
 # Checks of a loose association's published tables: the heterogeneities, and the k that they reach.
 #
@@ -39,102 +40,64 @@ class PublishedAssociation:
     fragments: tuple[PublishedFragment, ...]
 
 
-def alike_in_group(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
+def alike_in_group(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Query:
     """SELECT of group_id: the groups with two rows of equal values in these attributes (no group heterogeneity)."""
-    rows = _rows(fragment, attributes)
-    alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
-    return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
+    return _of_fragment("alike_in_group", fragment, attributes)
 
 
-def repeated_pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Select:
+def repeated_pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Query:
     """SELECT of group_id, other_id: the pairs that the association repeats (no association heterogeneity)."""
-    pairs = _pairs(published, fragment, other)
-    return _repeated(exp.select(column("group_id"), column("other_id")).from_(pairs.subquery("pair")), ["other_id"])
+    names = {"group": [published.groups[fragment]], "other": [published.groups[other]]}
+    return query_file("association", "repeated_pairs", tables={"association": published.relation}, names=names)
 
 
-def alike_in_linked(
-    published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]
-) -> exp.Select:
+def alike_in_linked(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Query:
     """SELECT of group_id: the groups of a fragment linked to rows of the other with equal values in these attributes
     (no deep heterogeneity).
     """
-    rows = _linked(published, fragment, other, attributes)
-    alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
-    return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
+    tables = {"linked": _linked(published, fragment, other, attributes)}
+    return query_file("association", "alike_in_linked", tables=tables)
 
 
-def linked_values(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Select:
+def linked_values(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Query:
     """SELECT of group_id, tuples: the number of different tuples of these attributes to which each group of a fragment
     is linked in the other; 0 for a group without links.
     """
-    values = exp.select(exp.Star()).distinct(copy=False)
-    values.from_(_linked(published, fragment, other, attributes).subquery("part"), copy=False)
-    groups = _rows(published.fragments[fragment], []).distinct(copy=False)
-    query = exp.select(column("group_id", "groups"), alias(f.count(column("linked", "values")), "tuples"))
-    query.from_(groups.subquery("groups"), copy=False)
-    query.join(values.subquery("values"), on=_same("group_id", "groups", "values"), join_type="LEFT", copy=False)
-    return query.group_by(column("group_id", "groups"), copy=False)
+    linked, of = _linked(published, fragment, other, attributes), published.fragments[fragment]
+    tables = {"linked": linked, "fragment": of.relation}
+    return query_file("association", "linked_values", tables=tables, names={"group": [of.group]})
 
 
-def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
+def unmatched(published: PublishedAssociation, number: int) -> exp.Query:
     """SELECT of group_id: the groups whose numbers of rows in the fragment and in the association differ; a group may
     be missing in one.
     """
-    count = alias(f.count(), "n")
-    rows = _rows(published.fragments[number], []).select(count).group_by(literal(1))
-    links = exp.select(alias(column(published.groups[number]), "group_id"), count.copy())
-    links = links.from_(published.relation.copy()).group_by(literal(1))
-    query = exp.select(alias(f.coalesce(column("group_id", "rows"), column("group_id", "links")), "group_id"))
-    query.from_(rows.subquery("rows"), copy=False)
-    query.join(links.subquery("links"), on=_same("group_id", "rows", "links"), join_type="FULL", copy=False)
-    differ = exp.NullSafeNEQ(this=column("n", "rows"), expression=column("n", "links"))
-    return query.where(differ, copy=False)
+    fragment = published.fragments[number]
+    tables = {"fragment": fragment.relation, "association": published.relation}
+    names = {"group": [fragment.group], "number": [published.groups[number]]}
+    return query_file("association", "unmatched", tables=tables, names=names)
 
 
-def smallest_group(fragment: PublishedFragment) -> exp.Select:
+def smallest_group(fragment: PublishedFragment) -> exp.Query:
     """SELECT of the number of rows of the smallest group; NULL without groups."""
-    count = alias(f.count(), "n")
-    groups = _rows(fragment, []).select(count).group_by(literal(1))
-    return exp.select(f.min(column("n"))).from_(groups.subquery("part"))
+    return _of_fragment("smallest_group", fragment)
 
 
-def _rows(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
-    """SELECT of group_id, part_0, ...: a fragment's rows with these attributes."""
-    query = exp.select(alias(column(fragment.group), "group_id"))
-    for index, name in enumerate(attributes):
-        query.select(alias(column(name), f"part_{index}"), copy=False)
-    return query.from_(fragment.relation.copy(), copy=False)
+def _of_fragment(name: str, fragment: PublishedFragment, attributes: Sequence[str] = (), **values: object) -> exp.Query:
+    """The query of a file that reads a fragment's table."""
+    names = {"group": [fragment.group], "attributes": attributes}
+    return query_file("association", name, tables={"fragment": fragment.relation}, names=names, **values)
 
 
-def _parts(attributes: Sequence[str]) -> list[str]:
-    return [f"part_{index}" for index in range(len(attributes))]
-
-
-def _pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Select:
-    """SELECT of group_id, other_id: a row for each row of the association."""
-    columns = [
-        alias(column(published.groups[number]), name) for number, name in ((fragment, "group_id"), (other, "other_id"))
-    ]
-    return exp.select(*columns).from_(published.relation.copy())
-
-
-def _linked(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Select:
-    """SELECT of group_id, linked (true), part_0, ...: the rows of the other fragment to which each group is linked."""
-    pairs = _pairs(published, fragment, other).distinct(copy=False)
-    query = exp.select(column("group_id", "pair"), alias(exp.true(), "linked"))
-    query.select(*(column(name, "other") for name in _parts(attributes)), copy=False)
-    query.from_(pairs.subquery("pair"), copy=False)
-    on = identical(column("other_id", "pair"), column("group_id", "other"))
-    return query.join(_rows(published.fragments[other], attributes).subquery("other"), on=on, copy=False)
-
-
-def _repeated(query: exp.Select, besides: Sequence[str]) -> exp.Select:
-    """Adds a GROUP BY and HAVING to a query: its repeated rows, each once."""
-    return query.group_by(column("group_id"), *map(column, besides)).having(f.count() > 1, copy=False)
-
-
-def _same(name: str, first: str, second: str) -> exp.Expr:
-    return identical(column(name, first), column(name, second))
+def _linked(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Query:
+    """SELECT of group_id, n: the different tuples of the other fragment to which each group is linked, and their
+    rows.
+    """
+    linked = published.fragments[other]
+    tables = {"association": published.relation, "fragment": linked.relation}
+    names = {"pair_group": [published.groups[fragment]], "pair_other": [published.groups[other]]}
+    names |= {"group": [linked.group], "attributes": list(attributes)}
+    return query_file("association", "linked", tables=tables, names=names)
 
 
 # Published tables read as the grids of which a loose association is made: each table once, and no joins.
@@ -260,31 +223,21 @@ def _block(group: str, groups: int) -> exp.Expr:
 # grids. Here rows are grouped, by their groups, their blocks and their values; NULL is no number of a group.
 
 
-def groups_of(fragment: PublishedFragment) -> exp.Select:
+def groups_of(fragment: PublishedFragment) -> exp.Query:
     """SELECT of six numbers of a fragment: its rows with a group and all rows, the least and the greatest group, and
     the rows of the smallest and of the largest group.
     """
-    group = column(fragment.group)
-    counted = exp.select(alias(group, "group_id"), alias(f.count(group.copy()), "n"), alias(f.count(), "rows"))
-    counted = counted.from_(fragment.relation.copy(), copy=False).group_by(column(fragment.group), copy=False)
-    figures = [total(column("n")), total(column("rows"))]
-    figures += [function(column(name)) for name in ("group_id", "n") for function in (f.min, f.max)]
-    return exp.select(*figures).from_(counted.subquery("counted", copy=False), copy=False)
+    return _of_fragment("groups_of", fragment)
 
 
-def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int) -> exp.Select:
+def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int) -> exp.Query:
     """SELECT of the number of (block, values) that several rows share in this part; a block has `groups` groups."""
-    block = alias((column(fragment.group) - 1) // literal(groups), "block")
-    values = [alias(column(name), f"part_{index}") for index, name in enumerate(part)]
-    rows = exp.select(block, *values).from_(fragment.relation.copy(), copy=False)
-    return _count(_repeated_rows(rows, ["block", *(value.alias for value in values)]))
+    return _of_fragment("alike_in_block", fragment, part, groups=groups)
 
 
-def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Select:
+def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Query:
     """SELECT of the number of pairs of groups of two fragments that the association repeats."""
-    named = [alias(column(published.groups[fragment]), f"group_{fragment}") for fragment in pair]
-    rows = exp.select(*named).from_(published.relation.copy(), copy=False)
-    return _count(_repeated_rows(rows, [f"group_{fragment}" for fragment in pair]))
+    return exp.select(f.count()).from_(repeated_pairs(published, *pair).subquery("pair", copy=False), copy=False)
 
 
 def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
@@ -316,16 +269,6 @@ def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
         )
     by_block.from_(rows.subquery("linked", copy=False), copy=False).group_by(column("block_0"), copy=False)
     return query.from_(by_block.subquery("by_block", copy=False), copy=False)
-
-
-def _repeated_rows(rows: exp.Select, names: Sequence[str]) -> exp.Select:
-    """SELECT of the repeated rows, each once."""
-    query = exp.select(*map(column, names)).from_(rows.subquery("part", copy=False), copy=False)
-    return query.group_by(*map(column, names), copy=False).having(f.count() > 1, copy=False)
-
-
-def _count(query: exp.Select) -> exp.Select:
-    return exp.select(f.count()).from_(query.subquery("found", copy=False), copy=False)
 
 
 # Blocks with more rows are not compared row by row.

@@ -11,12 +11,11 @@ that the sum of min(n_v, c) is at least s. With K = k the first condition is n_v
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import (
-    ALONE,
     all_keys,
     draws,
     key_name,
@@ -26,29 +25,20 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     ascending,
-    big,
     if_,
     infix,
-    is_null,
-    order_by,
     paren,
-    same,
     total,
     union_all,
-    up_to_here,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step, with_steps
 
 
-def frequencies(counts: str) -> exp.Select:
+def frequencies(counts: str) -> exp.Query:
     """SELECT of n, values: the number of values of a key that have n rows; each row without an equal is a value."""
-    alone = column("value").eq(ALONE)
-    rows = if_(alone, 1, column("n"))
-    values = if_(alone.copy(), column("n"), 1)
-    query = exp.select(alias(rows, "n"), alias(total(values), "values")).from_(relation(counts))
-    return query.group_by(literal(1))
+    return query_file("association", "frequencies", tables={"counts": counts})
 
 
 def most_alike(frequencies: str) -> exp.Select:
@@ -56,42 +46,20 @@ def most_alike(frequencies: str) -> exp.Select:
     return exp.select(f.max(column("n")), total(column("values"))).from_(relation(frequencies))
 
 
-def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, high: int) -> exp.Select:
+def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, high: int) -> exp.Query:
     """SELECT of the greatest number of blocks from `low` to `high` whose left-out rows are a class in each key, or
     NULL.
 
     `frequencies` has a table for each key.
     """
-    each = f.unnest(exp.GenerateSeries(start=literal(low), end=literal(high), step=literal(1)))
-    numbered = exp.select(alias(each, "blocks"))
-    left = paren(infix(literal(rows), "-", column("blocks") * size))
-    tried = exp.select(column("blocks"), alias(left, "left_out"), alias(left // k, "alike"))
-    steps: list[Step] = [("tried", tried.from_(numbered.subquery("numbered")))]
+    steps: list[Step] = [("tried", query_file("association", "tried", rows=rows, size=size, k=k, low=low, high=high))]
     query = exp.select(f.max(column("blocks"))).from_(relation("tried"))
     for index, table in enumerate(frequencies):
         name = f"fitting_{index}"
-        steps.append((name, _fitting(table, size)))
+        steps.append((name, query_file("association", "fitting", tables={"frequency": table}, size=size)))
         within = exp.select(column("blocks")).from_(relation(name))
         query = query.where(column("blocks").isin(query=within))
     return with_steps(query, steps)
-
-
-def _fitting(frequencies: str, size: int) -> exp.Select:
-    """SELECT of the numbers of blocks in `tried` that one key allows."""
-    names = [column(name, "tried") for name in ("blocks", "left_out", "alike")]
-    blocks, left, most = names
-    query = exp.select(column("blocks", "tried")).from_(relation("tried"))
-    query.join(relation(frequencies, as_="frequency"), join_type="CROSS", copy=False)
-    query = query.group_by(*(name.copy() for name in names))
-    filled = infix(_least_of(blocks), ">=", blocks * size)
-    few = infix(f.max(column("n", "frequency")), "<=", blocks + most)
-    various = _least_of(most) >= left
-    return query.having(exp.and_(filled, exp.or_(left.eq(0), exp.and_(few, various))), copy=False)
-
-
-def _least_of(most: exp.Expr) -> exp.Expr:
-    """The sum over the values of min(rows with the value, `most`)."""
-    return total(f.least(column("n", "frequency"), most.copy()) * column("values", "frequency"))
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
@@ -148,45 +116,34 @@ def alike(rows: str, keys: int) -> exp.Select:
     return exp.select(f.max(column("n"))).from_(union_all(counts).subquery("counted"))
 
 
-def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Select:
+def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Query:
     """SELECT of key, value, lack: the values that more than one in k of the `count` rows have.
 
     `lack` is the number of rows with other values that must be added for the value to have one in k.
     """
-    by_key: list[exp.Query] = []
-    for index in indexes:
-        value = column(key_name(index))
-        lack = infix(f.count() * k, "-", count)
-        query = exp.select(alias(literal(index), "key"), alias(value, "value"), alias(lack, "lack"))
-        query = query.from_(relation(rows)).group_by(value.copy())
-        by_key.append(query.having(lack > 0))
-    return exp.select(exp.Star()).from_(union_all(by_key).subquery("lacking"))
+    return _by_key("excess", {"rows": rows}, indexes, k=k, count=count)
 
 
-def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp.Select:
+def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp.Query:
     """SELECT of block, key, value: the blocks that have a row with one of these values."""
-    by_key: list[exp.Query] = []
-    for index in indexes:
-        on = exp.and_(column(key_name(index), "keyed").eq(column("value", "excess")), column("key", "excess").eq(index))
-        query = exp.select(column("block", "placed"), column("key", "excess"), column("value", "excess"))
-        query.from_(relation(placed, as_="placed"), copy=False)
-        query.join(relation(keyed, as_="keyed"), on=same("row", "placed", "keyed"), copy=False)
-        by_key.append(query.join(relation(excess, as_="excess"), on=on, copy=False))
-    return exp.select(exp.Star()).from_(union_all(by_key).subquery("holding"))
+    return _by_key("holding", {"placed": placed, "keyed": keyed, "excess": excess}, indexes)
 
 
-def preferred(placed: str, holding: str, draw: str) -> exp.Select:
+def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **values: object) -> exp.Query:
+    """The rows of a file's query for each key."""
+    by_key = (
+        query_file("association", name, tables=tables, names={"key": [key_name(index)]}, index=index, **values)
+        for index in indexes
+    )
+    return exp.select(exp.Star()).from_(union_all(list(by_key)).subquery(name, copy=False), copy=False)
+
+
+def preferred(placed: str, holding: str, draw: str) -> exp.Query:
     """SELECT of block, number: all blocks, numbered from 1; first those with the fewest of these values, then in random
     order.
     """
-    blocks = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
-    counts = exp.select(column("block", "placed"), alias(f.count(column("value", "holding")), "values"))
-    counts.from_(blocks.subquery("placed"), copy=False)
-    counts.join(relation(holding, as_="holding"), on=same("block", "placed", "holding"), join_type="LEFT", copy=False)
-    counts = counts.group_by(column("block", "placed"))
-    drawn = exp.select(exp.Star(), alias(draws(draw), "drawn")).from_(counts.subquery("counted"))
-    number = infix(row_index([], [column("values"), column("drawn")]), "+", 1)
-    return exp.select(column("block"), alias(number, "number")).from_(drawn.subquery("drawn"))
+    tables = {"placed": placed, "holding": holding}
+    return query_file("association", "preferred", tables=tables, draw=draws(draw))
 
 
 def first_blocks(preferred: str, count: int | None) -> exp.Select:
@@ -195,27 +152,12 @@ def first_blocks(preferred: str, count: int | None) -> exp.Select:
     return query if count is None else query.where(column("number") <= count)
 
 
-def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Select:
+def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Query:
     """SELECT of the number of blocks to dissolve, in the order of preference, and of the number of values for which
     they suffice.
 
     A block adds its rows to those left out, of which at most one has the value. So what a value lacks decreases by the
     block's rows, or by k less if the block has the value. No other value begins to lack rows.
     """
-    gains = exp.select(
-        column("key", "excess"), column("value", "excess"), column("lack", "excess"), column("number", "block")
-    )
-    gain = if_(is_null(column("block", "holding")), size, size - k)
-    gains.select(alias(gain, "gain"), copy=False)
-    gains.from_(relation(excess, as_="excess"), copy=False)
-    gains.join(relation(preferred, as_="block"), join_type="CROSS", copy=False)
-    on = exp.and_(same("block", "block", "holding"), *(same(name, "excess", "holding") for name in ("key", "value")))
-    gains.join(relation(holding, as_="holding"), on=on, join_type="LEFT", copy=False)
-    order = order_by(ascending(column("number")))
-    gained = window(
-        f.sum(column("gain")), partition_by=[column("key"), column("value")], order=order, frame=up_to_here()
-    )
-    reached = exp.select(exp.Star(), alias(big(gained), "gained")).from_(gains.subquery("gains"))
-    first = exp.select(alias(f.min(column("number")), "number")).from_(reached.subquery("reached"))
-    first = first.where(column("gained") >= column("lack")).group_by(column("key"), column("value"))
-    return exp.select(f.max(column("number")), f.count()).from_(first.subquery("first"))
+    tables = {"preferred": preferred, "holding": holding, "excess": excess}
+    return query_file("association", "enough", tables=tables, size=size, rest=size - k)

@@ -127,10 +127,10 @@ def _pair(
     )
 
 
-def _count(engine: Engine, query: exp.Select) -> int:
+def _count(engine: Engine, query: exp.Query) -> int:
     return int(engine.rows(exp.select(f.count()).from_(query.subquery("groups")))[0][0])
 
 
-def _number(engine: Engine, query: exp.Select) -> int | None:
+def _number(engine: Engine, query: exp.Query) -> int | None:
     number = engine.rows(query)[0][0]
     return None if number is None else int(number)

@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE "__sqlanon_frequencies_1" AS
 SELECT
   CASE WHEN "value" = 0 THEN 1 ELSE "n" END AS "n",
   CAST(SUM(CASE WHEN "value" = 0 THEN "n" ELSE 1 END) AS BIGINT) AS "values"
-FROM "__sqlanon_counts_1"
+FROM "__sqlanon_counts_1" AS "counts"
 GROUP BY 1;
 
 SELECT MAX("n"), CAST(SUM("values") AS BIGINT) FROM "__sqlanon_frequencies_1";
@@ -19,22 +19,12 @@ WITH "tried" AS (
   CROSS JOIN "__sqlanon_frequencies_1" AS "frequency"
   GROUP BY "tried"."blocks", "tried"."left_out", "tried"."alike"
   HAVING
-    CAST(SUM(
-      CASE
-        WHEN "frequency"."n" IS NULL OR "tried"."blocks" IS NULL THEN NULL
-        ELSE LEAST("frequency"."n", "tried"."blocks")
-      END * "frequency"."values"
-    ) AS BIGINT) >= "tried"."blocks" * 4
+    CAST(SUM(LEAST("frequency"."n", "tried"."blocks") * "frequency"."values") AS BIGINT) >= "tried"."blocks" * 4
     AND (
       "tried"."left_out" = 0
       OR (
         MAX("frequency"."n") <= "tried"."blocks" + "tried"."alike"
-        AND CAST(SUM(
-          CASE
-            WHEN "frequency"."n" IS NULL OR "tried"."alike" IS NULL THEN NULL
-            ELSE LEAST("frequency"."n", "tried"."alike")
-          END * "frequency"."values"
-        ) AS BIGINT) >= "tried"."left_out"
+        AND CAST(SUM(LEAST("frequency"."n", "tried"."alike") * "frequency"."values") AS BIGINT) >= "tried"."left_out"
       )
     )
 )

@@ -8,47 +8,44 @@ WITH "counts" AS (
   GROUP BY "chunk", "value"
 ), "block_count" AS ({block_count}), "starts" AS (
   SELECT
-    *,
-    CAST(SUM("spread") OVER (
-      PARTITION BY "chunk"
-      ORDER BY "value" ASC NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS BIGINT) - "spread" AS "first",
-    CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT) AS "all_spread",
-    CAST((
-      (
-        BIT_XOR("drawn") OVER (PARTITION BY "chunk") % CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT)
-      ) + CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT)
-    ) % CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT) AS BIGINT) AS "turn"
+    "chunk", "value", "before", "blocks", "base", "spread", "first", "all_spread",
+    CAST(("all_drawn" % "all_spread" + "all_spread") % "all_spread" AS BIGINT) AS "turn"
   FROM (
     SELECT
-      "chunk", "value", "before", "blocks", "base", "drawn",
-      CASE
-        WHEN "value" = 0 THEN "n"
-        ELSE CASE WHEN "n" IS NULL OR "blocks" IS NULL THEN NULL ELSE LEAST("n", "blocks") END
-      END AS "spread"
+      *,
+      CAST(SUM("spread") OVER (
+        PARTITION BY "chunk"
+        ORDER BY "value" ASC NULLS LAST
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      ) AS BIGINT) - "spread" AS "first",
+      CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT) AS "all_spread",
+      BIT_XOR("drawn") OVER (PARTITION BY "chunk") AS "all_drawn"
     FROM (
       SELECT
-        *,
-        CAST(SUM("n") OVER (
-          ORDER BY "chunk" ASC NULLS LAST, "value" ASC NULLS LAST
-          ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        ) AS BIGINT) - "n" AS "before"
-      FROM "counts"
-    ) AS "counted"
-    JOIN "block_count" USING ("chunk")
-  ) AS "joined"
+        "chunk", "value", "before", "blocks", "base", "drawn",
+        CASE WHEN "value" = 0 THEN "n" ELSE LEAST("n", "blocks") END AS "spread"
+      FROM (
+        SELECT
+          *,
+          CAST(SUM("n") OVER (
+            ORDER BY "chunk" ASC NULLS LAST, "value" ASC NULLS LAST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+          ) AS BIGINT) - "n" AS "before"
+        FROM "counts"
+      ) AS "counted"
+      JOIN "block_count" USING ("chunk")
+    ) AS "joined"
+  ) AS "summed"
 )
 SELECT
   "part"."row", "part"."draw", "part"."position", "part"."key_0",
-  CASE
-    WHEN ("part"."number" - "start"."before") < "start"."spread"
-    AND (
-      ("start"."first" + ("part"."number" - "start"."before") + "start"."turn") % "start"."all_spread"
-    ) < "start"."blocks" * 4
-    THEN CAST("start"."base" + ((
-      ("start"."first" + ("part"."number" - "start"."before") + "start"."turn") % "start"."all_spread"
-    )) % "start"."blocks" + 1 AS BIGINT)
+  CASE WHEN "rank" < "spread" AND "moved" < "blocks" * 4 THEN CAST("base" + "moved" % "blocks" + 0 + 1 AS BIGINT)
   END AS "block"
-FROM ({part}) AS "part"
-LEFT JOIN "starts" AS "start" ON "part"."chunk" = "start"."chunk" AND "part"."value" = "start"."value";
+FROM (
+  SELECT
+    "part"."row", "part"."draw", "part"."position", "part"."key_0", "start"."spread", "start"."blocks", "start"."base",
+    "part"."number" - "start"."before" AS "rank",
+    ("start"."first" + ("part"."number" - "start"."before") + "start"."turn") % "start"."all_spread" AS "moved"
+  FROM ({part}) AS "part"
+  LEFT JOIN "starts" AS "start" ON "part"."chunk" = "start"."chunk" AND "part"."value" = "start"."value"
+) AS "part";

@@ -13,9 +13,9 @@ CREATE TEMPORARY TABLE "__sqlanon_lacking_1" AS
 SELECT *
 FROM (
   SELECT 0 AS "key", "key_0" AS "value", COUNT(*) * 4 - 5 AS "lack"
-  FROM "__sqlanon_aside_1"
+  FROM "__sqlanon_aside_1" AS "rows"
   GROUP BY "key_0"
-  HAVING (COUNT(*) * 4 - 5) > 0
-) AS "lacking";
+  HAVING COUNT(*) * 4 - 5 > 0
+) AS "excess";
 
 SELECT COUNT(*), MAX("lack") FROM "__sqlanon_lacking_1";

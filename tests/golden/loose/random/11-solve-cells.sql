@@ -3,5 +3,5 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
 SELECT "row", "block"
-FROM "__sqlanon_placed_1"
+FROM "__sqlanon_placed_1" AS "placed"
 ORDER BY "block" ASC NULLS LAST, udf(0) ASC NULLS LAST;

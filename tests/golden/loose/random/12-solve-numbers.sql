@@ -3,7 +3,10 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_1" AS
 SELECT "block"
-FROM (SELECT *, "rowid" - (SELECT MIN("rowid") FROM "__sqlanon_cells_1") AS "number" FROM "__sqlanon_cells_1") AS "cell"
+FROM (
+  SELECT *, "rowid" - (SELECT MIN("rowid") FROM "__sqlanon_cells_1" AS "cells") AS "number"
+  FROM "__sqlanon_cells_1" AS "cells"
+) AS "cell"
 WHERE "number" % 4 = 0
 ORDER BY udf(0) ASC NULLS LAST;
 

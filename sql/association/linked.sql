@@ -1,0 +1,8 @@
+-- The tuples of a fragment's attributes that each group of another is linked to, and how many rows have them.
+--
+-- association: the numbers of the groups of each row, among them those of the two fragments, pair_group and pair_other.
+-- fragment: the table that has the tuples. Returns group_id, n.
+SELECT pair.group_id, count(*) AS n
+FROM (SELECT DISTINCT {association.pair_group} AS group_id, {association.pair_other} AS other_id FROM association) AS pair
+JOIN fragment ON pair.other_id IS NOT DISTINCT FROM {fragment.group}
+GROUP BY pair.group_id, {fragment.attributes}
