@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import inspect
 import json
 import os
@@ -21,6 +22,7 @@ from typer.testing import Result
 
 import sqlanon
 from sqlanon import PrivacyRemark
+from sqlanon.clients.frames.data_files import DataFile
 from sqlanon.clients.terminal.files import commands
 from sqlanon.clients.terminal.files.named_data import data_of
 from sqlanon.clients.terminal.files.proposal import with_options
@@ -268,7 +270,7 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("x*.csv", *_LISTS, "-o", "o"), 2, "no file fits x*.csv", ""),
         (("empty.csv", *_LISTS, "-o", "o"), 2, "empty.csv is empty", "header"),
         (("header.csv", *_LISTS, "-o", "o"), 2, "header.csv has no rows", "row"),
-        (("latin.csv", *_LISTS, "-o", "o"), 2, "latin.csv is not UTF-8 text", "--encoding latin-1"),
+        (("windows.csv", *_LISTS, "-o", "o"), 2, "windows.csv is text in an encoding that is neither", "iconv"),
         (("some.duckdb", *_LISTS, "-o", "o"), 2, "is a DuckDB file with tables", "some.duckdb:t"),
         (("some.duckdb:tt", *_LISTS, "-o", "o"), 2, "no table tt", "did you mean t?"),
         (("some.sqlite", *_LISTS, "-o", "o"), 2, "is a SQLite file", "sqlanon import"),
@@ -297,7 +299,7 @@ def test_requests_that_cannot_be_met(
         f"{age % 5},{age * 17},{'on and on ' * 7}{age % 10},lives with Eva {age * 3 // 4}\n" for age in range(60)
     )
     Path("notes.csv").write_text(f"age,pay,note,told\n{notes}")
-    Path("latin.csv").write_bytes("age,diagnosis\n3,Fi\u00e8vre\n".encode("latin-1"))
+    Path("windows.csv").write_bytes("age,diagnosis\n3,Crohn\u2019s\n".encode("windows-1252"))
     Path("some.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
     Path("book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
     Path("binary.bin").write_bytes(bytes(1000))
@@ -415,6 +417,43 @@ def test_texts_that_mean_a_missing_value(folder: Path) -> None:
     )
     said = summary("people.csv", "--known", "age,town", "--secret", "", "--encoding", "latin-1", "--dry-run")
     assert said["source_rows"] == 30
+
+
+@pytest.mark.parametrize(
+    ("encoding", "read_as"), [("latin-1", "not UTF-8 text, and is read as latin-1"), ("utf-16", "UTF-16 text, and")]
+)
+def test_an_encoding_that_the_bytes_show_needs_no_option(folder: Path, encoding: str, read_as: str) -> None:
+    text = "age,town\n" + "0,Ulm\n1,M\u00fcnchen\n2,Ulm\n0,M\u00fcnchen\n1,Ulm\n2,M\u00fcnchen\n" * 5
+    Path("people.csv").write_bytes(text.encode(encoding))
+    said = summary("people.csv", "--known", "age", "--secret", "town", "--script", "-", "-o", "out.csv")
+    assert f"encoding => '{encoding}'" in said["statements"][0]
+    assert set(pandas.read_csv("out.csv")["town"]) == {"Ulm", "M\u00fcnchen"}
+    assert read_as in said["remarks"][0]
+    assert read_as in json.loads(invoke("profile", "people.csv", "--json").stdout)["read"][0]
+    with pytest.warns(PrivacyRemark, match=read_as):
+        released = sqlanon.anonymize("people.csv", known=["age"], secret=["town"])
+    assert set(released["town"]) == {"Ulm", "M\u00fcnchen"}
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        ("Crohn\u2019s\n".encode("windows-1252"), None),
+        ("M\u00fcnchen\n".encode("latin-1") + "M\u00fcnchen\n".encode(), None),
+        (b"\xfe\xff" + "M\u00fcnchen\n".encode("utf-16-be"), None),
+        ("M\u00fcnchen\n".encode("latin-1"), "latin-1"),
+        ("M\u00fcnchen\n".encode("utf-16-le"), None),
+        ("M\u00fcnchen\n".encode(), None),
+        (b"plain\n", None),
+        (gzip.compress("M\u00fcnchen\n".encode()), None),
+    ],
+)
+def test_no_encoding_is_inferred_from_bytes_that_have_several_or_none(
+    folder: Path, content: bytes, encoding: str | None
+) -> None:
+    Path("town.csv").write_bytes(content)
+    data = DataFile("town.csv", "town", "csv", ("town.csv",)).in_its_encoding()
+    assert dict(data.options).get("encoding") == (f"'{encoding}'" if encoding else None)
 
 
 def test_a_number_that_becomes_a_text_far_below(folder: Path) -> None:

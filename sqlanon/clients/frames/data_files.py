@@ -43,6 +43,18 @@ GLOB = re.compile(r"[*?[]")
 # The options of CSV files, of the command line and of anonymize().
 CSV_OPTIONS = ("null", "encoding", "decimal")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# The encodings of DuckDB's reader besides UTF-8. It reads no UTF-16 text whose first byte is the greater one.
+_LATIN_1, _UTF_16_NAME = "latin-1", "utf-16"
+# Bytes that no letter of Latin-1 has: they occur in windows-1252, whose letters DuckDB does not read, and in UTF-16.
+_NO_LATIN_1 = re.compile(rb"[\x00\x80-\x9f]")
+# Text whose bytes are neither UTF-8 nor, as far as they show, one of the encodings of DuckDB's reader.
+_OTHER = "another"
+_KINDS_OF_TEXT = {
+    _LATIN_1: "not UTF-8 text",
+    _UTF_16_NAME: "UTF-16 text",
+    _OTHER: "text in an encoding that is neither UTF-8 nor Latin-1",
+}
+_COMPRESSED_HEADS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,7 @@ class DataFile:
     'excel' and 'table'. `paths` are the files, or patterns of files, `table` the table of a DuckDB file. `options` are
     those of the reader of a CSV file, and `typed` the words of a command line that ask for them. `read_from` are the
     paths to read, where they are others than those to write. `option_form` is how errors write an option and its value.
+    `encoding_read` says which encoding the text of a CSV file was read in, where nobody named it.
     """
 
     called: str
@@ -64,6 +77,7 @@ class DataFile:
     typed: tuple[str, ...] = ()
     read_from: tuple[str, ...] = field(default=(), repr=False)
     option_form: str = "--{} {}"
+    encoding_read: str | None = None
 
     @property
     def reader(self) -> str:
@@ -121,7 +135,11 @@ class DataFile:
         try:
             data._run(connection)
         except Exception as error:
-            data = self._with_all_rows_looked_at(connection, error)
+            data = self.in_its_encoding()
+            if data is self:
+                data = self._with_all_rows_looked_at(connection, error)
+            else:
+                return data.load(connection)
         if not connection.execute(_COUNT).fetchone()[0]:
             raise UserError(f"{self.called} has no rows", hint="name a file with a header and at least one row")
         return data
@@ -201,13 +219,33 @@ class DataFile:
                 sentences.append(f"{name} is read as true and false, in place of {' and '.join(others[:2])}")
         return sentences
 
-    def no_utf8(self) -> str | None:
-        """The kind of text that a CSV file has where it is not UTF-8; None where it is, and for other files."""
-        return _not_utf8(self.read_from or self.paths) if self.kind == "csv" else None
+    def in_its_encoding(self) -> DataFile:
+        """A CSV file whose encoding nobody named, with the option for Latin-1 or UTF-16 if its text is in that.
 
-    @property
-    def encoding_hint(self) -> str:
-        return f"name its encoding: {self.option('encoding', 'latin-1')}, or utf-16"
+        Returns the data themselves where the text is UTF-8, or in no encoding that its bytes show.
+        """
+        if self.kind != "csv" or "encoding" in dict(self.options):
+            return self
+        kinds = {_encoding(path) for path in self.read_from or self.paths} - {"ascii"}
+        if kinds not in ({_LATIN_1}, {_UTF_16_NAME}):
+            return self
+        encoding = _LATIN_1 if _LATIN_1 in kinds else _UTF_16_NAME
+        said = f"{self.called} is {_KINDS_OF_TEXT[encoding]}, and is read as {encoding}"
+        if encoding == _LATIN_1:
+            said += ": where letters are wrong, save it as UTF-8"
+        return replace(self.with_options(encoding=encoding), encoding_read=said)
+
+    def no_utf8(self) -> UserError | None:
+        """The error for a CSV file whose text is in an encoding that was not named and cannot be inferred."""
+        if self.kind != "csv" or "encoding" in dict(self.options):
+            return None
+        kinds = [_encoding(path) for path in self.read_from or self.paths]
+        if not (others := [kind for kind in kinds if kind in _KINDS_OF_TEXT]):
+            return None
+        hint = f"name its encoding: {self.option('encoding', _LATIN_1)}, or {_UTF_16_NAME}"
+        if others[0] == _OTHER:
+            hint = "save it as UTF-8; if it is from Windows: iconv -f windows-1252 -t utf-8 OLD.csv > NEW.csv"
+        return UserError(f"{self.called} is {_KINDS_OF_TEXT[others[0]]}", hint=hint)
 
     def _unreadable(self, error: Exception) -> SqlanonError:
         """The error for data that DuckDB cannot read, without the values that DuckDB quotes."""
@@ -215,8 +253,8 @@ class DataFile:
             return error
         if type(error).__module__ not in ("duckdb", "_duckdb"):
             raise error
-        if reason := self.no_utf8():
-            return UserError(f"{self.called} is {reason}", hint=self.encoding_hint)
+        if unreadable := self.no_utf8():
+            return unreadable
         known = translated(error)  # type: ignore[arg-type]
         kinds = {"csv": "a CSV file", "parquet": "a Parquet file", "json": "a JSON file", "excel": "an Excel sheet"}
         what = kinds.get(self.kind)
@@ -300,19 +338,34 @@ def first_table(path: str) -> str | None:
     return None
 
 
-def _not_utf8(paths: Sequence[str]) -> str | None:
-    """The kind of text of files of which one is not UTF-8; None where all are, or where a path names no single file."""
-    for path in paths:
-        with suppress(OSError), open(_unescaped(path), "rb") as file:
-            if file.read(2) in _UTF_16:
-                return "UTF-16 text"
-            file.seek(0)
-            for line in file:
-                try:
-                    line.decode("utf-8")
-                except UnicodeDecodeError:
-                    return "not UTF-8 text"
+def _encoding(path: str) -> str | None:
+    """The encoding of a file of text: 'ascii', 'utf-8', 'latin-1', 'utf-16', or _OTHER where its bytes show none.
+
+    Latin-1 is text of which no line with other letters than those of ASCII is UTF-8, and that has no byte without a
+    letter. Returns None for a path that names no single file, and for a compressed one.
+    """
+    with suppress(OSError), open(_unescaped(path), "rb") as file:
+        head = file.read(4)
+        if head.startswith(_COMPRESSED_HEADS):
+            return None
+        if head[:2] in _UTF_16:
+            return _UTF_16_NAME if head.startswith(_UTF_16[0]) else _OTHER
+        file.seek(0)
+        kinds = {
+            "utf-8" if _is_utf8(line) else _OTHER if _NO_LATIN_1.search(line) else _LATIN_1
+            for line in file
+            if not line.isascii()
+        }
+        return (kinds.pop() if len(kinds) == 1 else _OTHER) if kinds else "ascii"
     return None
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def require_excel(engine: Engine, data: DataFile) -> None:

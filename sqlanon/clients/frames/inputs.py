@@ -217,7 +217,7 @@ class FileInput(Input):
         named = GLOB.sub(lambda sign: f"[{sign[0]}]", path) if is_one else path
         self._file = DataFile(path, NAME, kind, (named,), option_form=_OPTION).with_options(
             options.null, options.encoding, options.decimal
-        )
+        ).in_its_encoding()
         self.source = Source(query=f"FROM {self._file.reader}")
 
     def advice(self, stored: StoredAsText | MissingCodes) -> str:
@@ -228,7 +228,8 @@ class FileInput(Input):
 
     def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:
         read = engine.columns(str(self.source.query))
-        return self._file.booleans(engine, [each for each in read if each[0] in columns])
+        said = [self._file.encoding_read] if self._file.encoding_read else []
+        return said + self._file.booleans(engine, [each for each in read if each[0] in columns])
 
     def open(self, engine: Engine) -> None:
         query = str(self.source.query)
@@ -237,8 +238,8 @@ class FileInput(Input):
             self.names = [name for name, _ in engine.columns(query)]
             has_rows = bool(engine.rows(f"{query} LIMIT 1"))
         except EngineError as error:
-            if reason := self._file.no_utf8():
-                raise UserError(f"{self._file.called} is {reason}", hint=self._file.encoding_hint) from None
+            if unreadable := self._file.no_utf8():
+                raise unreadable from None
             hint = "read it with the function for it, as in sqlanon.connect().read_csv(path).df()"
             raise UserError(f"{self._file.called} cannot be read: {error.message}", hint=hint) from None
         if not has_rows:
