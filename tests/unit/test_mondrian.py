@@ -33,6 +33,25 @@ def test_a_region_shows_a_value_or_a_range(con: Connection) -> None:
     assert kinds["zip_low"] == "VARCHAR"
 
 
+@pytest.mark.parametrize("publish", ["range", "ancestor"])
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_NS"])
+def test_timestamps_at_midnight_are_shown_as_dates(con: Connection, kind: str, publish: str) -> None:
+    con.execute(
+        f"CREATE TABLE births AS SELECT CAST(DATE '2020-01-01' + CAST(i AS INTEGER) AS {kind}) AS born, i % 3 AS s FROM range(12) AS n(i)"
+    )
+    con.execute("CREATE POLICY p3 ON births (born QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 6)")
+    create = f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p3 METHOD mondrian(publish => '{publish}')"
+    con.execute(create)
+    shown = "SELECT DISTINCT born FROM r ORDER BY born"
+    assert rows(con, shown) == [("[2020-01-01, 2020-01-06]",), ("[2020-01-07, 2020-01-12]",)]
+    con.execute("UPDATE births SET born = born + INTERVAL 1 HOUR WHERE born > '2020-01-11'")
+    con.execute(create)
+    assert rows(con, shown) == [
+        ("[2020-01-01 00:00:00, 2020-01-06 00:00:00]",),
+        ("[2020-01-07 00:00:00, 2020-01-12 01:00:00]",),
+    ]
+
+
 def test_equal_rows_are_divided_by_relaxed_cuts_only(con: Connection) -> None:
     con.execute("CREATE TABLE skewed AS SELECT CASE WHEN i < 10 THEN 0 ELSE 1 END AS a, i AS s FROM range(12) AS n(i)")
     con.execute("CREATE POLICY p2 ON skewed (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 4)")

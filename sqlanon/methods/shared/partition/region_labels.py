@@ -74,6 +74,8 @@ class Partition:
         return
 
 
+# Types of timestamps without a time zone.
+_WITHOUT_ZONE = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 # As many rows as BIGINT counts, each the greatest DOUBLE, add up to less than 2 ** _SCALE times it.
 _SCALE = 64
 
@@ -237,8 +239,8 @@ def _label(query: exp.Select, partition: Partition, index: int, bound: BoundAttr
     if partition.publish == "ancestor" and levels is not None:
         for end, rank in (("low_of", low_name), ("high_of", high_name)):
             _join_ranked(query, partition, index, end, column(rank(index), "region"))
-        return _ancestor(query, index, bound, levels)
-    return _range(index)
+        return _ancestor(query, index, bound, partition.ranked[index], levels)
+    return _range(index, bound, partition.ranked[index])
 
 
 def _join_ranked(query: exp.Select, partition: Partition, index: int, end: str, rank: exp.Expr, kind: str = "") -> None:
@@ -247,29 +249,33 @@ def _join_ranked(query: exp.Select, partition: Partition, index: int, end: str, 
     query.join(relation(partition.ranked[index], as_=name), on=_rank_is(name, rank), join_type=kind, copy=False)
 
 
-def _range(index: int) -> exp.Expr:
+def _range(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
     """The value, or [least, greatest]; followed by ` or NULL` if NULL is among the values."""
     least, most = f"least_of_{index}", f"most_of_{index}"
-    ends = joined(
-        exp.Literal.string("["),
-        as_text(column("value", least)),
-        exp.Literal.string(", "),
-        as_text(column("value", most)),
-        exp.Literal.string("]"),
-    )
-    label = if_(same(rank_name(0), least, most), as_text(column("value", least)), ends)
+    low, high = (_end(column("value", end), bound, ranked) for end in (least, most))
+    ends = joined(exp.Literal.string("["), low, exp.Literal.string(", "), high, exp.Literal.string("]"))
+    label = if_(same(rank_name(0), least, most), low.copy(), ends)
     with_null = joined(paren(label.copy()), exp.Literal.string(" or NULL"))
     return if_(column(f"with_null_{index}", "known"), with_null, label)
 
 
-def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, levels: str) -> exp.Expr:
+def _end(value: exp.Expr, bound: BoundAttribute, ranked: str) -> exp.Expr:
+    """A value as text: a timestamp as its date where all timestamps of the attribute are midnights."""
+    if bound.type not in _WITHOUT_ZONE:
+        return as_text(value)
+    each = column("value")
+    in_a_day = exp.select(f.bool_or(infix(each, "<>", cast(cast(each.copy(), "DATE"), "TIMESTAMP"))))
+    return if_(in_a_day.from_(relation(ranked)).subquery(), as_text(value), as_text(cast(value.copy(), "DATE")))
+
+
+def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, ranked: str, levels: str) -> exp.Expr:
     """The value, or the label of the lowest node above all values of the region; `*` at the top."""
     name = f"levels_{index}"
     on = identical(column("value", f"low_of_{index}"), column("value", name))
     query.join(relation(levels, as_=name), on=on, join_type="LEFT", copy=False)
     low, high = f"low_of_{index}", f"high_of_{index}"
     return case(
-        (same(rank_name(0), low, high), as_text(column("value", low))),
+        (same(rank_name(0), low, high), _end(column("value", low), bound, ranked)),
         *(
             (same(first_name(level), low, high), as_text(column(level_name(level), name)))
             for level in range(1, bound.height)
