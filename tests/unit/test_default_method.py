@@ -65,7 +65,7 @@ def recorded(con: Connection, name: str = "r") -> tuple[str, str]:
 
 def figures(lines: Sequence[str]) -> dict[str, tuple[float, str]]:
     """The loss and the error, as they are written, of each method."""
-    pattern = r"(.*?): loses ([\d.]+), counts are off by ([^,]*),"
+    pattern = r"(.*?): loses ([\d.]+), counts by up to 4 columns are off by ([^,]*) in the mean,"
     matches = [re.match(pattern, line) for line in lines]
     return {match[1]: (float(match[2]), match[3]) for match in matches if match}
 

@@ -37,7 +37,8 @@ def test_a_region_shows_a_value_or_a_range(con: Connection) -> None:
 @pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_NS"])
 def test_timestamps_at_midnight_are_shown_as_dates(con: Connection, kind: str, publish: str) -> None:
     con.execute(
-        f"CREATE TABLE births AS SELECT CAST(DATE '2020-01-01' + CAST(i AS INTEGER) AS {kind}) AS born, i % 3 AS s FROM range(12) AS n(i)"
+        f"CREATE TABLE births AS SELECT CAST(DATE '2020-01-01' + CAST(i AS INTEGER) AS {kind}) AS born, i % 3 AS s "
+        "FROM range(12) AS n(i)"
     )
     con.execute("CREATE POLICY p3 ON births (born QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 6)")
     create = f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p3 METHOD mondrian(publish => '{publish}')"

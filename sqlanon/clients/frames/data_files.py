@@ -65,7 +65,7 @@ class DataFile:
     'excel' and 'table'. `paths` are the files, or patterns of files, `table` the table of a DuckDB file. `options` are
     those of the reader of a CSV file, and `typed` the words of a command line that ask for them. `read_from` are the
     paths to read, where they are others than those to write. `option_form` is how errors write an option and its value.
-    `encoding_read` says which encoding the text of a CSV file was read in, where nobody named it.
+    `remarks` are sentences about how the data were read.
     """
 
     called: str
@@ -77,7 +77,7 @@ class DataFile:
     typed: tuple[str, ...] = ()
     read_from: tuple[str, ...] = field(default=(), repr=False)
     option_form: str = "--{} {}"
-    encoding_read: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def reader(self) -> str:
@@ -131,15 +131,13 @@ class DataFile:
         Returns the data with the options by which they could be read. Raises UserError where they cannot, or where
         there are no rows.
         """
-        data = self
         try:
-            data._run(connection)
+            data = self._run(connection)
         except Exception as error:
             data = self.in_its_encoding()
-            if data is self:
-                data = self._with_all_rows_looked_at(connection, error)
-            else:
+            if data is not self:
                 return data.load(connection)
+            data = self._with_all_rows_looked_at(connection, error)
         if not connection.execute(_COUNT).fetchone()[0]:
             raise UserError(f"{self.called} has no rows", hint="name a file with a header and at least one row")
         return data
@@ -167,23 +165,24 @@ class DataFile:
         options = "".join(f", {name} => {value}" for name, value in self.options)
         return f"{_READERS[self.kind]}({listed}{options})"
 
-    def _run(self, connection: Any) -> None:
+    def _run(self, connection: Any) -> DataFile:
         if self.kind == STATA:
-            self._run_with_pandas(connection)
-            return
+            return self._run_with_pandas(connection)
         for statement in self._statements(SOURCE, self.read_from or self.paths):
             connection.execute(statement)
+        return self
 
-    def _run_with_pandas(self, connection: Any) -> None:
+    def _run_with_pandas(self, connection: Any) -> DataFile:
         """Makes the table of a file of Stata, with the labels of columns as comments, which PROFILE reads."""
         if len(self.paths) > 1 or GLOB.search(path := _unescaped(self.paths[0])):
             raise UserError(f"{self.called} is more than one file of Stata", hint="name one file")
-        frame, labels = read_stata(path)
+        frame, labels, remarks = read_stata(path)
         connection.register("read_frame", frame)
         connection.execute(f"CREATE TABLE {typed_name(SOURCE)} AS FROM read_frame")
         connection.unregister("read_frame")
         for name, label in labels.items():
             connection.execute(f"COMMENT ON COLUMN {typed_name(SOURCE)}.{name_text(name)} IS {string_text(label)}")
+        return replace(self, remarks=(*self.remarks, *remarks))
 
     def _with_all_rows_looked_at(self, connection: Any, error: Exception) -> DataFile:
         """Reads a CSV file once more, its types told by all of its rows. Raises UserError where that fails, too."""
@@ -192,8 +191,7 @@ class DataFile:
         if self.kind == "csv" and type(error).__name__ in ("ConversionException", "InvalidInputException"):
             data = replace(self, options=(*self.options, ("sample_size", "-1")))
             with suppress(Exception):
-                data._run(connection)
-                return data
+                return data._run(connection)
         raise self._unreadable(error) from error
 
     def booleans(self, engine: Engine, columns: Sequence[Column]) -> list[str]:
@@ -233,7 +231,7 @@ class DataFile:
         said = f"{self.called} is {_KINDS_OF_TEXT[encoding]}, and is read as {encoding}"
         if encoding == _LATIN_1:
             said += ": where letters are wrong, save it as UTF-8"
-        return replace(self.with_options(encoding=encoding), encoding_read=said)
+        return replace(self.with_options(encoding=encoding), remarks=(said,))
 
     def no_utf8(self) -> UserError | None:
         """The error for a CSV file whose text is in an encoding that was not named and cannot be inferred."""

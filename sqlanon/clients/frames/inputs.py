@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
@@ -155,6 +156,28 @@ class PandasInput(_Frame):
         return pandas_result(self._restoring.restored(released.df(), published), release)
 
 
+class StataInput(PandasInput):
+    """A file of Stata, which pandas reads, and reads once more when the release is asked about."""
+
+    def __init__(self, path: str) -> None:
+        frame, _, self._remarks = read_stata(path)
+        super().__init__(frame)
+        self._path = path
+
+    def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:
+        return self._remarks
+
+    def again(self, columns: Collection[str]) -> Callable[[], Mapping[str, Any] | None]:
+        path = self._path
+
+        def frames() -> Mapping[str, Any] | None:
+            with suppress(UserError):
+                return PandasInput(read_stata(path)[0]).frames(columns)
+            return None
+
+        return frames
+
+
 class ArrowInput(_Frame):
     """An Arrow Table."""
 
@@ -215,9 +238,11 @@ class FileInput(Input):
         kind = kind_of(path, path) if is_one else kind_by_name(path) or "csv"
         # Signs of a pattern stand for themselves in the name of a file that is there.
         named = GLOB.sub(lambda sign: f"[{sign[0]}]", path) if is_one else path
-        self._file = DataFile(path, NAME, kind, (named,), option_form=_OPTION).with_options(
-            options.null, options.encoding, options.decimal
-        ).in_its_encoding()
+        self._file = (
+            DataFile(path, NAME, kind, (named,), option_form=_OPTION)
+            .with_options(options.null, options.encoding, options.decimal)
+            .in_its_encoding()
+        )
         self.source = Source(query=f"FROM {self._file.reader}")
 
     def advice(self, stored: StoredAsText | MissingCodes) -> str:
@@ -228,8 +253,7 @@ class FileInput(Input):
 
     def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:
         read = engine.columns(str(self.source.query))
-        said = [self._file.encoding_read] if self._file.encoding_read else []
-        return said + self._file.booleans(engine, [each for each in read if each[0] in columns])
+        return [*self._file.remarks, *self._file.booleans(engine, [each for each in read if each[0] in columns])]
 
     def open(self, engine: Engine) -> None:
         query = str(self.source.query)
@@ -265,7 +289,7 @@ def input_of(data: object, options: CsvOptions) -> Input:
     if isinstance(data, str | PathLike):
         path = os.fsdecode(fspath(data))
         if os.path.isfile(path) and kind_by_name(path) == STATA and options == CsvOptions():
-            return PandasInput(read_stata(path)[0])
+            return StataInput(path)
         return FileInput(path, options)
     if options != CsvOptions():
         raise UserError(

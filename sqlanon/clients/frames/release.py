@@ -19,7 +19,9 @@ from sqlanon.engines.duckdb import DuckDBEngine, rest, wake
 from sqlanon.engines.python_variables import registered_frames
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export.report.markup import Markup, Page, in_notebook, paragraph, table, text
+from sqlanon.release.existing.loaded import load_release
 from sqlanon.release.existing.restored_columns import forget_column
+from sqlanon.release.pipeline.kept_method import error_in_words
 from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.run import run_statement
 
@@ -87,10 +89,18 @@ class FrameRelease:
             frames = self._frames()
             with self._at_work() as engine, registered_frames(self._connection, frames or {}):
                 summary = summary_of(engine, RELEASE, unpublished=self.unpublished, remarks=self.remarks)
+                error = self._error_of_choice(engine) if frames is None else None
             if frames is None and summary.count_error is not None:
-                summary = replace(summary, count_error=replace(summary.count_error, reason=_GONE))
+                reason = _GONE if error is None else f"{_GONE}; {error_in_words(error)}, as the methods were compared"
+                summary = replace(summary, count_error=replace(summary.count_error, reason=reason))
             self._summary = summary
         return self._summary
+
+    def _error_of_choice(self, engine: DuckDBEngine) -> float | None:
+        """The error of counts by which the release's method was chosen; None where the method was named."""
+        comparison = load_release(engine, RELEASE).comparison
+        chosen = (each for each in comparison.contenders if each.why is not None) if comparison else iter(())
+        return next((each.error for each in chosen), None)
 
     def report(self, path: str | PathLike[str] | None = None) -> Page:
         """The report of the release, as a page that a notebook displays; written to the path, where one is given.

@@ -7,21 +7,47 @@ from typing import Any
 from sqlanon.errors import UserError
 
 
-def read_stata(path: str) -> tuple[Any, dict[str, str]]:
-    """The rows of a file of Stata as a pandas frame, and the labels of its columns by their names.
+def read_stata(path: str) -> tuple[Any, dict[str, str], list[str]]:
+    """The rows of a file of Stata as a pandas frame, the labels of its columns by their names, and remarks.
 
-    Raises UserError for a file that pandas cannot read, without the values that pandas names.
+    A remark names a column that keeps its codes, because two of them have the same label. Raises UserError for a file
+    that pandas cannot read, without the values that pandas names.
     """
     import pandas
 
     try:
-        frame = pandas.read_stata(path)
         with pandas.io.stata.StataReader(path) as reader:
             labels = reader.variable_labels()
+        frame, coded = _labelled(path)
     except Exception as error:
-        hint = f"in Python: pandas.read_stata({path!r}, convert_categoricals=False) reads it without labels of values"
+        hint = "is the copy whole? Copy it again, or save it anew in Stata, or export it as CSV"
         raise UserError(f"{path} cannot be read as a Stata file: {type(error).__name__}", hint=hint) from None
-    return with_dates(frame), {name: label for name, label in labels.items() if label}
+    remarks = [f"{name} is read as codes, because two of them have the same label" for name in coded]
+    return with_dates(frame), {name: label for name, label in labels.items() if label}, remarks
+
+
+def _labelled(path: str) -> tuple[Any, list[str]]:
+    """The rows with labels in place of codes, and the columns whose labels pandas refuses, which have their codes."""
+    import pandas
+
+    try:
+        return pandas.read_stata(path), []
+    except ValueError:
+        codes = pandas.read_stata(path, convert_categoricals=False)
+    labelled = _by_halves(path, list(codes.columns))
+    return codes.assign(**labelled), [name for name in codes.columns if name not in labelled]
+
+
+def _by_halves(path: str, names: list[str]) -> dict[str, Any]:
+    """The columns of these names whose labels pandas takes, by halving the names until it does."""
+    import pandas
+
+    try:
+        frame = pandas.read_stata(path, columns=names)
+    except ValueError:
+        middle = len(names) // 2
+        return _by_halves(path, names[:middle]) | _by_halves(path, names[middle:]) if middle else {}
+    return {name: frame[name] for name in names}
 
 
 def with_dates(frame: Any) -> Any:

@@ -14,6 +14,7 @@ from sqlanon.catalog.snapshot import changed_since
 from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.release import Comparison, Contender, Release
 from sqlanon.domain.requests import MethodCall
+from sqlanon.domain.workload import FEW
 from sqlanon.methods.shared.arguments import called
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.release.pipeline.stages import Bound
@@ -110,6 +111,11 @@ def comparison_rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
         yield call_of(contender), _figures(contender, comparison.sampled)
 
 
+def error_in_words(error: float) -> str:
+    """The error of the counts by which methods are compared, which are others than those of a summary."""
+    return f"counts by up to {FEW} columns are off by {per_cent(error)} in the mean"
+
+
 def _figures(contender: Contender, sampled: int | None) -> str:
     chosen = f"chosen: {contender.why}" if contender.why is not None else ""
     if contender.refused is not None:
@@ -118,7 +124,7 @@ def _figures(contender: Contender, sampled: int | None) -> str:
         return chosen
     parts = [f"loses {loss_text(contender.loss)}"]
     if contender.error is not None:
-        parts.append(f"counts are off by {per_cent(contender.error)}")
+        parts.append(error_in_words(contender.error))
     parts.append(f"{counted(contender.suppressed, 'row')} left out" if contender.suppressed else "no row left out")
     of_sample = f" of a sample of {counted(sampled, 'row')}" if sampled is not None else ""
     return "; ".join(filter(None, (", ".join(parts) + of_sample, chosen)))

@@ -101,11 +101,11 @@ def anonymize(
             published = [each for each in types if each[0] in (*columns.known, *columns.secret)]
             forms = forms_of(engine, published)
             remarks = [
-                *([data.encoding_read] if data.encoding_read else []),
                 *forms_in_words(forms),
                 *data.booleans(engine, published),
                 *(_without_sql(remark, forms) for remark in remarks if IS_CODE not in remark),
             ]
+        remarks = [*data.remarks, *remarks]
         summary = summary_of(engine, QualifiedName((data.name,)), unpublished=columns.unpublished, remarks=remarks)
         summary = replace(summary, source=data.called)
         ran = [*data.statements(), *made]
@@ -135,7 +135,7 @@ def profile(
         running = Running(connection, output)
         require_excel(running.engine, data)
         data, said = _reread(connection, running, running.loaded(data))
-        said = [data.encoding_read, *said] if data.encoding_read else said
+        said = [*data.remarks, *said]
         engine = running.engine
         said += data.booleans(engine, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE))))
         # The script names the table after the data, and so its hierarchies.
