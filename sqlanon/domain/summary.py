@@ -25,6 +25,8 @@ _NOT_PROMISED = (
     "a column that others know, and that is not among those that were named as known, may identify people; other data "
     "or other releases about the same people may tell more"
 )
+# Names of columns with codes of places, whose numbers measure nothing.
+CODE_OF_PLACE = re.compile(r"zip|postal|postcode|post_code|plz", re.IGNORECASE)
 _WITHOUT_SECRET = "no column was named as secret, so nothing bounds what may be guessed of one"
 
 
@@ -89,7 +91,8 @@ class ShownColumn:
     def _ranges(self) -> str:
         if self.narrowest is None or self.widest is None or self.median is None:
             return f"{counted(self.labels, 'alphabetical range')}{self._such_as()}"
-        unit = self.unit or ("year" if _OF_YEARS.search(self.name) else "")
+        by_name = "year" if _OF_YEARS.search(self.name) else "code" if CODE_OF_PLACE.search(self.name) else ""
+        unit = self.unit or by_name
         plural = f" {unit}s" if unit else ""
         if self.narrowest == self.widest:
             return f"ranges of {_short(self.widest)}{plural}"

@@ -39,9 +39,10 @@ def brief(con: Connection, policy: str, method: str = "") -> dict[str, str]:
     """The last five rows of EXPLAIN."""
     con.execute(f"CREATE OR REPLACE POLICY p ON {policy}")
     rows = con.execute(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {method}").fetchall()
-    assert [item for _, item, _ in rows[-5:]] == LAST_FIVE
+    last = {item: detail for _, item, detail in rows if item in LAST_FIVE}
+    assert [item for _, item, _ in rows[-len(last) :]] == [item for item in LAST_FIVE if item in last]
     assert not {"fingerprint", "SELECT", "next cheaper"} & set(re.findall(r"next cheaper|\w+", str(rows)))
-    return {item: detail for _, item, detail in rows[-5:]}
+    return last
 
 
 def test_the_last_five_rows_are_the_answer(con: Connection) -> None:
@@ -81,15 +82,15 @@ def test_the_last_five_rows_are_the_answer(con: Connection) -> None:
             "k_anonymity(k => 1)",
             "anatomy(l => 2)",
             "dob, sex, zip: unchanged in t_qi; disease: unchanged, by bucket in t_sensitive",
-            "not known: METHOD anatomy compares no levels",
+            None,
         ),
     ],
 )
 def test_what_becomes_of_columns_by_method(
-    con: Connection, requirement: str, method: str, columns: str, binding: str
+    con: Connection, requirement: str, method: str, columns: str, binding: str | None
 ) -> None:
     said = brief(con, f"{PLAIN} {requirement}", f"METHOD {method}")
-    assert (said["columns"], said["binding requirement"]) == (columns, binding)
+    assert (said["columns"], said.get("binding requirement")) == (columns, binding)
     assert said["rows left out"].startswith("0 of 17")
 
 

@@ -203,6 +203,10 @@ def test_there_are_eight_lines_and_all_of_them_are_in_json(by_region: tuple[Summ
             "ranges of 0.5 to 12,500, median 3.25",
         ),
         (
+            ShownColumn("home_zip", Role.QUASI_IDENTIFIER, "ranges", 3, 2, 40, 12),
+            "ranges of 2 to 40 codes, median 12",
+        ),
+        (
             ShownColumn("x", Role.QUASI_IDENTIFIER, "ranges", 3, example="[Cold,\n Flu]"),
             "3 alphabetical ranges, such as [Cold,\\n Flu]",
         ),

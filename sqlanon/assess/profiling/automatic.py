@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,6 +9,7 @@ from sqlglot import exp
 
 from sqlanon.assess.profiling.sample import sizes
 from sqlanon.domain.policy import HierarchyDefinition
+from sqlanon.domain.summary import CODE_OF_PLACE
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
@@ -37,8 +37,6 @@ from sqlanon.sql.hierarchies.base import functional
 # What to do about values for which no hierarchy can be found.
 WRITTEN = "write one yourself, AS LEVELS (SELECT value, level_1, ...)"
 
-# Codes of places, which are written from the largest area to the smallest: 94141, and EC1A 1BB.
-_CODE_OF_PLACE = re.compile(r"zip|postal|postcode|post_code|plz", re.IGNORECASE)
 _STEPS = (Decimal(1), Decimal(2), Decimal(5))
 _MOST_LEVELS = 4
 # Widths of more digits than these are those of numbers that nobody reads as an interval.
@@ -134,7 +132,8 @@ def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) 
     if column_type == "UUID":
         return _DIGITS_OF_UUID
     is_text = column_type == "VARCHAR"
-    is_of_place = _CODE_OF_PLACE.search(name) is not None
+    # Codes of places are written from the largest area to the smallest: 94141, and EC1A 1BB.
+    is_of_place = CODE_OF_PLACE.search(name) is not None
     if not (is_text or is_of_place):
         return ()
     text = as_text(column(name))

@@ -54,7 +54,8 @@ Reasons = Mapping[str, Sequence[str]]
 def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): what is asked for, remarks, and last the five rows that a reader decides by.
 
-    The five are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order.
+    The five are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order. A method
+    without levels that has to meet several requirements does not know which of them binds, so it has no such row.
     """
     compiled, advised = plan.planned.compiled, plan.planned.advised
     bound, choice = compiled.bound, compiled.choice
@@ -71,7 +72,8 @@ def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "bind", "columns", printable(_columns(compiled))
     yield "solve", _LEFT_OUT, printable(_left_out(compiled, reasons))
     yield "solve", "error", printable(_error(compiled, reasons))
-    yield "explain", _BINDING, printable(_binding(compiled, reasons))
+    if binding := _binding(compiled, reasons):
+        yield "explain", _BINDING, printable(binding)
     yield "advise", "alternative", printable(_alternative(compiled, advised.advice))
 
 
@@ -93,14 +95,12 @@ def _error(compiled: Compiled, reasons: Reasons) -> str:
     return f"{name} {'; '.join(reasons.get(name, [loss_text(choice.loss)]))}"
 
 
-def _binding(compiled: Compiled, reasons: Reasons) -> str:
-    """The requirement that binds: of a method that compares no levels the only one, if there is one."""
+def _binding(compiled: Compiled, reasons: Reasons) -> str | None:
+    """The requirement that binds: of a method that compares no levels the only one, None where there are several."""
     if _BINDING in reasons:
         return "; ".join(reasons[_BINDING])
     requirements = [detail for _, item, detail in required(compiled.bound) if item == "requirement"]
-    if len(requirements) == 1:
-        return f"{requirements[0]}: it is the only one"
-    return f"not known: METHOD {compiled.bound.create.method.name.lower()} compares no levels"
+    return f"{requirements[0]}: it is the only one" if len(requirements) == 1 else None
 
 
 def _alternative(compiled: Compiled, advice: Sequence[str]) -> str:
