@@ -362,13 +362,21 @@ class Reader(Cursor):
         """The error at `token`, by default the next one; `among` are the words it may be a misspelling of."""
         token = token or self.peek()
         near = nearest_phrase(token, among)
-        suggestion = f"did you mean {near}? " if near else ""
-        unquoted = None if near or hint or token is not self.peek() else self._unquoted(what, among)
+        is_meant = near is not None and self._has_words_of(near)
+        unquoted = None if is_meant or hint or token is not self.peek() else self._unquoted(what, among)
+        suggestion = f"did you mean {near}? " if near and not unquoted else ""
         return self._error(
             f"expected {what}, found {actual or described(token)}",
             suggestion + (hint or unquoted or f"a correct form is: {self.form}"),
             token,
         )
+
+    def _has_words_of(self, phrase: str) -> bool:
+        """Whether the next token may be a phrase of one word, or begin or continue one of several words."""
+        first, *others = phrase.split()
+        if not others or nearest_phrase(self.peek(), (first,)) is None:
+            return True
+        return nearest_phrase(self.peek(1), others) is not None
 
     def _unquoted(self, what: str, among: Sequence[str]) -> str | None:
         """The hint that the name before the next token, which was not expected, goes on in it; None where it does not.

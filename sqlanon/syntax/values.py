@@ -12,6 +12,7 @@ from sqlanon.syntax.reader import Reader
 
 # No number that means anything has an exponent beyond it.
 _MOST_ZEROS = 400
+_FRACTION = "write a decimal, which is compared exactly: two thirds are at most 0.667, and at least 0.666"
 
 
 def value(reader: Reader) -> Value:
@@ -104,6 +105,10 @@ def number(reader: Reader) -> int | Decimal:
     except (ValueError, ArithmeticError):
         raise _no_number(reader, token.text) from None
     reader.take()
+    if reader.sees_symbol("/") and reader.peek(1).kind is Kind.NUMBER:
+        # The writer knows whether to round up or down: a greater threshold is easier to meet in one model, and harder in
+        # another.
+        raise reader.expected("a number", actual="a fraction", hint=_FRACTION)
     return plain_number(Decimal(converted).scaleb(-2)) if reader.accept_symbol("%") else converted
 
 

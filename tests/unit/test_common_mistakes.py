@@ -281,6 +281,11 @@ def test_a_file_without_quotes(con: Connection, tmp_path: Path, monkeypatch: pyt
         ("CREATE POLICY q ON pay (born (in year) SENSITIVE)", 'in it needs quotes: "born (in year)"'),
         ("CHECK pay (born (year))", 'in it needs quotes: "born (year)"'),
         ("CHECK pay (birth year)", 'needs quotes: "birth year"'),
+        ("CREATE ANONYMIZED TABLE q FROM pay (born) SENSITIVE Post Code", 'needs quotes: "Post Code"'),
+        ("CREATE ANONYMIZED TABLE q FROM pay (born) SENSITIVE Post Code REQUIRE k_anonymity(4)", '"Post Code"'),
+        ("CREATE ANONYMIZED TABLE q FROM pay (born) SENSITIVE bats CHOSE METHOD", "did you mean CHOOSE METHOD?"),
+        ("CREATE ANONYMIZED TABLE q FROM pay (born) SENSITIVE bats REQIRE k_anonymity(4)", "did you mean REQUIRE?"),
+        ("CREATE ANONYMIZED TABLE q FROM pay (born) REQUIRE t_closeness(t => 2/3)", "two thirds are at most 0.667"),
         ("CREATE ANONYMIZED TABLE q (born) FROM pay", "a correct form is"),
     ],
 )
