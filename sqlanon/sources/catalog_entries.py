@@ -31,11 +31,16 @@ _Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
 Entry = tuple[str, QualifiedName]
 
 _TEMPORARY: Namespace = ("temp", "main")
+# A full name as DuckDB spells it means one relation. To look for it alone takes a quarter of the time.
+_QUERIES = ("find_table", "find_relation")
 
 
-def find_relation(engine: Engine, name: QualifiedName) -> Entry | None:
-    """The kind ('table' or 'view') and the full name of a relation, as DuckDB would find it."""
-    return _relation_named(engine, engine.rows, name)
+def find_relation(engine: Engine, name: QualifiedName, *, is_new: bool = False) -> Entry | None:
+    """The kind ('table' or 'view') and the full name of a relation, as DuckDB would find it.
+
+    With `is_new` no relation is expected, and the query that finds a table by its spelling alone is left out.
+    """
+    return _relation_named(engine, engine.rows, name, ("find_relation",) if is_new else _QUERIES)
 
 
 def find_source(engine: Engine, name: QualifiedName) -> Entry | None:
@@ -69,32 +74,33 @@ def source_entry(engine: Engine, source: Source) -> Entry | None:
     return find_entry(engine, entry)
 
 
-def _relation_named(engine: Engine, rows: _Rows, name: QualifiedName) -> Entry | None:
+def _relation_named(
+    engine: Engine, rows: _Rows, name: QualifiedName, queries: Sequence[str] = _QUERIES
+) -> Entry | None:
+    first = partial(_first, rows, queries)
     table, schema, database = (*reversed(name.parts), None, None)[:3]
     if len(name.parts) < 3:
         now = session(engine)
         namespaces = search_path(now.database, now.search_path)
         if len(namespaces) > 1:
-            return _along(rows, name, [_TEMPORARY, *namespaces, (now.database, "main")])
+            return _along(first, name, [_TEMPORARY, *namespaces, (now.database, "main")])
     if len(name.parts) == 2:
         # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
-        return _first(rows, table, schema, None) or _first(rows, table, None, schema)
-    return _first(rows, table, schema, database)
+        return first(table, schema, None) or first(table, None, schema)
+    return first(table, schema, database)
 
 
-def _along(rows: _Rows, name: QualifiedName, namespaces: Sequence[Namespace]) -> Entry | None:
+def _along(first: Callable[..., Entry | None], name: QualifiedName, namespaces: Sequence[Namespace]) -> Entry | None:
     """The relation of a name without its database, looked up in several databases and schemas one after the other."""
     *schema, table = name.parts
     for database, known in namespaces:
-        if (not schema or fold(schema[0]) == fold(known)) and (entry := _first(rows, table, known, database)):
+        if (not schema or fold(schema[0]) == fold(known)) and (entry := first(table, known, database)):
             return entry
-    return _first(rows, table, schema[0], None) or _first(rows, table, None, schema[0]) if schema else None
+    return first(table, schema[0], None) or first(table, None, schema[0]) if schema else None
 
 
-def _first(rows: _Rows, *parts: str | None) -> Entry | None:
-    # A full name as DuckDB spells it means one relation. To look for it alone takes a quarter of the time.
-    queries = ("find_table", "find_relation") if None not in parts else ("find_relation",)
-    for query in queries:
+def _first(rows: _Rows, queries: Sequence[str], *parts: str | None) -> Entry | None:
+    for query in queries if None not in parts else queries[-1:]:
         for _, _, kind, database, schema, name in sorted(rows(sql_file("statements", query), parts)):
             return str(kind), QualifiedName((database, schema, name))
     return None

@@ -21,7 +21,7 @@ def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName
 def require_free(engine: Engine, release: QualifiedName, tables: Sequence[str]) -> None:
     """Raises UserError where a table of the release would have the name of another."""
     for name in (fragment_name(release, table) for table in tables):
-        existing = find_relation(engine, own_object(engine, name))
+        existing = find_relation(engine, own_object(engine, name), is_new=True)
         if existing is not None:
             raise UserError(
                 f"the release {release} publishes a table {name}, and there is a {existing[0]} of that name",

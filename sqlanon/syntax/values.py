@@ -106,8 +106,7 @@ def number(reader: Reader) -> int | Decimal:
         raise _no_number(reader, token.text) from None
     reader.take()
     if reader.sees_symbol("/") and reader.peek(1).kind is Kind.NUMBER:
-        # The writer knows whether to round up or down: a greater threshold is easier to meet in one model, and harder in
-        # another.
+        # The writer knows whether to round up or down: in some models a greater threshold is harder to meet.
         raise reader.expected("a number", actual="a fraction", hint=_FRACTION)
     return plain_number(Decimal(converted).scaleb(-2)) if reader.accept_symbol("%") else converted
 

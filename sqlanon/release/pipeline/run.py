@@ -42,7 +42,7 @@ def make_room(requested: Requested) -> Requested | None:
     """
     engine, create = requested.engine, requested.create
     target = qualified(engine, create.name)
-    standing_object = find_relation(engine, own_object(engine, target))
+    standing_object = find_relation(engine, own_object(engine, target), is_new=not create.or_replace)
     known = releases.find(engine, target)
     standing_release = next((made for made in known.published if made.name == known.name), None) if known else None
     if standing_object and (
