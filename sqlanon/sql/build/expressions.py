@@ -34,7 +34,7 @@ _OPERATORS: dict[str, type[exp.Binary]] = {
 
 
 def infix(left: exp.Expr, operator: str, right: Any) -> exp.Binary:
-    """Two operands with an operator between them, and no parentheses.
+    """Joins two operands by an operator, without parentheses.
 
     The operators of sqlglot, such as `a + b`, copy their operands and put those in parentheses that are operations.
     """
@@ -60,7 +60,7 @@ def is_not_null(value: exp.Expr) -> exp.Not:
 
 
 def not_(condition: exp.Expr) -> exp.Not:
-    """Whether a condition is false; the parentheses of an AND or OR are the caller's."""
+    """Negates a condition; the caller puts an AND or OR in parentheses."""
     return exp.Not(this=condition)
 
 
@@ -70,18 +70,18 @@ def exists(query: exp.Query) -> exp.Exists:
 
 
 def if_(condition: exp.Expr, value: Any, otherwise: Any = None) -> exp.Case:
-    """The value where the condition is true, else the other one: NULL if there is none."""
+    """Returns CASE WHEN condition THEN value ELSE otherwise END; NULL without `otherwise`."""
     return case((condition, value), otherwise=otherwise)
 
 
 def case(*branches: tuple[exp.Expr, Any], otherwise: Any = None) -> exp.Case:
-    """The value of the first branch whose condition is true, else the other one: NULL if there is none."""
+    """Returns CASE with several branches (condition, value); NULL without `otherwise`."""
     ifs = [exp.If(this=condition, true=exp.convert(value)) for condition, value in branches]
     return exp.Case(ifs=ifs, default=None if otherwise is None else exp.convert(otherwise))
 
 
 def data_type(kind: str | exp.DataType) -> exp.DataType:
-    """A type of DuckDB's by its name, a tree of its own."""
+    """Returns a new tree of a DuckDB type."""
     if not isinstance(kind, str):
         return kind
     known = _data_type(kind)
@@ -99,17 +99,17 @@ def _data_type(name: str) -> exp.DataType:
 
 
 def cast(value: exp.Expr, kind: str | exp.DataType) -> exp.Cast:
-    """The value as a type of DuckDB's."""
+    """Casts a value to a DuckDB type."""
     return exp.Cast(this=value, to=data_type(kind))
 
 
 def try_cast(value: exp.Expr, kind: str | exp.DataType) -> exp.TryCast:
-    """The value as a type of DuckDB's, or NULL where it is none of that type."""
+    """Casts a value to a DuckDB type; NULL for a value that does not fit."""
     return exp.TryCast(this=value, to=data_type(kind))
 
 
 def as_text(value: exp.Expr) -> exp.Cast:
-    """The value as VARCHAR."""
+    """Casts a value to VARCHAR."""
     return exp.Cast(this=value, to=data_type("VARCHAR"))
 
 
@@ -119,12 +119,12 @@ def window(
     order: exp.Order | None = None,
     frame: exp.WindowSpec | None = None,
 ) -> exp.Window:
-    """A function OVER the rows that are alike in `partition_by`, in an order, within a frame."""
+    """Returns a function OVER (PARTITION BY ... ORDER BY ... frame)."""
     return exp.Window(this=function, partition_by=list(partition_by) if partition_by else None, order=order, spec=frame)
 
 
 def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
-    """An aggregate of those rows alone for which the condition is true."""
+    """Returns an aggregate with FILTER (WHERE condition)."""
     return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
 
 
@@ -133,43 +133,43 @@ def order_by(*keys: exp.Expr) -> exp.Order:
 
 
 def ascending(value: exp.Expr) -> exp.Ordered:
-    """A sort key, from the least value up; NULLs last."""
+    """Returns an ascending sort key, NULLs last."""
     return exp.Ordered(this=value, nulls_first=False)
 
 
 def descending(value: exp.Expr) -> exp.Ordered:
-    """A sort key, from the greatest value down; NULLs last."""
+    """Returns a descending sort key, NULLs last."""
     return exp.Ordered(this=value, desc=True, nulls_first=False)
 
 
 def big(tree: exp.Expr) -> exp.Expr:
-    """The value as BIGINT."""
+    """Casts a value to BIGINT."""
     return exp.Cast(this=tree, to=data_type("BIGINT"))
 
 
 def huge(tree: exp.Expr) -> exp.Expr:
-    """The value as HUGEINT."""
+    """Casts a value to HUGEINT."""
     return exp.Cast(this=tree, to=data_type("HUGEINT"))
 
 
 def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
-    """A number from 0 for each combination of values in the rows of a query, NULL being a value."""
+    """Returns dense_rank() - 1 over some values: equal combinations share a number; NULL is a value."""
     order = [part for value in values for part in (ascending(is_null(value.copy())), ascending(value.copy()))]
     return big(window(f.dense_rank(), order=order_by(*order)) - literal(1))
 
 
 def in_utc(name: str, kind: str, of: str | None = None) -> exp.Expr:
-    """A column of a type, which is a moment of UTC where it has a time zone: the session's own changes nothing then."""
+    """Returns a column; a TIMESTAMP WITH TIME ZONE is converted to UTC, so that the session's zone has no effect."""
     return f.call("timezone", "UTC", column(name, of)) if kind == "TIMESTAMP WITH TIME ZONE" else column(name, of)
 
 
 def integer(tree: exp.Expr) -> exp.Expr:
-    """The value as INTEGER."""
+    """Casts a value to INTEGER."""
     return exp.Cast(this=tree, to=data_type("INTEGER"))
 
 
 def real(number: float) -> exp.Expr:
-    """A number as DOUBLE, to its last digit."""
+    """Returns a float as a DOUBLE literal with all its digits."""
     return exp.Cast(this=exp.Literal.number(repr(number)), to=data_type("DOUBLE"))
 
 
@@ -182,12 +182,12 @@ def or_zero(tree: exp.Expr) -> exp.Expr:
 
 
 def total(part: exp.Expr) -> exp.Expr:
-    """The sum over a group, as BIGINT."""
+    """Returns sum(part) as BIGINT."""
     return big(exp.Sum(this=part))
 
 
 def added(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """One or more parts, added up."""
+    """Returns the sum of one or more expressions."""
     query = parts[0]
     for part in parts[1:]:
         query = exp.Add(this=query, expression=part)
@@ -195,17 +195,17 @@ def added(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def same(name: str, first: str, second: str) -> exp.Expr:
-    """Whether two relations have the same value in a column."""
+    """Returns first.name = second.name."""
     return exp.EQ(this=column(name, first), expression=column(name, second))
 
 
 def digest(values: Sequence[exp.Expr]) -> exp.Expr:
-    """64 bits of a tuple of values: equal tuples have equal ones."""
+    """Returns a digest of 64 bits of a tuple of values; equal tuples have equal digests."""
     return exp.Anonymous(this="hash", expressions=list(values))
 
 
 def joined(*parts: exp.Expr) -> exp.Expr:
-    """One or more texts, one behind the other."""
+    """Concatenates one or more texts."""
     text = parts[0]
     for part in parts[1:]:
         text = exp.DPipe(this=text, expression=part, safe=False)
@@ -213,7 +213,7 @@ def joined(*parts: exp.Expr) -> exp.Expr:
 
 
 def entry(name: str, value: exp.Expr) -> exp.PropertyEQ:
-    """A value under its name, in a struct or among the arguments of a call."""
+    """Returns name := value, for a struct or the arguments of a call."""
     return exp.PropertyEQ(this=identifier(name), expression=value)
 
 
@@ -224,17 +224,17 @@ def named(table: _Relation, name: str) -> _Relation:
 
 
 def row_alias(name: str, columns: Sequence[str]) -> exp.TableAlias:
-    """A name for rows and one for each of their columns."""
+    """Returns an alias for a relation and its columns, name(column, ...)."""
     return exp.TableAlias(this=identifier(name), columns=[identifier(column_name) for column_name in columns])
 
 
 def into(table: exp.Table, columns: Sequence[str]) -> exp.Schema:
-    """The columns of a table that rows are inserted into."""
+    """Returns the target of an INSERT: a table and its columns."""
     return exp.Schema(this=table, expressions=[identifier(name) for name in columns])
 
 
 def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.Insert:
-    """INSERT INTO a table, or into some of its columns, the rows of a query."""
+    """Returns INSERT INTO a table, or into some of its columns, of a query's rows."""
     return exp.Insert(this=target, expression=rows)
 
 
@@ -247,12 +247,12 @@ def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Qu
 
 
 def whole_partition() -> exp.WindowSpec:
-    """The frame of all rows of a partition, where a window has an order too."""
+    """Returns the frame of all rows of a partition, for a window with an order."""
     return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING")
 
 
 def up_to_here() -> exp.WindowSpec:
-    """The frame of a running sum: the rows up to this one."""
+    """Returns the frame of a running sum: all rows up to the current one."""
     return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
 
 
@@ -269,7 +269,7 @@ _BINARY, _ROW, _EXTRACT = "binary", "row", "struct_extract"
 
 
 def by_bytes(value: exp.Expr) -> exp.Expr:
-    """A value as text that is compared by its bytes."""
+    """Casts a value to text with the binary collation."""
     text = as_text(value)
     return exp.Collate(this=text, expression=identifier(_BINARY))
 
@@ -282,13 +282,13 @@ def without_collation(text: exp.Expr) -> exp.Expr:
 
 
 def text_by_bytes(tree: exp.Expr) -> exp.Expr | None:
-    """The text that `by_bytes` has given a collation; None of any other tree."""
+    """Returns the argument of `by_bytes`; None for any other tree."""
     is_binary = isinstance(tree, exp.Collate) and tree.expression.name == _BINARY
     return tree.this if is_binary else None
 
 
 def text_without_collation(tree: exp.Expr) -> exp.Expr | None:
-    """The text from which `without_collation` has taken its collation; None of any other tree."""
+    """Returns the argument of `without_collation`; None for any other tree."""
     if not (isinstance(tree, exp.Anonymous) and tree.name == _EXTRACT and isinstance(tree.expressions[0], exp.Cast)):
         return None
     row = tree.expressions[0].this

@@ -18,17 +18,17 @@ def repeat(text: exp.Expr, times: exp.Expr) -> exp.Repeat:
 
 
 def call(name: str, *arguments: Any) -> exp.Anonymous:
-    """A call of a function that sqlglot need not know, written as it is."""
+    """Calls a function by its name as written, whether sqlglot knows it or not."""
     return exp.Anonymous(this=name, expressions=[exp.convert(argument) for argument in arguments])
 
 
 def built_in(name: str, *arguments: Any) -> exp.Dot:
-    """A call of DuckDB's own function of this name, which no macro can replace."""
+    """Calls DuckDB's own function by its full name, which no macro can replace."""
     return exp.Dot.build([identifier("system"), identifier("main"), call(name, *arguments)])
 
 
 def count(value: exp.Expr | None = None) -> exp.Count:
-    """The number of rows, or of those in which a value is not NULL."""
+    """Counts rows, or the rows in which a value is not NULL."""
     return exp.Count(this=exp.Star() if value is None else value)
 
 
@@ -59,12 +59,12 @@ def approx_count_distinct(value: exp.Expr) -> exp.ApproxDistinct:
 
 
 def bit_or(bits: exp.Expr) -> exp.BitwiseOrAgg:
-    """The bits that are set in any row."""
+    """Aggregates bits by OR."""
     return exp.BitwiseOrAgg(this=bits)
 
 
 def string_agg(text: exp.Expr, separator: exp.Expr, order: exp.Order) -> exp.Expr:
-    """A group's texts as one, in an order, with a separator between them."""
+    """Concatenates the texts of a group, in an order, with a separator."""
     return call("string_agg", text, exp.Order(this=separator, expressions=order.expressions))
 
 
@@ -136,12 +136,12 @@ def nullif(value: exp.Expr, other: Any) -> exp.Nullif:
 
 
 def least(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.Least:
-    """The least of the values, or NULL if one of them is: with `ignore_nulls`, of those that are not NULL."""
+    """Returns the smallest value; NULL if any value is NULL, unless `ignore_nulls`."""
     return exp.Least(this=value, expressions=[exp.convert(other) for other in others], ignore_nulls=ignore_nulls)
 
 
 def greatest(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.Greatest:
-    """The greatest of the values, or NULL if one of them is: with `ignore_nulls`, of those that are not NULL."""
+    """Returns the largest value; NULL if any value is NULL, unless `ignore_nulls`."""
     return exp.Greatest(this=value, expressions=[exp.convert(other) for other in others], ignore_nulls=ignore_nulls)
 
 
@@ -151,5 +151,5 @@ def try_(value: exp.Expr) -> exp.Try:
 
 
 def unnest(values: exp.Expr) -> exp.Explode:
-    """A row for each element of a list."""
+    """Expands a list into rows."""
     return exp.Explode(this=values)

@@ -1,4 +1,4 @@
-"""Trees to text: identifiers always quoted, every order said in full, and an error instead of a guess."""
+"""Renders trees as text: identifiers quoted, sort orders explicit, and an error for a part that a dialect lacks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _sort_key(key: exp.Expr) -> exp.Ordered:
 
 
 class RepeatedQuery(str):
-    """The text of a query that is run again and again, with other parameters: an engine may keep what it parsed.
+    """Text of a query that runs repeatedly with other parameters; an engine may cache its parsed form.
 
     For SQL of sqlanon's own alone: what a text of the user's means may depend on the settings of the moment.
     """
@@ -95,13 +95,13 @@ class RepeatedQuery(str):
 
 
 class InstalledScript(str):
-    """The text of a script that is run once in each new database, which an engine may keep as it parsed it."""
+    """Text of a script that runs once in each new database; an engine may cache its parsed form."""
 
     __slots__ = ()
 
 
 def repeated(tree: exp.Expr) -> RepeatedQuery:
-    """The text of a tree that is run again and again."""
+    """Renders a tree as a RepeatedQuery."""
     return RepeatedQuery(to_sql(tree))
 
 
@@ -123,12 +123,12 @@ def secure_view(name: QualifiedName, body: str) -> str:
 
 
 def view_over(name: QualifiedName, query: str, *, temporary: bool = False) -> str:
-    """CREATE VIEW over a query of the user's, whose text stays as it was written: sqlglot need not understand it."""
+    """Returns CREATE VIEW over a user's query, whose text stays unchanged, since sqlglot may not understand it."""
     return ("CREATE TEMPORARY VIEW " if temporary else "CREATE VIEW ") + to_sql(relation(name)) + " AS " + query
 
 
 def over_rows(name: str, rows: str, query: str) -> str:
-    """A query that reads the rows of a query of the user's by a name; the user's text stays as it was written."""
+    """Returns a query over the rows of a user's query, which it calls `name`; the user's text stays unchanged."""
     return "WITH " + to_sql(identifier(name)) + " AS (" + rows + "\n) " + query
 
 

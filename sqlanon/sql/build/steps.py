@@ -1,4 +1,4 @@
-"""Named queries, each of which those after it can read."""
+"""Builds WITH lists: named queries, each of which later ones can read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RECURSIVE = ("rounds", "known_set")
 
 
 def with_steps(query: _Query, steps: Sequence[Step]) -> _Query:
-    """The query with the steps before it; rounds of a guard and sets of what is known may read themselves."""
+    """Prepends steps to a query as WITH; a step may be recursive."""
     for name, step in steps:
         query.with_(identifier(name), as_=step, materialized=name.startswith(COMPUTED_ONCE) or None, copy=False)
     if any(cte.alias.startswith(_RECURSIVE) for cte in query.ctes):
@@ -32,7 +32,7 @@ def with_steps(query: _Query, steps: Sequence[Step]) -> _Query:
 
 
 def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
-    """Takes groupings that occur more than once out of the query, which then reads the steps that are returned.
+    """Extracts groupings that occur repeatedly in a query as steps, which it returns; the query then reads these.
 
     Only those that read nothing but the steps in `known` can stand beside these: other names may mean something
     else there.
@@ -67,7 +67,7 @@ def select(
     having: exp.Expr | None = None,
     distinct: bool = False,
 ) -> exp.Select:
-    """The outputs of a relation and those joined with it, where all conditions hold."""
+    """Returns a SELECT of outputs from a relation and its joins, under all conditions."""
     query = exp.Select(expressions=list(outputs), from_=exp.From(this=of))
     if joins:
         query.set("joins", list(joins))

@@ -58,7 +58,7 @@ class Field:
 
 
 def bits_for(count: int) -> int:
-    """The bits that tell `count` siblings apart; an only child needs none."""
+    """Returns the number of bits that distinguish `count` siblings; 0 for an only child."""
     return max(count - 1, 0).bit_length()
 
 
@@ -126,12 +126,12 @@ Codes = exp.Table | exp.Subquery
 
 
 def rank_name(level: int) -> str:
-    """The column with a node's number among its siblings."""
+    """Returns the name of the column with a node's number among its siblings."""
     return f"rank_{level}"
 
 
 def leaves_name(level: int) -> str:
-    """The column with the number of leaves below a value's ancestor at this level."""
+    """Returns the name of the column with the number of leaves below a value's ancestor at a level."""
     return f"leaves_{level}"
 
 
@@ -172,7 +172,7 @@ def tree(
     values_with_labels = values.subquery("generalized", copy=False)
 
     def path(level: int) -> list[exp.Expr]:
-        """The labels from this level up: they name a node even if two nodes share a label."""
+        """Returns the labels from a level up, which identify a node even if nodes share a label."""
         return [column(level_name(i)) for i in range(level, bound.height)]
 
     rows = exp.select(column("value"), column("n"), alias(if_(leaf, 1, 0), "leaf"), *listed_here, *path(1))
@@ -199,7 +199,7 @@ def tree(
 
 
 def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
-    """The values that occur with their numbers of rows, and with 0 those that only the public table has."""
+    """Returns value and n: the source's values with their numbers of rows, and the public table's others with 0."""
     occurring = (
         exp.select(alias(value, "value"), alias(f.count(), "n"))
         .from_(source, copy=False)
@@ -213,7 +213,7 @@ def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> e
 
 
 def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:
-    """A row about each tree: its number, and lists of the figures of `tree_summary`, in its order."""
+    """Returns one row a tree: its number, and the figures of `tree_summary` as lists."""
     each: list[exp.Query] = []
     for number, (bound, table) in enumerate(trees):
         summary = tree_summary(bound, relation(table))
@@ -249,7 +249,7 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
 
 
 def _code(fields: Sequence[Field], word: int) -> exp.Expr:
-    """A value's part of one key word, from its ranks."""
+    """Returns a value's bits in one word of the key, from its ranks."""
     parts: list[exp.Expr] = [
         infix(column(rank_name(level)), "<<", literal(field.shift))
         for level, field in enumerate(fields)
@@ -263,7 +263,7 @@ def _words(fields: Sequence[Field]) -> list[int]:
 
 
 def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
-    """A value's part of each key word that has bits of its attribute; None for an attribute without any."""
+    """Returns a value's bits in each word of the key; None for an attribute without bits."""
     parts = [alias(_code(fields, word), key_name(word)) for word in _words(fields)]
     return exp.select(column("value"), *parts).from_(tree, copy=False) if parts else None
 
@@ -390,7 +390,7 @@ def _keyed(
     words: int,
     others: Sequence[exp.Alias],
 ) -> exp.Select:
-    """The rows of a source joined to the codes of their values, and counted by key."""
+    """Joins the rows of a source to the codes of their values, and counts them by key."""
     parts: list[list[exp.Expr]] = [[] for _ in range(words)]
     joins: list[tuple[exp.Expr, exp.Expr]] = []
     for index, (value, fields, table) in enumerate(coded):
@@ -418,7 +418,7 @@ def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def respondents(entity: exp.Expr, *, distinct: bool = True) -> exp.Expr:
-    """The respondents that a group has at the least: its different values of `entity`, or one where all are NULL.
+    """Counts the respondents that a group certainly has: distinct values of `entity`, or 1 if all are NULL.
 
     A row without a respondent may be of somebody who is counted already. If not `distinct`, each value is in the group
     once.
@@ -429,7 +429,7 @@ def respondents(entity: exp.Expr, *, distinct: bool = True) -> exp.Expr:
 
 
 def carried_code(layout: KeyLayout, indexes: Sequence[int], of: str | None = None) -> exp.Expr:
-    """One number for the values of the carried columns at these indexes; for a single column, its code."""
+    """Combines the codes of some carried columns into one number; a single column keeps its code."""
     parts: list[exp.Expr] = []
     offset = 0
     for index in indexes:
@@ -483,7 +483,7 @@ def _same_code(fields: Sequence[Field], of: str) -> list[exp.Expr]:
 
 
 def _masks(fields: Sequence[Field]) -> dict[int, int]:
-    """The bits of these fields by the word that they are in."""
+    """Returns the mask of some fields in each word that has them."""
     masks: dict[int, int] = {}
     for field in fields:
         if field.bits:

@@ -1,4 +1,4 @@
-"""The generalizations of an attribute's distinct values, a column for each level."""
+"""Labels of an attribute's distinct values, one column for each level."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def level_name(level: int) -> str:
 
 
 def published_value(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
-    """The column's value in the type that may be published, ENUMs replaced by text."""
+    """Returns the column in the type that is published: an ENUM as text, another type as it is."""
     value = column(bound.column, of)
     if bound.type == bound.published_type:
         return value
@@ -118,7 +118,7 @@ def occurring_values(bound: BoundAttribute, source: QualifiedName) -> exp.Select
 
 
 def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
-    """The values that a stored hierarchy lists under several texts, such as 1 and 01 for a number."""
+    """Returns the values that a stored hierarchy lists under several texts, such as 1 and 01 for a number."""
     value = _in_type(bound)
     return (
         exp.select(as_text(value))
@@ -165,7 +165,7 @@ def same_token(bound: BoundAttribute, table: str) -> exp.Expr:
 
 
 def moved_date(bound: BoundAttribute, table: str) -> exp.Expr:
-    """A date of `source` moved by the days of a token: infinity stays, and a date that its type lacks is NULL."""
+    """Returns a date of `source` shifted by the days of a token: infinity stays, a date beyond the type is NULL."""
     date = column(bound.column, "source")
     days = f.call("to_days", cast(column("token", table), "INTEGER"))
     moved = f.try_(cast(paren(date + days), bound.type))
@@ -173,12 +173,12 @@ def moved_date(bound: BoundAttribute, table: str) -> exp.Expr:
 
 
 def keyless_mask(mask: Mask, text: exp.Expr) -> exp.Expr:
-    """A text under a mask that needs no key; NULL for NULL."""
+    """Returns a text masked without a key; NULL for NULL."""
     return _MASKED[mask.name](mask, text)
 
 
 def _partial(mask: Mask, text: exp.Expr) -> exp.Expr:
-    """The first and the last characters, with a star for each other one; all stars for a text that has no others."""
+    """Keeps the first and the last characters, with a star for each other one; a text without others is all stars."""
     first, last, star = mask.argument("first"), mask.argument("last"), mask.argument("with")
     assert isinstance(first, int) and isinstance(last, int)
     hidden = infix(f.length(text.copy()), "-", first + last)
@@ -207,7 +207,7 @@ _MASKED = {"partial": _partial, "email": _email}
 
 
 def text_of_token(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
-    """The text of a column that a token stands for: the same in every session, whatever its time zone is."""
+    """Returns the text of a column from which tokens are made, independent of the session's time zone."""
     return as_text(in_utc(bound.column, bound.type, of))
 
 
@@ -215,12 +215,12 @@ def text_of_token(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
 
 
 def label_at(level: int) -> str:
-    """The column with a value's label at this level."""
+    """Returns the name of the column with a value's label at a level."""
     return f"label_{level}"
 
 
 def code_at(level: int) -> str:
-    """The column with the number of that label."""
+    """Returns the name of the column with the number of a value's label at a level."""
     return f"code_{level}"
 
 

@@ -1,4 +1,4 @@
-"""The hierarchy of a sensitive attribute, which says how far values lie apart.
+"""Hierarchies of sensitive attributes, by which the distances of values are measured.
 
 `sensitive_path` gives each value its labels from itself up, a row for each value;
 `sensitive_ancestor` is the normal relation made of it.

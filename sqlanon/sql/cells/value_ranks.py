@@ -1,4 +1,4 @@
-"""The values of an attribute in their order, each with its rank and its position.
+"""Ranks the values of an attribute, and gives each a position.
 
 The order is that of the values, or along the hierarchy, depth first.
 """
@@ -37,19 +37,19 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOU
 
 
 def first_name(level: int) -> str:
-    """The column of the ranked values with the first rank below a value's ancestor at this level."""
+    """Returns the name of the column with the first rank below a value's ancestor at a level."""
     return f"first_{level}"
 
 
 def by_value(bound: BoundAttribute) -> bool:
-    """Whether the order of the ranks is that of the values; else it is that of the hierarchy."""
+    """Whether values are ranked by their own order; else they are ranked along the hierarchy."""
     if bound.hierarchy is None:
         return True
     return not builder(bound.hierarchy.kind).STORED and functional(bound.hierarchy.kind).KEEPS_ORDER
 
 
 def is_numeric(bound: BoundAttribute) -> bool:
-    """Whether values have a distance: numbers and times in the order of their values."""
+    """Whether values have a distance: numbers and times that are ranked by their own order."""
     return by_value(bound) and as_double(bound) is not None
 
 
@@ -59,7 +59,7 @@ def is_number(bound: BoundAttribute) -> bool:
 
 
 def as_double(bound: BoundAttribute) -> exp.Expr | None:
-    """A value as a number, days or seconds; None for what is neither a number nor a time."""
+    """Converts a value to DOUBLE: a number, days or seconds; None for another type."""
     kind = bound.published_type.upper()
     value = column("value")
     if kind == "DATE":
@@ -125,7 +125,7 @@ def _over(aggregate: exp.Expr) -> exp.Window:
 
 
 def ranked_summary(table: str) -> exp.Select:
-    """One row: how many values, how far the last is from the first, and whether positions are ranks and an offset."""
+    """Returns one row: the number of values, their span, and whether positions are ranks plus an offset."""
     span = f.max(column("position")) - f.min(column("position"))
     first = exp.select(f.min(column("position"))).from_(relation(table)).subquery()
     same = infix(column("position") - first, "=", cast(column(rank_name(0)), "DOUBLE"))
@@ -134,7 +134,7 @@ def ranked_summary(table: str) -> exp.Select:
 
 
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
-    """dim, level, rank, first: the first rank below each value's ancestor at each inner level; None without any."""
+    """Returns dim, level, rank, first: the first rank below each value's ancestor at each inner level; or None."""
     parts: list[exp.Query] = []
     for index, (table, height) in enumerate(zip(tables, heights, strict=True)):
         for level in range(1, height):

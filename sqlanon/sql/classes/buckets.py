@@ -27,7 +27,7 @@ _BY_BUCKET = (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE)
 
 @dataclass(frozen=True)
 class BucketValues:
-    """The place of a sensitive attribute's values: `table`, the suffix of its name, and the columns of that table.
+    """Locates a sensitive attribute's values in the release: the suffix of a table's name, and columns of that table.
 
     `bucket` has the number of the bucket, and `value` the values. `others` are those that stand beside them: rows of a
     bucket that differ there are in different classes (Li, Li, Zhang and Molloy, Slicing, 2012, section 3). `count` says
@@ -43,7 +43,7 @@ class BucketValues:
 
 @dataclass(frozen=True)
 class BucketRows:
-    """The place of the rows of buckets, if some values of these are counterfeits: `table`, and its column of buckets.
+    """Locates the rows of buckets that have counterfeits: the suffix of a table's name, and its column of buckets.
 
     Where the values stand in these rows, counterfeits are rows, too, and `counterfeits` says how many.
     """
@@ -54,11 +54,11 @@ class BucketRows:
 
     @property
     def tables(self) -> list[str]:
-        """The tables that are read."""
+        """Names the tables that hold the rows and the counterfeits."""
         return [self.table, *([self.counterfeits.table] if self.counterfeits else [])]
 
     def people(self, sources: Mapping[str, exp.Table | exp.Subquery]) -> exp.Table | exp.Subquery:
-        """The bucket of each row that is no counterfeit; `sources` has the tables by the suffixes of their names."""
+        """Returns the bucket of each genuine row; `sources` has the tables by the suffixes of their names."""
         rows = sources[self.table]
         if self.counterfeits is None:
             return rows
@@ -68,7 +68,7 @@ class BucketRows:
 
 @dataclass(frozen=True)
 class Counterfeits:
-    """The place of the numbers of counterfeits: `table`, and its columns of buckets and of numbers."""
+    """Locates the numbers of counterfeits: the suffix of a table's name, and its columns of buckets and of numbers."""
 
     table: str
     bucket: str
@@ -97,7 +97,7 @@ def people_of_buckets(
 
 
 def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRows | None:
-    """Finds the rows of buckets, None where each value of a bucket is a row's.
+    """Finds the rows of buckets; None if no bucket has counterfeits.
 
     `tables` has the name of each column, and how it is read, by the suffix of the table's name.
     """
@@ -142,7 +142,7 @@ def values_of_table(
 
 
 def _read_as(columns: Sequence[tuple[str, str | None, Reading | None]], reading: Reading) -> str | None:
-    """The first column that is read in this way; None where there is none."""
+    """Returns the first column with a reading; None if there is none."""
     return next((name for name, _, of_column in columns if of_column is reading), None)
 
 
@@ -155,7 +155,7 @@ def rows_of_buckets(
     once: bool = False,
     rows: BucketRows | None = None,
 ) -> Iterator[RowsOfRequirements]:
-    """The rows of each attribute's table of buckets, with the requirements that they answer.
+    """Yields the rows of each attribute's table of buckets, with the requirements that these rows answer.
 
     `sources` has the tables that can be read, by the suffixes of their names; `values` says where the values of an
     attribute are. `indexes` are those of the requirements that the tables can answer. `once` says that no
@@ -183,13 +183,13 @@ def rows_of_buckets(
 def _sizes_and_values(
     requirements: Sequence[SqlRequirement], indexes: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The indexes of the requirements that are about sizes alone, and those of the others, about values."""
+    """Splits the indexes of requirements: those about sizes of classes, and those about values."""
     sizes = tuple(index for index in indexes if not requirements[index].attributes)
     return sizes, tuple(index for index in indexes if requirements[index].attributes)
 
 
 def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues, once: bool) -> Rows:
-    """Rows that stand for as many as their count says; a class is a bucket."""
+    """Returns weighted rows of a table of buckets; a class is a bucket."""
     query = exp.select(alias(column(where.bucket), "class_id"), _as(where.value, VALUE)).from_(source)
     weight = None
     if where.count is not None:
@@ -211,7 +211,7 @@ def _as(name: str, wanted: str) -> exp.Expr:
 
 
 def _of_parts(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues) -> Rows:
-    """Rows of which a class is those of a bucket that agree on what stands beside the values."""
+    """Returns rows of buckets; a class is the rows of a bucket with equal values in the other columns."""
     names = (where.bucket, *where.others)
     label = class_label({name: column(name) for name in names})
     return Rows(source, tuple(map(column, names)), label, {attribute: column(where.value)})

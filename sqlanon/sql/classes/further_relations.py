@@ -1,4 +1,4 @@
-"""Normal relations that few models read: guarding nodes, ranges of shares, numbers."""
+"""Builds the normal relations of single models: guarding nodes, known triples, ranges of shares, numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sqlanon.sql.classes.rows import Rows
 
 
 def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
-    """The relations guarded and guarding_node of the requirement at `index`, and what they are made of.
+    """Returns the steps to the relations guarded and guarding_node of the requirement at `index`.
 
     `guard` is the column of the rows with the texts of the nodes, `paths` the name of
     the `sensitive_path` of the attribute that they guard.
@@ -119,7 +119,7 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
 
 
 def of_listed(kind: str, listed: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """One of the relations LISTED, made of the table of values that a requirement names."""
+    """Returns one of the relations LISTED, from the table of values that a requirement names."""
     return (value_range if kind == "value_range" else known_triple)(listed, codes, taxonomy)
 
 
@@ -188,7 +188,7 @@ _MICROSECONDS = 86_400_000_000
 
 
 def is_numeric(kind: str) -> bool:
-    """Whether values of a type have a distance: numbers, dates and timestamps."""
+    """Whether a type has distances: numbers, dates and timestamps."""
     exact = _WHOLE_NUMBERS.fullmatch(kind) or _DECIMALS.fullmatch(kind) or _MOMENTS.fullmatch(kind)
     return exact is not None or kind in _OTHER_NUMBERS
 

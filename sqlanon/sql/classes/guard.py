@@ -150,7 +150,7 @@ def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
 
 
 def _remaining() -> exp.Select:
-    """The classes of the last round."""
+    """Returns the classes of the last round."""
     last = exp.select(f.max(column("round"))).from_(relation("rounds"))
     return _classes("rounds").where(
         column("round").eq(last.subquery()),
@@ -161,7 +161,7 @@ def _remaining() -> exp.Select:
 def restricted(
     requirements: Sequence[SqlRequirement], among: str, prefix: str, *, entity: bool = False
 ) -> tuple[list[Step], list[dict[str, str]]]:
-    """The normal relations of some classes: the steps that make them, and for each requirement their names.
+    """Restricts the normal relations to some classes: returns steps, and each requirement's names of relations.
 
     `among` is a relation of class_id. sensitive_value is the sum over those classes.
     """
@@ -190,7 +190,7 @@ def _among(of: str, classes: str) -> exp.Select:
 
 
 def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) -> exp.Select:
-    """One row: `withheld`, the rows that the guard withholds; NULL if nothing at all may be published.
+    """Returns one row: `withheld`, the number of rows that the guard withholds; NULL if nothing may be published.
 
     `base` makes the normal relations that the requirements read, sensitive_value aside.
     """

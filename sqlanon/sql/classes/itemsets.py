@@ -1,4 +1,4 @@
-"""Normal relations about the sets of items that lists have, counted, and about the sensitive items that go with them.
+"""Builds the normal relations of lists: the sets of items that lists contain, and the sensitive items beside them.
 
 Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008); Xu, Wang, Fu and Yu,
 Anonymizing transaction databases for publication (2008).
@@ -23,7 +23,7 @@ NO_VALUE = 0
 
 
 def itemset_steps(index: int, rows: Rows) -> list[Step]:
-    """The relation class_itemset of the requirement at `index`, and what it is made of.
+    """Returns the steps to the relation class_itemset of the requirement at `index`.
 
     `items` is how many items a set has, `n` how many lists of the class have the set, and `sets` how many sets there
     are of that size and number. An item that stands twice in a list counts once; NULL is an item. Raises InternalError
@@ -40,7 +40,7 @@ def itemset_steps(index: int, rows: Rows) -> list[Step]:
 
 
 def itemset_value_steps(index: int, rows: Rows) -> list[Step]:
-    """The relation class_itemset_value of the requirement at `index`, and what it is made of.
+    """Returns the steps to the relation class_itemset_value of the requirement at `index`.
 
     `items` is how many items a set has, 0 for the empty set; `n` how many lists of the class have the set, `most` the
     greatest number of these that hold one same sensitive item, and `sets` how many sets there are of that size and
@@ -78,7 +78,7 @@ def _lists(rows: Rows) -> Lists:
 
 
 def _numbered(index: int, rows: Rows, name: str, of_list: Sequence[exp.Expr]) -> list[Step]:
-    """The lists with a number for each, and the classes with a number for each."""
+    """Returns steps that number the lists, and the classes."""
     number = alias(window(f.row_number()), "list_id")
     numbered = exp.select(alias(rows.class_id.copy(), "class_id"), number, *of_list).from_(rows.relation.copy())
     classes = exp.select(column("class_id")).distinct(copy=False).from_(relation(name))
@@ -93,19 +93,19 @@ def _items(index: int, lists: str, numbers: str, coded: str) -> list[Step]:
 
 
 def _unnested(lists: str, name: str) -> exp.Select:
-    """class_id, list_id, item of one of the columns of numbered lists."""
+    """Returns class_id, list_id and item: a row for each item of a column of the numbered lists."""
     unnested = exp.select(column("class_id"), column("list_id"), alias(f.unnest(column(name)), "item"))
     return unnested.from_(relation(lists))
 
 
 def _item_code(items: str) -> exp.Select:
-    """item, code: the items that occur, numbered from 1."""
+    """Returns item and code: the distinct items, numbered from 1."""
     distinct = exp.select(column("item")).distinct(copy=False).from_(relation(items))
     return exp.select(column("item"), alias(window(f.row_number()), "code")).from_(distinct.subquery("occurring"))
 
 
 def _coded(numbers: str, items: str, codes: str) -> exp.Select:
-    """coded_item(class, list_id, code): each item of each list once."""
+    """Returns coded_item(class, list_id, code): each item of each list once."""
     return (
         exp.select(column("class", "of_class"), column("list_id", "listed"), column("code", "coded"))
         .distinct(copy=False)
@@ -116,7 +116,7 @@ def _coded(numbers: str, items: str, codes: str) -> exp.Select:
 
 
 def _with_every_list(coded: exp.Select, lists: str, numbers: str) -> exp.Query:
-    """coded_sensitive(class, list_id, value): the sensitive items of each list, and NO_VALUE of each list."""
+    """Returns coded_sensitive(class, list_id, value): the sensitive items of each list, and NO_VALUE once a list."""
     values = exp.select(column("class"), column("list_id"), alias(column("code"), "value")).from_(
         coded.subquery("held")
     )
@@ -188,7 +188,7 @@ def _counted(coded: str, numbers: str, most: int) -> exp.Select:
 
 
 def _sized(sets: exp.Select, items: int, numbers: tuple[str, ...]) -> exp.Select:
-    """class, items, the numbers, and how many sets of so many items have these."""
+    """Counts the sets by class, number of items and `numbers`."""
     keys = [column(name) for name in ("class", *numbers)]
     outputs = [column("class"), alias(literal(items), "items"), *keys[1:], alias(f.count(), "sets")]
     return exp.select(*outputs).from_(sets.subquery("counted")).group_by(*(key.copy() for key in keys))

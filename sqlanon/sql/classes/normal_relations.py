@@ -1,4 +1,4 @@
-"""The normal relations of rows that fall into classes: what every check reads, whatever the method was.
+"""Builds the normal relations of rows in classes, which every check reads, for any method.
 
 A step is one CTE. The values of a subject - a sensitive attribute, or several jointly -
 are counted by class (class_value_i) and numbered (sensitive_code_i), and the two joined
@@ -46,7 +46,7 @@ from sqlanon.sql.classes.supersets import SUPERSET, superset_steps, superset_wit
 
 @dataclass(frozen=True)
 class Background:
-    """The relations that requirements read besides the rows.
+    """Inputs of requirements beside the rows: hierarchies, tables of values, guarding nodes, the public table.
 
     `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
     index of a requirement among all: `ranges` its table of values, of the columns that LISTED has,
@@ -101,7 +101,7 @@ def _counted(rows: Rows) -> exp.Select:
 def relations_of(
     rows: Rows, requirements: Sequence[SqlRequirement], background: Background | None = None
 ) -> list[Step]:
-    """The normal relations that the requirements read, in order, under the names that `relation_names` gives.
+    """Returns steps to the normal relations that the requirements read, named by `relation_names`.
 
     All but sensitive_value, which is the sum over the classes of a check:
     see `sensitive_values` and the guard. Raises InternalError if the background lacks
@@ -126,7 +126,7 @@ def relations_of(
 
 
 def _of_supersets(rows: Rows, requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:
-    """The broader classes that each class lies in, where a requirement reads them."""
+    """Returns steps to the broader classes of each class, if a requirement reads them."""
     asking = [(index, requirement) for index, requirement in enumerate(requirements) if SUPERSET in requirement.reads]
     if not asking:
         return []
@@ -138,7 +138,7 @@ def _of_supersets(rows: Rows, requirements: Sequence[SqlRequirement], background
 
 
 def _of_public_table(requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:
-    """The classes of the public table, where a requirement reads them."""
+    """Returns steps to the classes of the public table, if a requirement reads them."""
     if not any("public_class" in requirement.reads for requirement in requirements):
         return []
     if background.public_class is None:
@@ -147,7 +147,7 @@ def _of_public_table(requirements: Sequence[SqlRequirement], background: Backgro
 
 
 def _of_projections(rows: Rows, requirements: Sequence[SqlRequirement]) -> list[Step]:
-    """The relations of requirements on some of the quasi-identifiers; none where there is no such requirement."""
+    """Returns steps to the relations of requirements on some of the quasi-identifiers, if there are any."""
     if not projections(requirements):
         return []
     steps = projection_steps(requirements, entity=rows.entity is not None)
@@ -178,7 +178,7 @@ def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str]
 def _of_requirement(
     index: int, requirement: SqlRequirement, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
 ) -> list[Step]:
-    """The relations that belong to one requirement's own arguments."""
+    """Returns steps to the relations that depend on one requirement's arguments."""
     steps: list[Step] = []
     subject = tuple(requirement.attributes)
     if (kind := listed_relation(requirement.reads)) is not None:
@@ -219,7 +219,7 @@ def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
 
 
 def _values_of(rows: Rows, subject: Sequence[str], number: int, as_: str | None = None) -> exp.Table | exp.Subquery:
-    """class_value_i where it is read: a step if rows have to be counted, else the rows themselves, which are many."""
+    """Returns class_value_i: a step if rows have to be counted, else the rows themselves."""
     name = f"class_value_{number}"
     return _class_value(rows, subject).subquery(as_ or name) if rows.counted else relation(name, as_=as_)
 
@@ -257,7 +257,7 @@ def sensitive_value(class_values: str) -> exp.Select:
 
 
 def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None = None) -> list[Step]:
-    """sensitive_value_i over all classes, for the subjects of which a requirement reads it.
+    """Returns steps to sensitive_value_i over all classes, for the subjects whose requirement reads it.
 
     It is the sum over the classes, unless these `rows` say who is in several of them.
     """
@@ -279,7 +279,7 @@ def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Select:
 
 
 def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> exp.Select:
-    """A query that returns the given rows with the given column names and types."""
+    """Returns a query of constant rows, with these column names and types."""
     values = rows or [[None] * len(columns)]
     tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in values]
     names = row_alias("answer", [name for name, _ in columns])

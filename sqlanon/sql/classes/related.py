@@ -1,4 +1,4 @@
-"""People in classes by what is known of them in several tables: a table of people, and tables with rows about them.
+"""Puts people into classes by a reader's knowledge of a table of people and of tables with rows about them.
 
 Nergiz, Clifton and Nergiz, Multirelational k-anonymity (2007). A person is counted once, whatever rows they have, and
 two tables with rows about people are never joined with each other. What an adversary may know of a person's rows in a
@@ -28,13 +28,13 @@ _SET = "BIGINT[]"
 
 
 def is_partition(knows: str) -> bool:
-    """Whether each person is in one class: where not, a class is of all who have what an adversary may know."""
+    """Whether each person is in exactly one class; else a class holds all people who fit one piece of knowledge."""
     return knows in (VALUES, HISTORY)
 
 
 @dataclass(frozen=True)
 class PeopleTable:
-    """A table with rows about people: the column that says about whom, the labels, and the sensitive values.
+    """A table with rows about people: the column of the person, the labels, and the sensitive values.
 
     If `coded`, labels are whole numbers that are never NULL. `count` says for how many rows one stands. The values of
     an attribute are in the column of its name, unless `columns` has another.
@@ -49,7 +49,7 @@ class PeopleTable:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, name: str) -> exp.Column:
-        """The column with the values of a sensitive attribute."""
+        """Returns the column with the values of a sensitive attribute."""
         return column(self.columns.get(name, name))
 
 
@@ -66,7 +66,7 @@ class Profile:
 
 
 def known_profile(index: int, table: PeopleTable, knows: str) -> Profile:
-    """Returns all that is known of each person's rows in a table: the set of their labels, or the multiset."""
+    """Returns the knowledge of each person's rows in a table: the set, or the multiset, of their labels."""
     coded, steps = _coded(index, table)
     item: exp.Expr = column("code")
     if knows == HISTORY:
@@ -109,7 +109,7 @@ def rows_of_people(
     profiles: Sequence[Profile] | None = None,
     valued: Sequence[PeopleTable] | None = None,
 ) -> Rows:
-    """People in the classes by what an adversary may know of them; a sensitive value counts once for a person.
+    """Returns people in the classes of an adversary's knowledge; a sensitive value counts once for a person.
 
     `most` is how many combinations of labels of one table may be known where classes overlap, None for all. `profiles`
     are those of the related tables where they are at hand, `valued` the tables with their sensitive values, where these
@@ -136,7 +136,7 @@ def rows_of_people(
 
 
 def _whole(people: PeopleTable, related: Sequence[PeopleTable]) -> Rows:
-    """Every person once, in one class."""
+    """Returns all people as one class, each once."""
     columns: dict[str, exp.Expr] = {value: column(_value(index)) for index, value in enumerate(people.values)}
     apart = {
         value: Rows(_person_values(table, value).subquery("of_person"), (), literal(0), {value: column("value")})
@@ -147,7 +147,7 @@ def _whole(people: PeopleTable, related: Sequence[PeopleTable]) -> Rows:
 
 
 def _persons(people: PeopleTable) -> list[Step]:
-    """person(person, label_0, ..., value_0, ...): the table of people under names of our own."""
+    """Returns person(person, label_0, ..., value_0, ...): the table of people with uniform names."""
     parts = [alias(column(people.person), _PERSON)]
     parts += [alias(column(label), _label(index)) for index, label in enumerate(people.labels)]
     parts += [alias(people.value(name), _value(index)) for index, name in enumerate(people.values)]
@@ -163,17 +163,17 @@ def _value(index: int) -> str:
 
 
 def _of_person(people: PeopleTable) -> dict[str, exp.Expr]:
-    """Returns what is known of the person apart from their rows, as the fields of a class."""
+    """Returns the labels of a person in the table of people, as the fields of a class."""
     return {_label(index): column(_label(index), "person") for index in range(len(people.labels))}
 
 
 def _others(people: PeopleTable) -> list[exp.Expr]:
-    """The columns of a member that are not of the class."""
+    """Returns the columns of a member other than the fields of the class."""
     return [column(_PERSON, "person"), *(column(_value(index), "person") for index in range(len(people.values)))]
 
 
 def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Select:
-    """member(class_id, person, value_0, ...): each person in the class of all that is known of them."""
+    """Returns member(class_id, person, value_0, ...): each person in the class of all knowledge about them."""
     known = {f"known_{index}": column("known", f"of_{index}") for index in range(len(profiles))}
     label = class_label(_of_person(people) | known)
     query = exp.select(alias(label, _CLASS), *_others(people)).from_(relation("person"))
@@ -185,7 +185,7 @@ def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Select:
 
 
 def _by_sets(people: PeopleTable, related: Sequence[PeopleTable], most: int | None) -> list[Step]:
-    """member(class_id, person, value_0, ...): each person as they are, and with each set that may be known of them."""
+    """Returns member(class_id, person, value_0, ...): each person, and each set of their rows that may be known."""
     steps: list[Step] = []
     nothing = {"known_table": literal(-1), "known": _set()}
     members = [exp.select(_member_class(people, nothing), *_others(people)).from_(relation("person"))]
@@ -265,7 +265,7 @@ def _person_values(table: PeopleTable, name: str) -> exp.Select:
 
 
 def key_of_join(index: int) -> str:
-    """The column with the text of a shared column, by which both sides are joined."""
+    """Returns the name of the column with the text of shared column `index`, by which both sides are joined."""
     return f"shared_{index}"
 
 
@@ -277,7 +277,7 @@ def counted_columns(keys: Sequence[exp.Expr], values: Sequence[exp.Expr], n: exp
 
 
 def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], y: tuple[int, int]) -> exp.Select:
-    """joined(x, y, n): how many rows of the join of two sides have each combination of X and Y; X is a number.
+    """Returns joined(x, y, n): the rows of the join of two sides with each combination of X and Y; X is a number.
 
     The sides have `keys` shared columns. X and Y are named by their side and their place among its own columns. Values
     of X that the other side cannot tell apart come to the same, and one stands for all of them.
@@ -305,7 +305,7 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
 
 
 def _merged_sides(side: exp.Query, keys: int, columns: int) -> exp.Select:
-    """A side whose own columns, so many, are of X: one number stands for all values that match the same rows."""
+    """Returns a side of the join with one number for all values of X that match the same rows of the other side."""
     names = [*(key_of_join(index) for index in range(keys)), "n"]
     row = exp.Struct(expressions=[entry(name, column(name)) for name in names])
     each = exp.select(alias(f.call("list_sort", f.list_(row)), "rows")).from_(side.subquery("side"))

@@ -1,4 +1,4 @@
-"""Rows that fall into classes: the released ones, or those of any relation."""
+"""Describes rows in classes: the rows of a release, or of any relation."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ class SqlRequirement(Protocol):
 
     @property
     def reads(self) -> Sequence[str]:
-        """The normal relations that its statements read."""
+        """The normal relations that the requirement's statements read."""
         ...
 
     @property
     def attributes(self) -> Sequence[str]:
-        """The sensitive columns that it is about, several if jointly; empty if it is about none."""
+        """The sensitive columns of the requirement, several if they are taken jointly; empty if it is about none."""
         ...
 
     @property
     def on(self) -> Sequence[str]:
-        """The quasi-identifiers whose classes it is asked about; empty if these are all."""
+        """The quasi-identifiers whose classes the requirement is about; empty for all of them."""
         ...
 
     @property
@@ -66,25 +66,25 @@ class SqlRequirement(Protocol):
 
     @property
     def of_whole_release(self) -> bool:
-        """Whether it judges a class by all classes of one release together."""
+        """Whether the requirement is about all classes of a release together."""
         ...
 
     def satisfied_by(self, rows: int) -> bool:
-        """Whether a class of `rows` rows, each of another respondent, always satisfies it."""
+        """Whether a class of `rows` rows, each of another respondent, always satisfies the requirement."""
         ...
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
-        """The statement `achieved` or `violations`; `relations` has what it reads in place of each normal relation."""
+        """Returns the statement `achieved` or `violations`; `relations` replaces normal relations by name."""
         ...
 
 
 def subjects(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
-    """The sensitive columns whose values requirements count, each by itself or several jointly, without repetition."""
+    """Returns the distinct subjects of requirements: sensitive columns, each alone or several jointly."""
     return list(dict.fromkeys(tuple(r.attributes) for r in requirements if not _PER_SUBJECT.isdisjoint(r.reads)))
 
 
 def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[str]) -> dict[str, list[int]]:
-    """The indexes of the requirements that each attribute's values answer.
+    """Returns, for each attribute, the indexes of the requirements about it.
 
     The first attribute answers those that are about no attribute, such as the size of classes.
     """
@@ -95,12 +95,12 @@ def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[st
 
 
 def projections(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
-    """The sets of quasi-identifiers that requirements are asked on, each once, without that of all."""
+    """Returns the distinct sets of quasi-identifiers that requirements are asked on, without the set of all."""
     return list(dict.fromkeys(tuple(r.on) for r in requirements if r.on))
 
 
 def by_projection(requirements: Sequence[SqlRequirement]) -> dict[tuple[str, ...], list[int]]:
-    """The indexes of the requirements on each set of quasi-identifiers; that of all is empty."""
+    """Returns the indexes of the requirements on each set of quasi-identifiers; the empty set means all of them."""
     indexes: dict[tuple[str, ...], list[int]] = {}
     for index, requirement in enumerate(requirements):
         indexes.setdefault(tuple(requirement.on), []).append(index)
@@ -108,12 +108,12 @@ def by_projection(requirements: Sequence[SqlRequirement]) -> dict[tuple[str, ...
 
 
 def class_of_set(number: int) -> str:
-    """The relation that says in which class of a set of `projections` each class by all quasi-identifiers lies."""
+    """Returns the name of the relation of each class and its class by set `number` of `projections`."""
     return f"class_of_set_{number}"
 
 
 def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = False) -> list[dict[str, str]]:
-    """Returns for each requirement the relation that replaces each normal relation.
+    """Returns, for each requirement, the names of the relations that replace the normal relations.
 
     `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
     the third requirement; what all share keeps its name. `equivalence_class_on_0` has the classes of the first set of
@@ -144,12 +144,12 @@ def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = Fals
 
 
 def depends_on_others(requirement: SqlRequirement) -> bool:
-    """Whether a class may satisfy the requirement or not according to the rows of other classes."""
+    """Whether the verdict about a class depends on the rows of other classes."""
     return requirement.of_whole_release or any(relation in _OF_OTHERS for relation in requirement.reads)
 
 
 def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Select:
-    """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
+    """Returns place, achieved and violating: the value reached, and the number of violating classes."""
     achieved = cast(requirement.statement("achieved", names).subquery(copy=False), "DOUBLE")
     violating = requirement.statement("violations", names).subquery("violations", copy=False)
     count = exp.select(f.count()).from_(violating, copy=False)
@@ -160,7 +160,7 @@ def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]
 
 @dataclass(frozen=True)
 class Lists:
-    """The column of rows that has lists, and the greatest number of items of the sets that are counted in them.
+    """A column of lists, and the largest size of the sets of items that are counted.
 
     `sensitive` is an expression for the list of sensitive items of a row, None where no requirement asks about any.
     """
@@ -203,11 +203,11 @@ class Rows:
     labels: Mapping[str, exp.Expr] | None = None
 
     def of_subject(self, subject: Sequence[str]) -> Rows:
-        """The rows in which the values of a subject are counted."""
+        """Returns the rows in which a subject's values are counted."""
         return self.apart.get(subject[0], self) if len(subject) == 1 else self
 
     def count(self) -> exp.Expr:
-        """Counts the rows."""
+        """Returns the expression that counts rows, weighted if rows have weights."""
         if self.weight is None:
             return f.count()
         return total(self.weight.copy())
@@ -218,7 +218,7 @@ class Rows:
         return self.columns[name].copy()
 
     def grouped(self, *others: exp.Expr) -> exp.Select:
-        """The class_id of each class, or of each combination of a class and the other expressions."""
+        """Returns the distinct class_ids, or the distinct combinations of class_id and other expressions."""
         named = self.class_id.copy()
         if not isinstance(named, exp.Column):
             named = alias(named, "class_id")
@@ -232,7 +232,7 @@ def rows_of(
     columns: Mapping[str, exp.Expr] | None = None,
     entity: str | None = None,
 ) -> Rows:
-    """The rows of any relation; a class is those that agree on the quasi-identifiers."""
+    """Returns the rows of any relation; rows that agree on the quasi-identifiers are a class."""
     keys = tuple(column(name) for name in quasi_identifiers)
     label = class_label({name: column(name) for name in quasi_identifiers})
     labels = {name: exp.Dot(this=column("class_id"), expression=identifier(name)) for name in quasi_identifiers}
@@ -241,12 +241,12 @@ def rows_of(
 
 
 def _fields(class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
-    """The class of some columns in which a class lies whose class_id is a struct of what it shows."""
+    """Returns the class_id by some columns, from a class_id that is a struct of all labels."""
     return class_label({name: exp.Dot(this=class_id.copy(), expression=identifier(name)) for name in columns})
 
 
 def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:
-    """A class_id from what a class shows of each quasi-identifier: a struct of them."""
+    """Returns a class_id: a struct of the labels of a class."""
     parts = [entry(name, label) for name, label in labels.items()]
     return exp.Struct(expressions=parts) if parts else literal(0)
 
@@ -312,7 +312,7 @@ def projection_steps(requirements: Sequence[SqlRequirement], *, entity: bool, pr
 
 
 def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> exp.Select:
-    """A relation of the classes of a set; `whole` is that of all quasi-identifiers, `classes` the class_of_set_i."""
+    """Returns a relation of a set's classes; `whole` is by all quasi-identifiers, `classes` is class_of_set_i."""
     if kind == "equivalence_class":
         return _sized(classes, prefix, entity)
     query = exp.select(alias(column(_SET_CLASS, "class"), "class_id")).from_(relation(whole, as_="part"), copy=False)
@@ -325,7 +325,7 @@ def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> e
 
 
 def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
-    """class_id, size, entities: respondents of several classes may be the same, so that they are counted again."""
+    """Returns class_id, size and entities; respondents are counted again, because classes may share them."""
     parts = [alias(column(_SET_CLASS), "class_id"), alias(total(column("size")), "size")]
     if not entity:
         parts.append(alias(total(column("entities")), "entities"))
@@ -345,7 +345,7 @@ def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
 
 
 def whole_classes(violating: exp.Query, classes: str) -> exp.Select:
-    """The classes of all quasi-identifiers that lie in those of a set which violate: class_id, size, excess.
+    """Returns class_id, size and excess of the classes by all quasi-identifiers within a set's violating classes.
 
     `classes` is the class_of_set_i of the set. The excess is that of the class of the set, but no more than the rows.
     """

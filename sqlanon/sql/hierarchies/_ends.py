@@ -1,4 +1,4 @@
-"""Options of the kinds of hierarchies that have open ends: low and high, and what their labels say."""
+"""Options of hierarchies with open ends: low and high, and the labels of the ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def options_of(definition: HierarchyDefinition, known: Sequence[str], kind: str)
 
 
 def end_labels(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, str]:
-    """The labels `below` and `above` that the user gave. Raises PolicyError unless each is a text of an end there is.
+    """Returns the user's labels `below` and `above`. Raises PolicyError for a label that is no text, or has no end.
 
     Whether a value could have the same label is asked by the kind.
     """
@@ -52,12 +52,12 @@ def end_labels(definition: HierarchyDefinition, options: Mapping[str, Value]) ->
 
 
 def taken(definition: HierarchyDefinition, name: str, label: str) -> Exception:
-    """The error for a label of an open end that values have, too."""
+    """Returns the error for a label of an open end that is also a value's label."""
     return refused(definition, f"{name} {written(label)} could be the label of a value", "add words to the label")
 
 
 def day_of(definition: HierarchyDefinition, name: str, value: Value) -> date:
-    """The day that `low` or `high` names. Raises PolicyError for what is no date."""
+    """Reads the date of `low` or `high`. Raises PolicyError for another value."""
     try:
         return date.fromisoformat(value if isinstance(value, str) else "")
     except ValueError:
@@ -67,7 +67,7 @@ def day_of(definition: HierarchyDefinition, name: str, value: Value) -> date:
 
 
 def require_first_day(definition: HierarchyDefinition, name: str, day: date, unit: str) -> None:
-    """Raises PolicyError, with the next day that does, for a day that begins no unit."""
+    """Raises PolicyError for a day that is not the first of a unit; the hint names the next first day."""
     following = day
     while not _begins(following, unit):
         try:

@@ -32,18 +32,18 @@ def text(value: str) -> exp.Expr:
 
 
 def _part(tree: exp.Expr) -> exp.Expr:
-    """The tree, or a copy of one that stands in another tree."""
+    """Returns the tree itself, or a copy if it is part of another tree."""
     return tree if tree.parent is None else tree.copy()
 
 
 def _operand(tree: exp.Expr) -> exp.Expr:
-    """The tree as it can stand beside any operator."""
+    """Puts an operator expression in parentheses, so that it can be an operand."""
     bare = isinstance(tree, exp.Column | exp.Literal | exp.Func | exp.Paren)
     return _part(tree) if bare else paren(_part(tree))
 
 
 def plus(left: exp.Expr, right: int) -> exp.Expr:
-    """A number plus a constant, as the reader would write it."""
+    """Returns a number plus a constant; a negative constant is subtracted."""
     if right == 0:
         return _part(left)
     kind = exp.Sub if right < 0 else exp.Add
@@ -110,12 +110,12 @@ def cast(tree: exp.Expr, to: str) -> exp.Expr:
 
 
 def try_cast(tree: exp.Expr, to: str) -> exp.Expr:
-    """The value as this type, NULL where it does not fit, since an error inside a view prints the value."""
+    """Casts a value, NULL for one that does not fit: an error inside a view would print the value."""
     return expressions.try_cast(_part(tree), to)
 
 
 def function(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """A call that every engine spells the same, or that only DuckDB has."""
+    """Calls a function that has one name on all engines, or exists on DuckDB only."""
     return f.call(name, *(_part(argument) for argument in arguments))
 
 
@@ -129,7 +129,7 @@ def choose(branches: Sequence[Branch], otherwise: exp.Expr) -> exp.Expr:
 
 
 def join_text(*parts: exp.Expr) -> exp.Expr:
-    """The parts one after the other; NULL if one of them is."""
+    """Concatenates texts; NULL if any part is NULL."""
     return joined(*map(_operand, parts))
 
 
@@ -148,7 +148,7 @@ def select(*columns: exp.Expr) -> exp.Select:
 
 
 def text_column(name: str) -> exp.Expr:
-    """A column as text: what the catalog keeps of values and labels."""
+    """Returns a column as text, the form in which the catalog stores values and labels."""
     return cast(column(name), "VARCHAR")
 
 
@@ -162,7 +162,7 @@ def quoted(tree: exp.Expr) -> exp.Expr:
 
 
 def union_all(parts: Sequence[exp.Select]) -> exp.Select:
-    """The rows of all parts, in one SELECT."""
+    """Returns the rows of all parts as one SELECT."""
     if len(parts) == 1:
         return parts[0]
     names = [column(tree.alias) for tree in parts[0].expressions]
@@ -187,7 +187,7 @@ def no_rows(definition: HierarchyDefinition, rows: exp.Expr) -> Check:
 
 
 def unique_values(name: str, above: str) -> str:
-    """The hint for a value that has two parents, Springfield in two states, from the names of the query's columns."""
+    """Returns the hint for a value with two parents (Springfield in two states), with the query's column names."""
     joined = f"{to_sql(column(name))} || ', ' || {to_sql(column(above))}"
     return f"only one may be above a value: make the values unique, with {joined}, in the hierarchy and in the source"
 

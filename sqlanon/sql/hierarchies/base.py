@@ -31,7 +31,7 @@ END_OPTIONS = ("low", "high", "below", "above", "small")
 
 @dataclass(frozen=True)
 class Check:
-    """A question that the rows of a stored hierarchy must answer with nothing, or that is remarked on if not `refuses`.
+    """A check of the rows of a stored hierarchy: offending rows are an error, or a remark if not `refuses`.
 
     `query` returns the offending names, one VARCHAR column, neither ordered nor
     limited; `message` says what is wrong with them and names the hierarchy, `hint`
@@ -58,7 +58,7 @@ class OpenEnd:
 
 
 class Builder(Protocol):
-    """The functions that every builder module has."""
+    """The functions of each builder module."""
 
     STORED: bool
 
@@ -92,10 +92,10 @@ class Functional(Builder, Protocol):
 
 @runtime_checkable
 class OpenEnded(Protocol):
-    """A functional builder with labels for open ends that say in words of the user's which values they stand for."""
+    """A functional builder whose open ends have labels of the user's."""
 
     def open_ends(self, definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
-        """The labels that are read by these ends. A label of a coarser unit that one cuts means what is left of it."""
+        """Returns the labels of the open ends. A coarser label that an end cuts means the rest of its values."""
 
     def values_at(self, definition: HierarchyDefinition) -> int | None:
         """The level above 0 whose labels are values, beside those of the open ends; None where there is none."""
@@ -109,7 +109,7 @@ class ReadsTable(Protocol):
         """The table that has to be read; None where there is nothing to read."""
 
     def with_rows(self, definition: HierarchyDefinition, rows: Sequence[Sequence[object]]) -> HierarchyDefinition:
-        """The definition with what the rows of the table say. Raises PolicyError for rows that do not fit."""
+        """Completes the definition by the rows of the table. Raises PolicyError for rows that do not fit."""
 
 
 class Stored(Builder, Protocol):
@@ -175,5 +175,5 @@ def stored(kind: str) -> Stored:
 
 
 def refused(definition: HierarchyDefinition, problem: str, hint: str | None = None) -> PolicyError:
-    """The error that says what is wrong with a hierarchy."""
+    """Returns the error about a hierarchy."""
     return PolicyError(f"hierarchy {definition.name}: {problem}", hint=hint)

@@ -65,7 +65,7 @@ _PERIOD = re.compile(
 
 
 class _Ends(NamedTuple):
-    """The first day that units show, and the first that they do not show any more, with the labels of the others."""
+    """The first day between the ends, the first day after them, and the labels of the days outside."""
 
     low: date | None
     high: date | None
@@ -118,7 +118,7 @@ def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
 
 
 def values_at(definition: HierarchyDefinition) -> int | None:
-    """1 with `ends`, else None: a day is a unit like the others."""
+    """Returns 1 with `ends`, else None."""
     return 1 if _shows_values(definition) else None
 
 
@@ -177,7 +177,7 @@ def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Exp
 
 
 def _moment(value: exp.Expr) -> exp.Expr:
-    """A TIMESTAMP_NS rounded down to microseconds; a cast would round toward 1970, into another day."""
+    """Rounds a TIMESTAMP_NS down to microseconds; a cast would round toward 1970, maybe into another day."""
     nanoseconds = function("epoch_ns", value)
     return function("make_timestamp", floor_divide(nanoseconds, 1000))
 

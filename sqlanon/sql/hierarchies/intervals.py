@@ -126,7 +126,7 @@ def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
 
 
 def values_at(definition: HierarchyDefinition) -> int | None:
-    """1 with `ends`, else None."""
+    """Returns 1 with `ends`, else None."""
     return 1 if _shows_values(definition) else None
 
 
@@ -136,7 +136,7 @@ def _shows_values(definition: HierarchyDefinition) -> bool:
 
 
 def _value_between_ends(grid: _Grid, units: Units, value: exp.Expr, digits: int) -> exp.Expr:
-    """The value, but for those beyond the ends, which have their labels."""
+    """Returns the value as text, or the label of an open end for a value beyond it."""
     branches = [(condition, text(name)) for condition, name in units.special]
     if grid.low is not None:
         branches.append((units.below(grid.low), grid.low_label(grid.low, digits)))
@@ -146,12 +146,12 @@ def _value_between_ends(grid: _Grid, units: Units, value: exp.Expr, digits: int)
 
 
 def first_level(definition: HierarchyDefinition) -> int:
-    """The least level whose labels are intervals: with the word `ends` level 1 shows values."""
+    """Returns the first level of intervals: 2 with the word `ends`, whose level 1 shows values, else 1."""
     return 1 if _grid(definition).first_digits is None else 2
 
 
 def ends_of_intervals(definition: HierarchyDefinition, level: int, most: int) -> list[tuple[Decimal, Decimal]] | None:
-    """The least value of each interval of a level between low and high, and the least one above it.
+    """Returns the bounds of each interval of a level between low and high: its smallest value, and the next one's.
 
     The last interval ends at high. None without both ends; of more than `most` intervals so many and one.
     """
@@ -206,7 +206,7 @@ def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
 
 
 def _foot(grid: _Grid, units: Units) -> int:
-    """A start of intervals of all levels, at or below every value that is computed."""
+    """Returns a number at which intervals of all levels begin, at or below each computed value."""
     if grid.low is not None:
         return grid.low
     coarsest = grid.widths[-1]
@@ -256,7 +256,7 @@ def _grid(definition: HierarchyDefinition) -> _Grid:
 
 
 def _numbers(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, Decimal]:
-    """The ends that are given, by their names."""
+    """Returns the numbers `low` and `high` that are given, by name."""
     return {name: exact_number(definition, options[name], name) for name in ("low", "high") if name in options}
 
 
@@ -306,7 +306,7 @@ def exact_number(definition: HierarchyDefinition, value: object, what: str) -> D
 
 
 def decimals(number: Decimal) -> int:
-    """Counts the digits after the point, without trailing zeros."""
+    """Counts the decimals of a number, without trailing zeros."""
     _, digits, exponent = number.as_tuple()
     trailing = len(digits) - len("".join(map(str, digits)).rstrip("0"))
     return max(0, -int(exponent) - trailing) if any(digits) else 0

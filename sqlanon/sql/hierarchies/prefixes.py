@@ -53,14 +53,14 @@ def validate(definition: HierarchyDefinition) -> None:
 
 
 class _Areas(NamedTuple):
-    """The prefixes of areas that may be shown, all of one length, and the label of all other values."""
+    """The prefixes of publishable areas, all of one length, and the label of all other values."""
 
     prefixes: tuple[str, ...]
     small: str
 
 
 def _areas(definition: HierarchyDefinition) -> _Areas | None:
-    """The areas that may be shown; None without such options. Raises PolicyError for options that do not fit."""
+    """Returns the publishable areas; None without such options. Raises PolicyError for options that do not fit."""
     options = options_of(definition, _OPTIONS, "PREFIXES")
     if not options:
         return None
@@ -83,14 +83,14 @@ def _areas(definition: HierarchyDefinition) -> _Areas | None:
 
 
 def table_of(definition: HierarchyDefinition) -> QualifiedName | None:
-    """The table of people that has to be read; None where there is none, or the definition has its prefixes already."""
+    """Returns the table of people to read; None without one, or if the definition has the prefixes already."""
     options = dict(definition.options)
     people = options.get("people")
     return people if isinstance(people, QualifiedName) and "large" not in options else None
 
 
 def with_rows(definition: HierarchyDefinition, rows: Sequence[Sequence[object]]) -> HierarchyDefinition:
-    """The definition with the prefixes of the areas of a table that may be shown, from its rows of prefix and people.
+    """Completes the definition by the prefixes of publishable areas, from a table's rows of prefix and people.
 
     Raises PolicyError for a table that is not such a one.
     """
@@ -117,7 +117,7 @@ def with_rows(definition: HierarchyDefinition, rows: Sequence[Sequence[object]])
 
 
 def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
-    """The label of small areas, which stands for any value."""
+    """Returns the label of small areas, which may stand for any value."""
     small = dict(definition.options).get("small")
     return (OpenEnd(small),) if isinstance(small, str) else ()
 
@@ -164,7 +164,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
 
 
 def _within_areas(whole: exp.Expr, label: exp.Expr, areas: _Areas) -> exp.Expr:
-    """The label of values in areas that may be shown, `small` for others; NULL for NULL."""
+    """Returns the label of a value in a publishable area, `small` for others; NULL for NULL."""
     if not areas.prefixes:
         return choose([(is_not_null(whole.copy()), text(areas.small))], whole)
     prefix = f.left(whole.copy(), len(areas.prefixes[0]))
