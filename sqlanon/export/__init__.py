@@ -1,1 +1,1 @@
-"""EXPORT: what is given away, as files that hold a snapshot and its certificate and nothing else."""
+"""EXPORT: writes files that hold a snapshot and its certificate, and nothing else."""

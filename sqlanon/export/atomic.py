@@ -1,4 +1,4 @@
-"""Files that are written aside, and renamed into place when they are whole.
+"""Writes files in a hidden folder, and renames them into place when they are complete.
 
 A process killed at any moment leaves the old export or the new one. What it may leave
 besides is a folder `.sqlanon-...` next to the target, which the next export there removes.
@@ -31,7 +31,7 @@ _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM, errno.EX
 
 
 def exchange(new: Path, target: Path) -> None:
-    """Puts the folder `new` in the place of `target`, whose content then lies at `new`.
+    """Exchanges the folders `new` and `target`.
 
     Linux and macOS do it in one step. Where they or the file system cannot, it takes
     two: between them the old folder lies beside its place, and `recover` puts it back.
@@ -64,7 +64,7 @@ def _former(target: Path) -> Path:
 
 
 def _exchanged(new: Path, target: Path) -> bool:
-    """Whether the system exchanged the two."""
+    """Whether the operating system exchanged the two folders in one step."""
     if sys.platform not in ("linux", "darwin"):
         return False
     libc = ctypes.CDLL(None, use_errno=True)
@@ -107,7 +107,7 @@ class Staging:
 
 @contextmanager
 def file_errors(path: str) -> Iterator[None]:
-    """Says what went wrong with the files: UserError where the path is at fault, EngineError otherwise."""
+    """Converts errors of the file system: UserError if the user's path is the cause, else EngineError."""
     try:
         yield
     except OSError as error:
@@ -147,7 +147,7 @@ def staging(layout: Layout) -> Iterator[Staging]:
 
 
 def _missing(folder: Path) -> list[Path]:
-    """The folders that are not there yet, the innermost first."""
+    """Returns the missing folders of a path, the innermost first."""
     missing: list[Path] = []
     while not folder.exists():
         missing.append(folder)
@@ -172,7 +172,7 @@ def put(files: Path, layout: Layout, *, replace: bool) -> None:
 
 
 def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
-    """Exchanges the folders, and back again if something new has come into the former one meanwhile."""
+    """Exchanges the folders; undoes it if a new file has appeared in the former folder meanwhile."""
     exchange(files, layout.target)
     if content_names(files) - former:
         exchange(files, layout.target)
@@ -207,7 +207,7 @@ def _rename(names: Sequence[str], source: Path, target: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on the disk."""
+    """Flushes a file, or the entries of a folder, to the disk."""
     if path.is_dir() and os.name == "nt":
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -242,7 +242,7 @@ def working_folder(beside: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(beside: Path) -> None:
-    """Removes the working folders there that no process holds any more; what cannot be removed stays.
+    """Removes working folders that no running process has locked; folders that cannot be removed stay.
 
     A folder with the only certificate of a data file beside it stays, too: it tells the file from somebody else's.
     """
@@ -278,7 +278,7 @@ def _is_needed(folder: Path) -> bool:
 
 
 def _describes(certificate: Path, name: str, digest: str) -> bool:
-    """Whether a certificate in a working folder is that of a file beside the folder, which has none there."""
+    """Whether a certificate in a working folder is the only one of a data file beside the folder."""
     beside = certificate.parents[2]
     file = beside / name
     if not file.is_file() or name in listed_files(beside / certificate.name):

@@ -1,7 +1,7 @@
-"""The certificate of an export: what was required, what is achieved, and by which policy. It quotes no source value.
+"""Builds the certificate of an export: the policy, its requirements, and the values that they reach.
 
-Names of columns and hierarchies, their kinds and levels are in it; the text of a hierarchy or of a source that is a
-query is not, since it may hold values: the policy's fingerprint covers both.
+It quotes no source value. Names of columns and hierarchies, their kinds and levels are in it; the text of a hierarchy or
+of a source that is a query is not, since it may hold values: the policy's fingerprint covers both.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The facts from which a certificate is made.
+    """Inputs of a certificate.
 
     `columns` are the file's, `types` those of the source by its columns' names. Of a
     release of several tables, `tables` has the name, the number of rows and the columns
@@ -118,7 +118,7 @@ class Evidence:
 
 
 def certificate(evidence: Evidence) -> Certificate:
-    """The certificate without the digests of the data: no file can state its own, so the copy inside one does not."""
+    """Builds the certificate without digests of the data, because a file cannot contain its own digest."""
     release, csv = evidence.release, evidence.csv
     wording = worded(release.method, release.method_arguments)
     return Certificate(
@@ -162,7 +162,7 @@ def certificate(evidence: Evidence) -> Certificate:
 
 
 def _other(release: KnownRelease) -> OtherRelease:
-    """A release of the same source, whose reader may have this one too. It does not say what both were made from."""
+    """Returns the entry of another release of the same source, without the names of the sources."""
     return OtherRelease(
         release=release.name.name,
         kind=release.kind,
@@ -180,7 +180,7 @@ def _tables(evidence: Evidence) -> tuple[TableEntry, ...]:
 
 
 def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]) -> tuple[ColumnEntry, ...]:
-    """The columns with their types, and how each is read."""
+    """Returns the entries of columns: names, types and readings."""
     release = evidence.release
     known = {attribute.name: attribute for attribute in release.attributes_of(fragment)}
     readings = {known[name].reading for name, _ in columns} - {Reading.TOKEN}
@@ -225,7 +225,7 @@ def _requirement(proof: Proof, policy: Policy) -> RequirementEntry:
 
 
 def _structure(evidence: Evidence, reached: Measurement) -> RequirementEntry:
-    """The proof of a promise of the method's, besides the requirements of classes."""
+    """Returns the entry of a promise of the method."""
     release = evidence.release
     figure = worded(release.method, release.method_arguments).figures[reached.question]
     arguments = stated_arguments(release.method_arguments)
@@ -246,7 +246,7 @@ def _of_join(evidence: Evidence, requirement: JoinedRequirement, reached: Measur
 
 
 def _loss(release: Release, definitions: Mapping[str, str]) -> LossEntry:
-    """The loss that was minimized, and how near to the least one the release is known to be."""
+    """Returns the entry of the minimized loss, with the bound that the search has proven."""
     name = release.loss_name
     return LossEntry(
         question=name,
@@ -280,7 +280,7 @@ def _hierarchy(definition: HierarchyDefinition, height: int) -> HierarchyEntry:
 
 
 def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry:
-    """An attribute with its type of those by folded name."""
+    """Returns the entry of an attribute; `types` are by folded name."""
     pseudonym = attribute.pseudonym
     return AttributeEntry(
         name=attribute.name,
@@ -296,7 +296,7 @@ def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry
 
 
 def _pseudonym(pseudonym: InPlace) -> InPlaceKind:
-    """The kind of a pseudonym: under a key that is kept it can be joined with other releases under the same key."""
+    """Returns the kind of a pseudonym; tokens of a kept key can be joined with other releases of that key."""
     if isinstance(pseudonym, Shift):
         return "shift, key kept" if pseudonym.lasts else "shift, key forgotten"
     if isinstance(pseudonym, Mask):
@@ -307,7 +307,7 @@ def _pseudonym(pseudonym: InPlace) -> InPlaceKind:
 
 
 def _statement(policy: Policy) -> str:
-    """The policy as SQL, without the queries that it may name and without where a key is kept."""
+    """Writes the policy as SQL, without queries and without the variables of keys."""
     attributes = tuple(replace(a, pseudonym=_without_key(a.pseudonym)) if a.pseudonym else a for a in policy.attributes)
     against = _unquoted(policy.against) if policy.against else None
     related = tuple(replace(table, source=_unquoted(table.source)) for table in policy.related)
@@ -362,7 +362,7 @@ _WITH_COUNTERFEITS: Mapping[Reading, str] = {
 
 
 def words_of(certificate: Certificate) -> Mapping[Reading, str]:
-    """The words for each reading of a column, as they are true of the tables of a certificate."""
+    """Returns the words for each reading of a column, for the tables of a certificate."""
     columns = [column for table in certificate.tables or () for column in table.columns]
     has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in columns)
     return {**_OF_ROWS, **_WITH_COUNTERFEITS} if has_counterfeits else _OF_ROWS
@@ -404,7 +404,7 @@ _ADDED = {
 
 @dataclass(frozen=True)
 class ColumnMeaning:
-    """The meaning of a published column, in the words of a certificate; what does not apply is empty."""
+    """The meaning of a published column in words; fields that do not apply are empty."""
 
     table: str
     column: str
@@ -418,7 +418,7 @@ class ColumnMeaning:
 
     @property
     def sentence(self) -> str:
-        """All of it in one line, but the table and the column."""
+        """Returns the meaning in one line, without table and column."""
         level = f"level {self.level} of {self.height}" if self.level and self.height else ""
         hierarchy = f"hierarchy {self.hierarchy}" if self.hierarchy else ""
         parts = (self.value, level, hierarchy, self.label)
@@ -426,7 +426,7 @@ class ColumnMeaning:
 
 
 def dictionary(certificate: Certificate) -> str:
-    """The text of the file for a certificate: CSV with a header, whose fields are told apart like those of the data."""
+    """Writes the data dictionary of a certificate: CSV with a header, with the separators of the data file."""
     text = StringIO()
     fields = certificate.csv or COMMAS
     writer = csv.writer(text, delimiter=fields.delimiter, quotechar=fields.quote, lineterminator="\n")
@@ -436,7 +436,7 @@ def dictionary(certificate: Certificate) -> str:
 
 
 def definition_of(hierarchy: HierarchyEntry) -> HierarchyDefinition:
-    """The hierarchy as far as a reader of its labels needs it: its kind and its open ends."""
+    """Returns the parts of a hierarchy that readers of labels need: its kind and its open ends."""
     first = ("ends",) if hierarchy.values_at is not None else ()
     return HierarchyDefinition(hierarchy.name, hierarchy.kind, first, arguments_of(hierarchy.ends))
 
@@ -448,7 +448,7 @@ def _reach(end: OpenEnd) -> str:
 
 
 def _label(hierarchy: HierarchyEntry) -> str:
-    """The meaning of the labels of a hierarchy."""
+    """Describes the labels of a hierarchy in words."""
     ends = [f"{end.label} is any value{_reach(end)}" for end in open_ends(definition_of(hierarchy))]
     alone = ["a value stands for itself"] if hierarchy.values_at is not None else []
     return "; ".join([*ends, *alone, _LABELS.get(hierarchy.kind, _ANY_LABEL)])

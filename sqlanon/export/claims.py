@@ -1,4 +1,4 @@
-"""Whether what a certificate states of columns and requirements follows from its policy and its method.
+"""Verifies that a certificate's columns and requirements follow from its policy and its method.
 
 Readings and sources decide which columns tell classes apart. A certificate that calls a quasi-identifier a bucket, or a
 sensitive column, would make larger classes than the files have.
@@ -57,7 +57,7 @@ class EntryMembers:
 
 
 def asked_by(requirement: BoundRequirement) -> EntryMembers:
-    """The entry's members for a requirement of the policy."""
+    """Returns the members of the entry of a policy's requirement."""
     when = requirement.question.when
     chosen: Arguments = {when.argument: when.value} if when else {}
     if requirement.within is not None:
@@ -73,7 +73,7 @@ def asked_by(requirement: BoundRequirement) -> EntryMembers:
 
 
 def asked_of_join(requirement: JoinedRequirement) -> EntryMembers:
-    """The entry's members for a requirement of the join with another release."""
+    """Returns the members of the entry of a requirement about the join with another release."""
     sides: Arguments = {"x": list(requirement.x), "y": requirement.y}
     arguments = stated_arguments(requirement.statistic.arguments) | sides
     name = requirement.question_name
@@ -88,7 +88,7 @@ def requirement_entry(
     recomputed_from: str,
     joined_with: JoinedWith | None = None,
 ) -> RequirementEntry:
-    """The entry of a requirement with its figures."""
+    """Builds the entry of a requirement with its figures."""
     return RequirementEntry(
         requirement=members.requirement,
         model=members.model,
@@ -108,7 +108,7 @@ def requirement_entry(
 
 
 def stated_arguments(arguments: Sequence[tuple[str, Value]]) -> Arguments:
-    """Arguments for JSON, by name."""
+    """Converts arguments to JSON values, by name."""
     return {
         name: [_plain(item) for item in value] if isinstance(value, tuple) else _plain(value)
         for name, value in arguments
@@ -125,7 +125,7 @@ def _plain(value: Scalar) -> bool | int | float | str:
 
 
 def arguments_of(stated: Arguments) -> tuple[tuple[str, Value], ...]:
-    """The arguments of a method as its statement had them."""
+    """Converts JSON arguments of a method to those of its statement."""
     return tuple((name, _value(value)) for name, value in stated.items())
 
 
@@ -138,14 +138,14 @@ def _scalar(stated: bool | int | float | str) -> Scalar:
 
 
 def is_alike(first: float | None, second: float | None) -> bool:
-    """Whether two figures are equal, but for the order in which numbers were added."""
+    """Whether two figures are equal up to the rounding of sums."""
     if first is None or second is None:
         return first is second
     return first == second or isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)
 
 
 def stated_moment(moment: datetime) -> str:
-    """A moment in UTC as ISO 8601, without fractions of a second."""
+    """Writes a timestamp in UTC as ISO 8601, in whole seconds."""
     return moment.replace(microsecond=0).isoformat() + "Z"
 
 
@@ -173,7 +173,7 @@ def hidden_column(recorded: Recorded) -> str | None:
 
 
 def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) -> str | None:
-    """Returns what speaks against these columns' being those of the policy and the method; None if nothing.
+    """Returns the objection to the published columns, given the policy and the method; None if there is none.
 
     `tables` are the readings that the columns of one table of the method's releases have together.
     """
@@ -201,7 +201,7 @@ def _unlike_table(table: RecordedTable, tables: Sequence[Collection[Reading]]) -
 
 @dataclass(frozen=True)
 class _Claims:
-    """The policy with its attributes by folded name, and the source's columns whose values the files show."""
+    """A certificate's policy, its attributes by folded name, and the source columns that the files show."""
 
     policy: Policy
     attributes: Mapping[str, Attribute]
@@ -276,7 +276,7 @@ def unpublished(recorded: Recorded) -> Iterator[str]:
 
 
 def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str | None:
-    """Returns what the list of a certificate's attributes says otherwise than the policy's statement; None if nothing.
+    """Returns a difference between a certificate's list of attributes and its policy statement; None if there is none.
 
     The list is what a program reads, the statement what classes are counted by.
     """
@@ -308,7 +308,7 @@ def unlike_requirements(
     figures: Mapping[str, Figure],
     arguments: Arguments,
 ) -> str | None:
-    """Returns what a certificate says otherwise of its requirements than its policy and its method; None if nothing.
+    """Returns a difference between a certificate's requirements and its policy and method; None if there is none.
 
     `expected_members` are those of the requirements that follow from the policy. `figures` are those of the method,
     whose entries have its `arguments`.

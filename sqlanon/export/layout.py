@@ -1,4 +1,4 @@
-"""Places the files of an export.
+"""Chooses the paths of an export's files.
 
 The path of EXPORT names a folder, and the export is then all that is in it: the data file, named
 after the release, with `certificate.json` and `certificate.md`. A path that ends like a
@@ -34,7 +34,7 @@ _SHOWN_PATHS = 60
 
 
 def local_path(path: str) -> Path:
-    """The path, with the home directory that it begins with.
+    """Expands ~ in a path.
 
     Raises UserError where there is no such user, for a URL, and for a name that the file system cannot have.
     """
@@ -175,7 +175,7 @@ def names_of_export(data: Path) -> list[str]:
 
 
 def _target(path: str) -> Path:
-    """The folder or file that the path of an export means. Raises UserError for a path that cannot be one."""
+    """Returns the folder or file of an export's path. Raises UserError for an invalid path."""
     if not path.strip() or "\0" in path:
         raise UserError("the path of an export names a folder or a file", hint="write TO 'out/'")
     target = local_path(path)
@@ -331,7 +331,7 @@ def _carries_certificate(file: Path) -> bool:
 
 
 def _is_own(file: Path) -> bool:
-    """Whether it is a regular file, not a link to one."""
+    """Whether a path is a regular file and not a link."""
     return file.is_file() and not file.is_symlink()
 
 
@@ -401,7 +401,7 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
 
 
 def _present(layout: Layout) -> set[str]:
-    """Returns the content of the target's folder, or those of the files to be written that exist."""
+    """Returns the names in the target's folder, or the names of existing files that the export would write."""
     if not layout.is_folder:
         return {name for name in {*layout.names, layout.dictionary} if os.path.lexists(layout.folder / name)}
     if not os.path.lexists(layout.target):

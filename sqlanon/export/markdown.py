@@ -1,4 +1,4 @@
-"""The certificate for people: what was promised and kept, and what was never promised."""
+"""Writes the certificate for people: what is promised, and what is not."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _columns(certificate: Certificate) -> Iterator[str]:
 
 
 def _column(column: ColumnEntry, words: Mapping[Reading, str]) -> tuple[str, str, str]:
-    """Its name, its type, and what a value of it says of a row of the source."""
+    """Returns the name and the type of a column, and the meaning of its values."""
     of = "" if column.source is None else f", of {_code(column.source)}"
     return _code(column.name), _code(column.type), words[column.reading] + of
 
@@ -227,7 +227,7 @@ def _generalization(certificate: Certificate) -> Iterator[str]:
 
 
 def _proven(loss: LossEntry) -> str:
-    """Whether any release could lose less, as far as the search could tell."""
+    """Writes whether another release could lose less, as far as the search has proven."""
     if loss.proven_optimal is None:
         return ""
     if loss.proven_optimal:
@@ -241,7 +241,7 @@ def _name(level: LevelEntry) -> str:
 
 
 def _policy(policy: PolicyEntry) -> Iterator[str]:
-    """The statement, in a block whose fence is longer than any run of backticks in it."""
+    """Writes the policy statement as a code block, with a fence longer than any run of backticks in it."""
     yield from _section("Policy")
     yield f"Fingerprint (SHA-256, hierarchies included): `{policy.fingerprint_sha256}`"
     yield ""
@@ -289,7 +289,7 @@ def _plain(value: Figure | bool) -> str:
 
 
 def _code(text: str) -> str:
-    """A name as it is, whatever Markdown would make of it."""
+    """Writes a name as inline code, so that Markdown does not change it."""
     line = " ".join(text.split())
     fence = "`" * (_longest_run(line) + 1)
     edge = " " if line.startswith("`") or line.endswith("`") else ""

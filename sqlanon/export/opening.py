@@ -1,4 +1,4 @@
-"""Opens an export: finds the certificate, and compares the data with the digests that it has."""
+"""Opens an export: finds its certificate, and compares the data with the certificate's digests."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _digests(entries: object) -> list[tuple[str, str]]:
 
 
 def _partition(content: dict[str, object]) -> tuple[str, ...] | None:
-    """The columns by whose values the rows are in several files, if by any; None where each table is one file."""
+    """Returns the partition columns of an export; None if each table is one file."""
     columns = content.get("partitioned_by")
     return tuple(map(str, columns)) if isinstance(columns, list) else None
 

@@ -80,12 +80,12 @@ class ReceivedExport:
 
     @property
     def needs_reader(self) -> bool:
-        """Whether it is read on a connection of its own, that of its format."""
+        """Whether the format reads the export on a connection of its own."""
         return self.format not in READ
 
     @property
     def has_digests(self) -> bool:
-        """Whether the certificate tells the data from other data; one within a data file does not."""
+        """Whether the certificate has digests of the data; a certificate inside a data file has none."""
         return bool({"files", "contents"} & self.content.keys())
 
     @cached_property
@@ -148,7 +148,7 @@ class ReceivedExport:
             )
 
     def model(self, source: Sequence[str]) -> ReleaseModel:
-        """The release as an estimate reads it, of queries that call its source by one of these names."""
+        """Returns the model of the release for estimates; queries may call the source by any of these names."""
         recorded = self.recorded
         with self._understood():
             return published(recorded, [*source, recorded.name])
@@ -266,7 +266,7 @@ class ReceivedExport:
         return self.files
 
     def _as_stored(self, file: ExportFile) -> exp.Query:
-        """All columns of a file in the types in which it has them."""
+        """Returns all columns of a file with the file's own types."""
         query = self.kind.read(file).copy()
         query.set("expressions", [exp.Star()])
         return query
@@ -299,7 +299,7 @@ class ReceivedExport:
 
 @dataclass(frozen=True)
 class ExportedTables:
-    """The rows of an export as temporary tables, by fragment, on the connection `engine` that read them."""
+    """Temporary tables with the rows of an export, by fragment, on the connection `engine`."""
 
     engine: Engine
     scratch: Scratch
@@ -391,7 +391,7 @@ def _typed(columns: Sequence[RecordedColumn], rows: exp.Query, types: dict[str, 
 
 
 def _valued(part: RecordedColumn) -> str:
-    """The source's column whose values a column has."""
+    """Returns the source column of a published column of values."""
     return part.source.removesuffix(f"_{_ENDS[part.reading]}") if part.reading in _ENDS else part.source
 
 

@@ -1,4 +1,4 @@
-"""CHECK, ATTACK and ESTIMATE of an export: a receiver's answers, from the files alone."""
+"""Answers CHECK, ATTACK and ESTIMATE about an export from its files alone."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certi
 
 @dataclass(frozen=True)
 class Evidence:
-    """A measurement, and by what it is known: the files themselves, or the word of who wrote the certificate."""
+    """A measurement, and its source: the files themselves, or the statement of the certificate."""
 
     measurement: Measurement
     known_by: str
@@ -79,7 +79,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class CheckedExport:
-    """The name of an exported release, what is known of it, its sensitive attributes, and what was required of it."""
+    """The answer of CHECK: the release's name, the evidence, the sensitive attributes and the requirements."""
 
     release: str
     evidence: tuple[Evidence, ...]
@@ -198,7 +198,7 @@ def _as_its_method_writes(path: str) -> Iterator[None]:
 def _of_structure(
     measurement: Measurement, figures: Mapping[str, Figure], stated: Mapping[str, Measurement], path: str
 ) -> Evidence:
-    """A figure of the method's. Raises PrivacyViolation where the files have another than the certificate says."""
+    """Returns the evidence of a method's figure. Raises PrivacyViolation if files and certificate differ."""
     if not figures[measurement.question].in_files:
         return Evidence(measurement, FROM_CERTIFICATE)
     for said in stated.values():
@@ -346,7 +346,7 @@ def _evidence(
     stated: Mapping[str, Measurement],
     path: str,
 ) -> Evidence:
-    """A requirement as the files have it, or as the certificate says. Raises PrivacyViolation where they differ."""
+    """Returns the evidence of a requirement: recomputed, or as stated. Raises PrivacyViolation if both differ."""
     said = stated.get(str(requirement))
     if said is not None and (said.required != requirement.required or said.satisfied is not True):
         raise PrivacyViolation(f"{path}: the certificate does not say that {requirement} is satisfied")

@@ -22,7 +22,7 @@ from sqlanon.export.layout import format_of, layout_of
 
 
 class Staged(Protocol):
-    """An export that nobody sees yet, and that is gone where it is not put in its place.
+    """An export that is complete but not visible yet; it is deleted unless it is put in place.
 
     `kind` writes and reads its data files, whose paths are `paths`, one for each table; a table of a database has its
     name for a path. `spill` is a folder for what does not fit into memory while they are read.
@@ -38,20 +38,20 @@ class Staged(Protocol):
     def spill(self) -> Path: ...
 
     def with_digests(self, files: Sequence[ExportFile], certificate: Certificate) -> Certificate:
-        """The certificate with the digests of the data, from which anyone can tell them from other data."""
+        """Returns the certificate with the digests of the data."""
         ...
 
     def certify(self, certificate: Certificate, signer: str | None) -> None:
-        """Writes the certificate, as a program reads it and as people do; `signer` is who signed it."""
+        """Writes the certificate as JSON and as Markdown; `signer` is the name of who signed it."""
         ...
 
     def put(self) -> None:
-        """Puts the export in its place, in one step, and takes away the earlier one there."""
+        """Makes the export visible in one step, in place of the earlier one."""
         ...
 
 
 class Destination(Protocol):
-    """The place of an export: its format, where its certificate will be, and the columns that it is partitioned by."""
+    """Base of destinations: the format of an export, the path of its certificate, and the partition columns."""
 
     @property
     def format(self) -> str: ...
@@ -63,7 +63,7 @@ class Destination(Protocol):
     def partition(self) -> tuple[str, ...] | None: ...
 
     def former(self) -> Certificate | None:
-        """The certificate of the export that is there now; None where there is none of the same format."""
+        """Returns the certificate of the earlier export at this place; None if there is none of the same format."""
         ...
 
     def path_of(self, table: int) -> str:
@@ -71,7 +71,7 @@ class Destination(Protocol):
         ...
 
     def errors(self) -> AbstractContextManager[None]:
-        """Says what went wrong in this place: UserError where it is the user's fault, EngineError otherwise."""
+        """Converts errors of the destination: UserError if the user's input is the cause, else EngineError."""
         ...
 
     def staged(self, engine: Engine) -> AbstractContextManager[Staged]:
@@ -155,7 +155,7 @@ def _format(request: ExportRequest) -> str:
 
 
 def destination_of(request: ExportRequest, release: Release, *, as_files: bool) -> Destination:
-    """The place that a statement names for a release, whose rows may be in many files already.
+    """Returns the destination that a statement names for a release.
 
     Raises UserError for a path that cannot be one.
     """

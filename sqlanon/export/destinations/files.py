@@ -69,7 +69,7 @@ class _StagedFiles:
 
 @dataclass(frozen=True)
 class FileDestination:
-    """The files of a layout; with `replace` those of an earlier export there are replaced."""
+    """Destination of files in a layout; `replace` allows an earlier export to be replaced."""
 
     format: str
     kind: Format

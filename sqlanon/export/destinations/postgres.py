@@ -46,7 +46,7 @@ _UNFINISHED = "__sqlanon_"
 
 @dataclass(frozen=True)
 class _StagedSchema:
-    """A new schema that is in no transaction but its own; `former` is what stands in its place."""
+    """A new schema within an open transaction; `former` are the tables of the export that it replaces."""
 
     connection: AdbcConnection
     kind: PostgresTables
@@ -61,7 +61,7 @@ class _StagedSchema:
         return list(map(Path, self.tables))
 
     def with_digests(self, files: Sequence[ExportFile], certificate: Certificate) -> Certificate:
-        """The tables with the SHA-256 of their rows, as they were when they were read back."""
+        """Returns the certificate with the SHA-256 of each table's rows, as they were read back."""
         digests = self.kind.digests
         return structs.replace(
             certificate, contents=tuple(ContentEntry(name=f.table, sha256=digests[f.table]) for f in files)
@@ -95,7 +95,7 @@ class _StagedSchema:
 
 @dataclass(frozen=True)
 class PostgresDestination:
-    """The schema of a URL, for the tables of a release; with `replace` that of an earlier export is replaced."""
+    """Destination of tables in the schema of a URL; `replace` allows an earlier export to be replaced."""
 
     url: SchemaUrl
     tables: tuple[str, ...]
@@ -186,7 +186,7 @@ class _ReceivedTables(PostgresTables):
         self._export = export
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-        """The tables, read anew. Raises PrivacyViolation for rows that are not those of the certificate."""
+        """Reads the tables again. Raises PrivacyViolation for rows with other digests than the certificate's."""
         with _connected(self._url) as connection:
             # What has the name now may be another schema, or no longer as it was.
             if _export(connection, self._url).content != self._export.content:

@@ -200,17 +200,17 @@ def create_schema(name: str) -> str:
 
 
 def drop_schema(name: str) -> str:
-    """Fails if anything is in it."""
+    """Returns DROP SCHEMA ... RESTRICT, which fails for a schema that is not empty."""
     return "DROP SCHEMA " + _quoted(identifier(name)) + " RESTRICT"
 
 
 def drop_table(schema: str, name: str) -> str:
-    """Fails if anything elsewhere depends on it, such as a view."""
+    """Returns DROP TABLE ... RESTRICT, which fails if an object, such as a view, depends on the table."""
     return "DROP TABLE " + _quoted(relation((schema, name))) + " RESTRICT"
 
 
 def lock_tables(schema: str, names: Sequence[str], mode: str) -> str:
-    """Waits until it has them; a name is that of the table which has it then."""
+    """Returns LOCK TABLE, which waits for the locks; names are resolved when it runs."""
     return "LOCK TABLE ONLY " + ", ONLY ".join(_quoted(relation((schema, name))) for name in names) + f" IN {mode} MODE"
 
 
@@ -243,12 +243,12 @@ class Schema:
         self._contents = SchemaContents(connection, name)
 
     def require_written(self, certificate: Certificate) -> None:
-        """Raises InternalError where it holds anything but the tables of this certificate, as they were written."""
+        """Raises InternalError if the schema differs from the tables of this certificate as they were written."""
         if (why := self._why_not(_tables(certificate))) is not None:
             raise InternalError(f"the new schema is not as it was to be written: {why}")
 
     def replaceable(self, called: str, spill: Path, *, replace: bool) -> Sequence[str] | None:
-        """The tables of an earlier export that may be replaced, none of an empty schema; None where there is none.
+        """Returns the tables of an earlier export that may be replaced: () in an empty schema, None without one.
 
         From now on nobody changes them, if they may be replaced. Raises UserError where anything else is there, and for
         an earlier export unless it may be replaced.
@@ -365,7 +365,7 @@ def _why_not_markdown(certificate: Certificate, content: dict[str, object], mark
 
 
 class SchemaContents:
-    """The contents of a schema by its name, each time as they are now; a schema that does not exist holds nothing."""
+    """Reads the present contents of a schema; a schema that does not exist is empty."""
 
     def __init__(self, connection: AdbcConnection, name: str) -> None:
         self._connection = connection

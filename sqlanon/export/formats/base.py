@@ -40,7 +40,7 @@ class CsvFields:
 
     @property
     def why_not(self) -> tuple[str, str] | None:
-        """The option with a character that cannot be there, and what it has to be; None where both can."""
+        """Returns the option with an invalid character, and the rule that it breaks; None if both are valid."""
         for option, character in (("delimiter", self.delimiter), ("quote", self.quote)):
             is_sign = len(character) == 1 and character.isascii() and not character.isalnum()
             if not is_sign or not (character.isprintable() or character == "\t") or character in (" ", "\\"):
@@ -86,7 +86,7 @@ class Format(Protocol):
         """The type in which the file holds a column of this type: the same, or VARCHAR where the format lacks it."""
 
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
-        """Writes the rows, in the order in which they come, and the certificate if the format has a place for it."""
+        """Writes the rows in their order, and the certificate if the format can hold one."""
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
         """A connection of its own that can read these files and neither open nor write anything else.
@@ -95,7 +95,7 @@ class Format(Protocol):
         """
 
     def read(self, file: ExportFile) -> exp.Query:
-        """The rows of the file, on a connection that `reopen` gave, under `columns`' names and types."""
+        """Returns the rows of the file, on a connection of `reopen`, with the names and types of `columns`."""
 
     def header(self, file: ExportFile) -> Sequence[str] | None:
         """The names of the file's columns, where they are read by their places; None where they are read by name."""
@@ -108,7 +108,7 @@ class Format(Protocol):
         """
 
     def certificate(self, engine: Engine, file: ExportFile) -> Sequence[str]:
-        """The certificates that stand in the file itself: one, or none where the format has no place for it."""
+        """Returns the certificates inside the file: one, or none if the format cannot hold one."""
 
 
 def export_format(name: str) -> Format:
@@ -206,7 +206,7 @@ def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
 
 
 def seal(engine: Engine) -> None:
-    """Seals the connection: it opens no further file, loads nothing, and stays so."""
+    """Locks the connection: it can neither open a further file nor load an extension."""
     engine.run("SET enable_external_access = false")
     engine.run("SET lock_configuration = true")
 
@@ -221,7 +221,7 @@ def require_no_log(path: Path, endings: Sequence[str]) -> None:
 
 
 def holds_more(path: Path) -> PrivacyViolation:
-    """The error for a database that is not what an export writes."""
+    """Returns the error for a database with other contents than an export's."""
     return PrivacyViolation(
         f"{path.name} holds something else than the release and its certificate",
         hint="take the file from who published it again",

@@ -1,1 +1,1 @@
-"""A page about one release, for whoever decides whether it may be given away."""
+"""Reports: a page about one release for the person who decides about its publication."""

@@ -38,7 +38,7 @@ def first_screen(facts: Facts, charts: Charts) -> Markup:
 
 
 def _verdict(facts: Facts) -> Markup:
-    """The sentence to sign or not to sign by, and the warnings that weigh against it."""
+    """Returns the verdict in a sentence, and the warnings against it."""
     warnings = [*_gaps(facts), *_sure(facts)]
     if not facts.checked.measurements:
         kind, verdict = "warned", "Nothing is required that could be met."
@@ -159,7 +159,7 @@ _COARSER = (*(Reading.LABEL, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROI
 
 
 def _label(name: str, words: str, lost: float | None) -> str:
-    """A column beside its bar; it says so where the length of the bar is not known."""
+    """Returns the label of a column's bar, with a remark if the length of the bar is unknown."""
     unknown = ", loss not known" if lost is None and words in {_WORDS[reading] for reading in _COARSER} else ""
     return f"{shortened(name, _LETTERS_OF_NAME)}: {words}{unknown}"
 

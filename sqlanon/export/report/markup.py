@@ -114,19 +114,19 @@ _TAG_OR_UNDERSCORE = re.compile(r"<[^>]*>|_(?=[^\W_])")
 
 
 class Markup(str):
-    """Text that is HTML: what is not is escaped where it is put in."""
+    """HTML text; other text is escaped when it is inserted."""
 
     __slots__ = ()
 
 
 class InPlaceOfNumber(str):
-    """The text in a column of numbers where there is no number."""
+    """A text in a column of numbers, in a cell without a number."""
 
     __slots__ = ()
 
 
 class Share(float):
-    """A number from 0 to 1, or above, that is read as per cents."""
+    """A share, 0 or above, that is displayed as per cents."""
 
     __slots__ = ()
 

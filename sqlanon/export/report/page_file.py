@@ -151,7 +151,7 @@ def _closed(descriptor: int | None) -> Iterator[None]:
 
 
 def _lock(descriptor: int, *, wait: bool = True) -> None:
-    """Raises OSError where somebody else has it and it does not wait: nobody keeps one for longer than a page takes."""
+    """Locks an open file. Raises OSError if another process has the lock; a lock lasts as long as writing a page."""
     if sys.platform == "win32":
         return
     import fcntl
@@ -192,7 +192,7 @@ def _require_free(path: Path, replace: bool) -> None:
 
 
 def _is_own_report(path: Path) -> bool:
-    """Whether it is a report of a release, and no link to one."""
+    """Whether a path is a report of a release, and not a link."""
     try:
         if path.is_symlink() or not path.is_file():
             return False
