@@ -1,4 +1,4 @@
-"""Settings of a block of statements that a caller hands in: an observer, and sizes."""
+"""Settings for a block of statements: an observer, and limits of sizes."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ class Adjustable(Generic[S]):
 
 
 class Watching(Protocol):
-    """Called with the stage, how much of how much is done, and perhaps what there is to say of it."""
+    """Observer of progress, called with the stage, the part that is done, the total, and an optional remark."""
 
     def __call__(self, stage: str, done: int, total: int, detail: str | None = None) -> None: ...

@@ -1,4 +1,4 @@
-"""Why a method decided as it did: what EXPLAIN says beyond the decision itself."""
+"""Explanations of a method's choice, which EXPLAIN shows."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class CommonValue:
-    """The value that the rows left out share: of the `rows`, `most` have one value of the attribute.
+    """The most frequent value of an attribute among the suppressed rows: `most` of `rows` have it.
 
     Of the rows published, `published`, the most frequent value has `most_published`.
     """
@@ -147,7 +147,7 @@ class CommonValue:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why the node of a release was chosen.
+    """The reasons for the node of a release.
 
     `limit` rows may be suppressed. Of local recoding in several rounds this is about the
     first, whose `withheld` rows are left to the later ones. `less_general` has every
@@ -275,7 +275,7 @@ class WithNoise(Protocol):
 
 @runtime_checkable
 class Remarked(Protocol):
-    """A choice about which there is something to say to whoever makes the release: sentences of counts, not values."""
+    """A choice with remarks for the owner: sentences with counts, not with values."""
 
     @property
     def remarks(self) -> tuple[str, ...]: ...

@@ -14,7 +14,7 @@ _LOWER = str.maketrans(UPPER, UPPER.lower())
 
 
 def fold(name: str) -> str:
-    """The name by which two spellings count as one.
+    """Folds the case of a name, so that two spellings of one name are equal.
 
     As in DuckDB, only the case of A to Z is disregarded: "Ä" and "ä" are two columns.
     """
@@ -22,12 +22,12 @@ def fold(name: str) -> str:
 
 
 def same_name(first: str, second: str) -> bool:
-    """Whether two spellings name the same."""
+    """Whether two spellings are one name."""
     return fold(first) == fold(second)
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with underscores behind it where others have it already."""
+    """Returns the name, with underscores appended if it is taken."""
     folded = {*map(fold, taken)}
     while fold(name) in folded:
         name += "_"
@@ -35,7 +35,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The names in parentheses, as a message has them: quoted where it would not be clear where one ends."""
+    """Writes names in parentheses for a message, quoted where a name could be misread."""
     quoted = ('"' + name.replace('"', '""') + '"' for name in names)
     return f"({', '.join(n if n.isidentifier() else q for n, q in zip(names, quoted, strict=True))})"
 

@@ -13,12 +13,12 @@ _NOISE, _RELATIVE_NOISE = 1e-12, 1e-11
 
 
 def without_noise(value: float | None) -> float | None:
-    """The value, and 0 for one that is 0 but for rounding."""
+    """Returns a value, and 0 for a value that differs from 0 by rounding only."""
     return 0.0 if value is not None and abs(value) < _NOISE else value
 
 
 def levelled(values: Sequence[float]) -> Mapping[float, float]:
-    """Maps each value to the least value that differs from it by rounding alone, so that equal figures are equal."""
+    """Maps each value to the smallest value that differs from it by rounding only."""
     levels: list[float] = []
     for value in sorted(set(values)):
         if not levels or value - levels[-1] > max(_NOISE, abs(levels[-1]) * _RELATIVE_NOISE):
@@ -30,7 +30,7 @@ def levelled(values: Sequence[float]) -> Mapping[float, float]:
 
 
 def counted(number: int, noun: str, nouns: str | None = None) -> str:
-    """The number with its noun: 1 row, 2 rows; `nouns` is the plural, if it is not made with an s."""
+    """Writes a number with its noun: 1 row, 2 rows; `nouns` is an irregular plural."""
     return f"{number} {noun if number == 1 else nouns or noun + 's'}"
 
 

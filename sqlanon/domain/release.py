@@ -1,4 +1,4 @@
-"""A published release as the catalog remembers it: its columns, how each is read, and what it reaches."""
+"""A published release as it is stored in the catalog: its columns, their readings, and its measurements."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class ReleaseObject:
 
 @dataclass(frozen=True)
 class Contender:
-    """A method that may be the one of a statement that names none, and its figures once it has been compared.
+    """A method in the default's comparison, with its figures once it has been compared.
 
     `refused` is why it cannot be, None where it can. `loss` and `suppressed` are those of its choice, `error` the mean
     error of drawn counts: None where no query counts a row. `why` is the reason for which it was chosen.
@@ -259,7 +259,7 @@ class Release:
 
 @dataclass(frozen=True)
 class KnownRelease:
-    """A release whose rows somebody may have: it stands, it was exported, or a series has it in its ledger.
+    """A release whose rows a reader may have: it exists, it was exported, or the ledger of a series has it.
 
     `sources` is what it was made from, None if that is not known. `exported_at` is when it was exported for the
     last time, None if it was not, or if nobody wrote down when and it does not stand. `series` is that which it was

@@ -1,7 +1,7 @@
 """Builds the certificate of an export: the policy, its requirements, and the values that they reach.
 
-It quotes no source value. Names of columns and hierarchies, their kinds and levels are in it; the text of a hierarchy or
-of a source that is a query is not, since it may hold values: the policy's fingerprint covers both.
+It quotes no source value. It has names of columns and hierarchies, their kinds and their levels. The text of a
+hierarchy, or of a source that is a query, may hold values and is left out; the policy's fingerprint covers both.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The inputs of a release that its policy names: its source, its columns, and what its requirements read."""
+"""Inputs of a release that its policy names: the source, its columns, and the tables that requirements read."""

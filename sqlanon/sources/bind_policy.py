@@ -30,7 +30,7 @@ from sqlanon.sql.hierarchies.base import builder, functional
 
 
 def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
-    """The hierarchies that a policy names, by folded name, each validated."""
+    """Loads and validates the hierarchies that a policy names; returns them by folded name."""
     names = dict.fromkeys(fold(a.hierarchy) for a in policy.all_attributes if a.hierarchy)
     hierarchies: dict[str, StoredHierarchy] = {}
     for name, rows in (stored_hierarchies.rows_of(engine, names) if names else {}).items():
@@ -53,7 +53,7 @@ def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: boo
 
 
 def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource | None:
-    """The policy's public table, found and copied like its source; None if it has none."""
+    """Finds the policy's public table and copies it, as `policy_source` does; None without one."""
     if policy.against is None:
         return None
     try:
@@ -123,7 +123,7 @@ def _related(
 
 
 def _column(policy: Policy, called: str, name: str, columns: dict[str, Column]) -> Column:
-    """The column of this name as the relation, `called` so, spells it, and its type. Raises PolicyError without it."""
+    """Returns a column's name as the relation spells it, and its type. Raises PolicyError for an unknown column."""
     if fold(name) not in columns:
         raise PolicyError(
             f"{policy}: {called} has no column {name}",
@@ -134,7 +134,7 @@ def _column(policy: Policy, called: str, name: str, columns: dict[str, Column]) 
 
 
 def _public_table(policy: Policy, attributes: Sequence[BoundAttribute], public: BoundSource) -> PublicTable:
-    """The public table with a column for each quasi-identifier: the one of its name."""
+    """Returns the public table with its column for each quasi-identifier, found by name."""
     known = _by_name(public.columns)
     called = policy.against.called if policy.against else ""
     columns: list[str] = []
@@ -208,7 +208,7 @@ _NO_TEXT = (exp.DataType.Type.UNION, exp.DataType.Type.VARIANT)
 
 
 def require_fitting(whose: str, hierarchy: HierarchyDefinition, column: str, column_type: str) -> None:
-    """Raises PolicyError, with the column, the hierarchy and the kinds that fit, for one that has no labels for it."""
+    """Raises PolicyError, with the kinds that fit, for a hierarchy that has no labels for the column's type."""
     refused = f"{whose}: the hierarchy {hierarchy.name} ({hierarchy.kind.upper()}) does not fit the column {column}"
     if not _fits(hierarchy.kind, column_type):
         fitting = [kind.upper() for kind in names("sqlanon.sql.hierarchies") if _fits(kind, column_type)]

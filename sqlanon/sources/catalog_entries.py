@@ -1,4 +1,4 @@
-"""Finds the catalog entry that a name means, and the entries that the names of a policy meant when it was made.
+"""Resolves names to catalog entries, and keeps the entries to which a policy's names referred when it was made.
 
 DuckDB looks a name up each time it reads it: in the temporary tables and views first, then along the search path. So a
 name may mean another table tomorrow. A policy keeps the entries that its names meant. What is read later are these
@@ -36,7 +36,7 @@ _QUERIES = ("find_table", "find_relation")
 
 
 def find_relation(engine: Engine, name: QualifiedName, *, is_new: bool = False) -> Entry | None:
-    """The kind ('table' or 'view') and the full name of a relation, as DuckDB would find it.
+    """Finds a relation as DuckDB does; returns its kind ('table' or 'view') and its full name.
 
     With `is_new` no relation is expected, and the query that finds a table by its spelling alone is left out.
     """
@@ -54,7 +54,7 @@ def find_entry(engine: Engine, entry: QualifiedName) -> Entry | None:
 
 
 def source_entry(engine: Engine, source: Source) -> Entry | None:
-    """The relation that a source with a name means: that of the time when the policy was made, where this is known.
+    """Returns the relation of a named source: the one to which the name referred when the policy was made, if known.
 
     Raises PolicyError where the catalog names another relation than it keeps the entry of.
     """
@@ -111,7 +111,7 @@ def _full_name(engine: Engine, entry: QualifiedName) -> QualifiedName:
 
 
 def kept_name(engine: Engine, name: QualifiedName) -> QualifiedName:
-    """The name of a relation by which a policy keeps its entry, and the name itself where there is no relation."""
+    """Returns the name by which a policy keeps a relation's entry; the name itself if there is no relation."""
     entry = find_source(engine, name)
     return name if entry is None else _without_own_database(engine, entry[1])
 
@@ -121,7 +121,7 @@ def _without_own_database(engine: Engine, full: QualifiedName) -> QualifiedName:
 
 
 def with_bound_names(engine: Engine, policy: Policy) -> Policy:
-    """The policy with the entries that its sources mean now; a source that has its entries keeps them.
+    """Returns the policy with the entries to which its sources refer now; entries that are known already stay.
 
     Where rows are on another engine, nothing is kept: names are that engine's.
     """
@@ -146,7 +146,7 @@ def _bound(engine: Engine, source: Source) -> Source:
 
 
 def _macros(engine: Engine, source: Source, entry: Entry | None) -> list[QualifiedName]:
-    """The macros that a query or a view may call, each with () behind its name."""
+    """Returns the macros that a query or a view may call, each with () behind its name."""
     if (source.name is not None and entry is None) or (entry is not None and entry[0] == "table"):
         return []
     try:
@@ -174,7 +174,7 @@ def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Readi
 
 
 def require_same_meaning(engine: Engine, source: Source) -> None:
-    """Raises PolicyError where a query or a view of a policy would read another relation of a name that it read then.
+    """Raises PolicyError if a name in a policy's query or view now refers to another relation.
 
     A name that is new in a view is no other meaning of an old one.
     """

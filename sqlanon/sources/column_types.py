@@ -1,4 +1,4 @@
-"""Columns as they are read and published: types, collation, dictionaries, lists of items."""
+"""Types of columns as they are read and published: collations, ENUM dictionaries, lists of items."""
 
 from __future__ import annotations
 
@@ -150,13 +150,13 @@ def item_type(column_type: str) -> str:
 
 
 def item_of(bound: BoundAttribute) -> BoundAttribute:
-    """The column of lists as one of its items, which its hierarchy is of."""
+    """Returns the attribute of a list column with the type of its items, to which its hierarchy applies."""
     kind = item_type(bound.published_type)
     return replace(bound, type=kind, published_type=kind)
 
 
 def sensitive_items(value: exp.Expr, column_type: str) -> exp.Expr:
-    """The list of sensitive items of a row: a value of a type without lists is a list of this one item."""
+    """Returns a row's list of sensitive items; a value that is no list becomes a list of one item."""
     return value if is_list(column_type) else exp.Array(expressions=[value])
 
 

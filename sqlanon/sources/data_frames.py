@@ -110,7 +110,7 @@ def stored_frames(source: Source) -> list[QualifiedName]:
 
 
 def frame_gone(name: QualifiedName) -> PolicyError:
-    """The error of a policy whose data frame, by its stored name, is not there."""
+    """Returns the error for a policy whose data frame, by its stored name, no longer exists."""
     variable = variable_of(name.name)
     return PolicyError(
         f"the policy is on the data frame {variable} that it was created with, which is gone or is another one now",
@@ -120,7 +120,7 @@ def frame_gone(name: QualifiedName) -> PolicyError:
 
 
 def _frames_of(engine: Engine, sources: Sequence[Source], callers: Sequence[FrameType]) -> Frames:
-    """The data frames that these sources mean: variables with names that nothing in the database has."""
+    """Returns the data frames that sources name: variables whose names no object of the database has."""
     names = dict.fromkeys(name for source in sources for name in _possible_names(source))
     if all(data_frame_named(name, callers) is None for name in names):
         return {}
@@ -134,7 +134,7 @@ def _frames_of(engine: Engine, sources: Sequence[Source], callers: Sequence[Fram
 
 
 def _visible(engine: Engine, names: Sequence[str], callers: Sequence[FrameType]) -> Frames:
-    """The data frames with these names that the settings of the database let a query see."""
+    """Returns the data frames with these names that the database's settings allow queries to read."""
     enabled, everywhere = engine.rows(_SETTINGS)[0]
     if not enabled:
         return {}
@@ -184,7 +184,7 @@ def _renamed(source: Source, stored: Mapping[str, str]) -> Source:
 
 
 def plain_scalar(value: object) -> bool | int | Decimal | str | None:
-    """A number, a text or a truth value of Python's as a statement has it; None for anything else.
+    """Converts a Python number, text or bool to a statement's value; None for another object.
 
     A float is the number that it prints, and one that is whole is an int.
     """

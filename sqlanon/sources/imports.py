@@ -1,4 +1,4 @@
-"""A table of another database, copied into this one, where a policy can be on it."""
+"""Copies a table of another database into this one, so that a policy can use it."""
 
 from __future__ import annotations
 
@@ -164,14 +164,14 @@ _TOO_LATE = "294247-01-01"
 
 @dataclass(frozen=True)
 class PostgresColumn:
-    """A column with its type there, below which a domain is that which it is of."""
+    """A column with its PostgreSQL type; the type of a domain is the type below it."""
 
     name: str
     kind: str
 
     @property
     def decimal(self) -> str | None:
-        """The type here of numbers with so many digits, which come as texts."""
+        """The DECIMAL type for numbers with as many digits, which arrive as texts."""
         numeric = _NUMERIC.fullmatch(self.kind)
         if numeric and int(numeric[2]) <= int(numeric[1]) <= _WIDEST:
             return f"DECIMAL({numeric[1]},{numeric[2]})"
@@ -183,7 +183,7 @@ class PostgresColumn:
 
     @property
     def output(self) -> exp.Expr:
-        """The column as PostgreSQL is asked for it. What is not known to be the same here is text."""
+        """Returns the column's expression in PostgreSQL; types that may differ here are read as text."""
         if any(kind.fullmatch(self.kind) for kind in (_SAME, _SAME_LIST, _INTERVAL)):
             return column(self.name)
         value = cast(column(self.name), "VARCHAR[]") if self.is_list else as_text(column(self.name))
@@ -191,12 +191,12 @@ class PostgresColumn:
 
     @property
     def here(self) -> exp.Expr:
-        """The column of the stream as the new table has it."""
+        """Returns the expression that converts the stream's column to the new table's type."""
         return alias(cast(column(self.name), self.decimal), self.name) if self.decimal else column(self.name)
 
     @property
     def unreadable(self) -> tuple[exp.Expr, str] | None:
-        """Returns a condition on values that would be others here, and the error's name for them, or None."""
+        """Returns a condition for values that would change here, and their name in errors; None if there are none."""
         value = column(self.name)
         if self.is_list:
             is_nested = f.call("array_ndims", value) > literal(1)

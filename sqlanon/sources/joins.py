@@ -1,4 +1,4 @@
-"""The join of the releases of a policy with another release, of which the policy requires something."""
+"""Joins of a policy's releases with another release, about which the policy has requirements."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class JoinedRequirement:
 
     @property
     def required(self) -> float:
-        """The number that `achieved` is compared with."""
+        """The number with which `achieved` is compared."""
         return float(str(self.statistic.arguments[0][1]))
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ def is_of_join(requirement: Requirement) -> bool:
 
 
 def with_argument_names(requirement: Requirement) -> Requirement:
-    """The requirement with the names of all its arguments, of classes or of a join. Raises as `with_names` does."""
+    """Names all arguments of a requirement, about classes or a join. Raises as `with_names` does."""
     if not is_of_join(requirement):
         return with_names(requirement)
     arguments = named_arguments(load_statistic(_KIND, fold(requirement.model)), requirement.arguments)
@@ -131,7 +131,7 @@ def _bound(requirement: Requirement) -> JoinedRequirement:
 
 
 def _names(value: Value | None, argument: str, model: str) -> list[str]:
-    """One name, or several."""
+    """Reads one name or a list of names."""
     values = value if isinstance(value, tuple) else (value,)
     names = [part.parts[0] for part in values if isinstance(part, QualifiedName) and len(part.parts) == 1]
     if not names or len(names) != len(values):
@@ -258,7 +258,7 @@ class Side:
         return self.columns[name].level or 0
 
     def is_hidden(self, name: str) -> bool:
-        """Whether it shows `*` alone, which matches everything."""
+        """Whether a column shows `*` in all rows, which matches every value."""
         return 0 < self.level(name) == self.columns[name].height
 
     def hierarchy(self, name: str) -> StoredHierarchy | None:
@@ -285,7 +285,7 @@ class Side:
         return query.group_by(*groups) if groups else query
 
     def _coarser(self, name: str, level: int) -> str:
-        """A table of shown and label: each label of a column, and the one that is above it at a level."""
+        """Returns a table of shown and label: each label of a column, and its ancestor at a level."""
         if (name, level) not in self.coarser:
             self.coarser[name, level] = self._lifted(name, level)
         return self.coarser[name, level]

@@ -1,4 +1,4 @@
-"""Pseudonyms: tokens, and masks that have the form of the value, made once for the distinct values of a column."""
+"""Computes pseudonyms of a column's distinct values: tokens, and masks that keep the form of the value."""
 
 from __future__ import annotations
 
@@ -369,7 +369,7 @@ def _is_phone(phonenumbers: ModuleType, text: str) -> bool:
 
 
 def _has_form(name: str, text: str) -> bool:
-    """Whether so many texts have the form that one of them is masked."""
+    """Whether a text has a form that the mask accepts: at least 1,000,000 texts share it."""
     only_digits = name == "digits"
     return (
         _form(name, text.translate(_OF_DIGITS if only_digits else _OF_ALL), _NINES if only_digits else _RUNS)

@@ -1,4 +1,4 @@
-"""Noise of OpenDP's: whole numbers, drawn from exact distributions, with what they cost."""
+"""Noise by OpenDP: whole numbers, drawn from exact distributions, with their privacy cost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _opendp() -> Any:
 
 
 def not_above(value: Decimal) -> float:
-    """The greatest number of type float that is not above the value."""
+    """Returns the largest float that is at most the value."""
     near = float(value)
     return nextafter(near, -inf) if Decimal(near) > value else near
 
@@ -80,7 +80,7 @@ class Laplace:
 
 @lru_cache(_REMEMBERED)
 def laplace(sensitivity: int, epsilon: float) -> Laplace:
-    """The least noise that costs at most epsilon. Raises PolicyError where it would be greater than any figure."""
+    """Returns the least Laplace noise that costs at most epsilon. Raises PolicyError if it exceeds any figure."""
     scale = _least(sensitivity / epsilon, lambda scale: _laplace(scale).map(sensitivity) <= epsilon)
     return Laplace(sensitivity, epsilon, scale)
 
@@ -165,7 +165,7 @@ def _laplace(scale: float) -> Any:
 
 
 def _least(scale: float, is_enough: Callable[[float], bool]) -> float:
-    """The least scale from this one on that is enough: OpenDP rounds what a scale costs up."""
+    """Returns the least scale, from `scale` on, that is enough, because OpenDP rounds costs up."""
     step = 2.0**-50
     while scale <= _MOST_SCALE:
         if is_enough(scale):
@@ -262,7 +262,7 @@ class Quantile:
 
 
 def quantile(candidates: Sequence[int], share: float, rows: int, epsilon: float) -> Quantile:
-    """The surest choice that costs at most epsilon where one respondent has so many rows."""
+    """Returns the most accurate choice of a quantile that costs at most epsilon, for respondents with `rows` rows."""
     scale = _least(rows / (2 * epsilon), lambda s: _quantile(candidates, share, s).map(rows) <= epsilon)
     return Quantile(tuple(candidates), share, scale)
 
@@ -294,7 +294,7 @@ class Greatest:
 
 
 def greatest(sensitivity: int, amount: float, *, concentrated: bool) -> Greatest:
-    """The surest choice that costs at most so much."""
+    """Returns the most accurate choice that costs at most `amount`."""
     first = sensitivity / sqrt(2 * amount) if concentrated else 2 * sensitivity / amount
     scale = _least(first, lambda s: _greatest(s, concentrated).map(sensitivity) <= amount)
     return Greatest(sensitivity, amount, scale, concentrated)
@@ -322,7 +322,7 @@ def exact_rho(noise: Laplace | Gaussian | Greatest) -> Decimal:
 
 @cache
 def rho_of(epsilon: float, delta: float) -> float:
-    """The greatest rho, but for a part in 10^6, that costs at most epsilon and delta, as OpenDP converts it.
+    """Returns the largest rho, to a part in 10^6, that OpenDP converts to at most epsilon and delta.
 
     Raises PolicyError where there is none.
     """

@@ -1,4 +1,4 @@
-"""Policies over a long table, a row for each rating of an item by a respondent: the wide one has a column an item."""
+"""Pivots a long table (a row for each rating of an item by a respondent) into one column for each item."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMED = 5
 
 
 def with_items(engine: Engine, policy: Policy, scratch: Scratch) -> Policy:
-    """The policy with an attribute for each item that its source has; QUASI IDENTIFIER, unless it says otherwise.
+    """Adds an attribute for each item of the source to a policy; QUASI IDENTIFIER, unless the policy has the item.
 
     The items come after the columns of the respondent, in the order of their names. Raises PolicyError for an attribute
     that is neither, for two items of one name, and for too many items.
@@ -92,7 +92,7 @@ def _long_table(policy: Policy, source: BoundSource) -> LongTable:
 
 
 def _part(policy: Policy) -> tuple[str, ...]:
-    """Returns the part of a statement that errors about the items name."""
+    """Returns the part of the statement at which errors about items point."""
     return ("pivot", policy.pivot.item) if policy.pivot else ()
 
 

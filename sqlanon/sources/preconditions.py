@@ -1,4 +1,4 @@
-"""Conditions of a session and a database under which figures are what they should be."""
+"""Checks the settings of a session and a database on which figures depend."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def require_settings(engine: Engine) -> None:
 
 @contextmanager
 def moments_in_utc(engine: Engine, types: Sequence[str]) -> Iterator[None]:
-    """Within the block moments are written in UTC, and not in the time zone of the session, which names a place.
+    """Sets the session's time zone to UTC within the block, so that timestamps are written without the user's zone.
 
     Nothing is set where none of the types has a time zone.
     """
@@ -82,7 +82,7 @@ def _set_moments(engine: Engine, values: Sequence[object]) -> None:
 def made_for(
     engine: Engine, bound: BoundPolicy, policy_source: Source, source: BoundSource, names: Sequence[str]
 ) -> MadeFor:
-    """The columns and settings for which a live view is right that reads the columns `names` of its source.
+    """Returns the columns and settings under which a live view over the columns `names` is correct.
 
     A table has one meaning, whatever the session. A query, or a view of the user's, has the
     one that it has now.
@@ -111,7 +111,7 @@ def _read_from_text(bound: BoundPolicy) -> set[str]:
 
 
 def _reads_moments(engine: Engine, policy_source: Source, source: BoundSource) -> bool:
-    """Whether anything that a query reads or computes has a time zone; in doubt it has."""
+    """Whether a query may read or compute a timestamp with time zone; true in doubt."""
     query = policy_source.query or to_sql(exp.select(exp.Star()).from_(relation(source.lasting or source.relation)))
     ((plan,),) = engine.rows("SELECT CAST(json_serialize_plan(?) AS VARCHAR)", [query])
     return _ZONED in plan or not plan.startswith('{"error":false')

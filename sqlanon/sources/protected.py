@@ -1,4 +1,4 @@
-"""The rows that a budget protects: those of a table, each of one respondent."""
+"""Rows that a budget protects: rows of a table, each of one respondent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, 
 
 @dataclass(frozen=True)
 class ProtectedRows:
-    """The table of a policy with its columns, and the column that says whose each row is.
+    """The table of a policy, its columns, and the column of the respondents.
 
     `source` is the name that a budget keeps of the table, `table` its full name. Without an `entity` each row is of
     another respondent.
@@ -147,7 +147,7 @@ class Contributions:
         return _bounded(self.rows, self.values, self.most, self.salt, self.carried)
 
     def _has_crowded(self, engine: Engine, most: int) -> bool:
-        """Whether a respondent has more rows than count."""
+        """Whether any respondent has more than `most` rows."""
         crowded = exp.select(literal(1)).from_(self.rows.subquery("row")).group_by(column(ENTITY))
         return bool(engine.rows(crowded.having(f.count() > literal(most), copy=False).limit(1, copy=False)))
 
@@ -175,7 +175,7 @@ def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carr
 
 
 def _of_crowded(names: Sequence[str], join: str) -> exp.Select:
-    """The rows of respondents who have more rows than count, by a "semi" join, or of the others, by an "anti" join."""
+    """Returns the rows of respondents with too many rows ("semi" join), or of all others ("anti" join)."""
     on = column(ENTITY, _ALL).eq(column(ENTITY, _CROWDED))
     outputs = [column(name, _ALL) for name in names]
     return exp.select(*outputs).from_(relation(_ALL)).join(relation(_CROWDED), on=on, join_type=join)

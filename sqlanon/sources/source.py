@@ -1,4 +1,4 @@
-"""Reads the rows that a policy is ON: a table, or rows to copy before they are read more than once."""
+"""Finds the source of a policy, and copies its rows unless it is a table."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _instead(engine: Engine, name: QualifiedName) -> str:
 
 
 def _file_instead(engine: Engine, name: QualifiedName) -> str | None:
-    """The hint that a file was meant: that of the name, or the one that is called like it; None for others."""
+    """Returns a hint for a name that looks like a file: this file, or one with a similar name; else None."""
     path = str(name)
     is_file = len(name.parts) > 1 and FILE_NAME.fullmatch(f".{name.name}") is not None
     others = "" if is_file else ".*"
@@ -205,7 +205,7 @@ def _file_instead(engine: Engine, name: QualifiedName) -> str | None:
 
 
 def passing(engine: Engine, source: Source) -> str | None:
-    """Why a live view cannot read a source again in another session, from this database alone; None if it can."""
+    """Returns the reason why a live view cannot read a source in another session; None if it can."""
     database = current_database(engine)
     entry = source_entry(engine, source) if source.name else None
     query = to_sql(exp.select(exp.Star()).from_(relation(entry[1]))) if entry else str(source.query)
@@ -229,7 +229,7 @@ def passing(engine: Engine, source: Source) -> str | None:
 
 
 def _of_session(engine: Engine, query: str) -> str | None:
-    """Why another session may answer a query otherwise: it calls macros, or what each session answers for itself."""
+    """Returns the reason why another session may answer a query differently: macros, or functions of the session."""
     try:
         calls = engine.calls(query)
     except UserError as error:
@@ -344,7 +344,7 @@ def source_identity(
 
 
 def rows_identity(engine: Engine, table: QualifiedName, values: Sequence[exp.Expr]) -> Sequence[Any]:
-    """The number of a table's rows, and the sum of the hashes of their values."""
+    """Returns the number of a table's rows, and the sum of the hashes of their values."""
     hashed = f.call("hash", *values)
     return engine.rows(exp.select(f.count(), f.sum(huge(hashed))).from_(relation(table)))[0]
 
@@ -357,11 +357,11 @@ def _digest(b: BoundAttribute, hierarchies: Mapping[str, StoredHierarchy]) -> st
 
 
 def has_same_rows(engine: Engine, first: exp.Query, second: exp.Query) -> bool:
-    """Whether each row of one query is one of the other; both are of the same columns."""
+    """Whether two queries over the same columns have the same rows, equally often."""
     return has_rows_of(engine, first, second) and has_rows_of(engine, second, first)
 
 
 def has_rows_of(engine: Engine, rows: exp.Query, others: exp.Query) -> bool:
-    """Whether the others have each of the rows, as many times at the least; both are of the same columns."""
+    """Whether `others` has each row of `rows` at least as often; both have the same columns."""
     beyond = exp.except_(rows, others, distinct=False, copy=True).subquery("beyond")
     return not engine.rows(exp.select(literal(1)).from_(beyond).limit(1))
