@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlglot import exp
 
-from sqlanon.assess.figures.suda import column_name, special_uniques
+from sqlanon.assess.encoded_rows import encoded
+from sqlanon.assess.special_uniques import special_uniques_of
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build.names import relation
@@ -23,7 +23,8 @@ values = st.sampled_from([None, "", "it's", "x", "*"])
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("score", ["elliot", "ihsn"])
-def test_sets_scores_and_risks_are_those_of_the_definition(score: str) -> None:
+@pytest.mark.parametrize("most_numbers", [10**6, 0], ids=["in memory", "by queries"])
+def test_sets_scores_and_risks_are_those_of_the_definition(score: str, most_numbers: int) -> None:
     @settings(max_examples=draws(6, long=60), deadline=None)
     @given(
         st.integers(1, 4).flatmap(lambda m: st.lists(st.tuples(*[values] * m), max_size=9).map(lambda t: (m, t))),
@@ -34,13 +35,14 @@ def test_sets_scores_and_risks_are_those_of_the_definition(score: str) -> None:
     def holds(table: tuple[int, list[tuple[str | None, ...]]], largest: int, own: bool, fraction: Fraction) -> None:
         columns, rows = table
         largest = min(largest, columns)
-        con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{column_name(i)} VARCHAR' for i in range(columns))})")
+        names = [f"c{i}" for i in range(columns)]
+        con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{name} VARCHAR' for name in names)})")
         if rows:
             con.executemany(f"INSERT INTO t VALUES ({', '.join('?' * columns)})", rows)
         engine = DuckDBEngine(con)
         with engine.transaction(), Scratch(engine) as scratch:
-            shown = exp.select(exp.Star()).from_(relation("t"))
-            found = special_uniques(scratch, shown, columns, largest, score, "own" if own else "none")
+            cells = encoded(scratch, relation("t"), names, number_nulls=own)
+            found = special_uniques_of(scratch, cells, columns, largest, score, most_numbers)
         wanted = oracle.minimal_uniques(rows, largest, own)
         assert found.sets == Counter(chosen for minimal in wanted for chosen in minimal)
         scores = [
@@ -60,6 +62,7 @@ def test_sets_scores_and_risks_are_those_of_the_definition(score: str) -> None:
                 ),
                 Fraction(0),
             )
+            assert found.special[index] == sum(any(index in chosen for chosen in minimal) for minimal in wanted)
             assert found.contribution(index, score) == (of_column / sum(scores) if any(scores) else None)
 
     with one_thread() as con:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from sqlglot import exp
 
-from sqlanon.assess.figures.suda import special_uniques
+from sqlanon.assess.special_uniques import special_uniques
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError
@@ -39,8 +38,8 @@ def found(rows, columns, largest=None, score="elliot", missing="none"):
         con.execute(f"CREATE TABLE t AS FROM (VALUES {values}) AS t ({', '.join(f'c{i}' for i in range(columns))})")
         engine = DuckDBEngine(con)
         with engine.transaction(), Scratch(engine) as scratch:
-            shown = exp.select(exp.Star()).from_(relation("t"))
-            return special_uniques(scratch, shown, columns, largest or columns, score, missing)
+            names = [f"c{i}" for i in range(columns)]
+            return special_uniques(scratch, relation("t"), names, largest or columns, score, missing)
 
 
 def test_ten_rows_have_the_minimal_uniques_and_scores_of_the_guideline():
@@ -165,3 +164,20 @@ def test_many_columns_need_small_sets(con, columns, arguments, message):
         con.execute(f"MEASURE w WITH FIGURES (suda{arguments})")
     assert "max_size" in refused.value.hint
     assert con.execute("MEASURE w WITH FIGURES (suda(max_size => 2))").fetchall()[0][3] == 4
+
+
+@pytest.mark.long
+def test_columns_are_as_many_as_bits_of_a_number(con):
+    for columns, message in ((63, None), (64, "64 columns, and at most at 63")):
+        names = [f"q{i}" for i in range(columns)]
+        con.execute(f"CREATE TABLE t{columns} AS SELECT {', '.join(f'i AS {q}' for q in names)} FROM range(4) AS t(i)")
+        roles = ", ".join(f"{name} QUASI IDENTIFIER MAX LEVEL 0" for name in names)
+        con.execute(f"CREATE POLICY p{columns} ON t{columns} ({roles}) REQUIRE k_anonymity(k => 1)")
+        con.execute(f"CREATE ANONYMIZED TABLE r{columns} AS POLICY p{columns} METHOD generalization")
+        statement = f"MEASURE r{columns} WITH FIGURES (suda(max_size => 2))"
+        if message is None:
+            figures = con.execute(statement).fetchall()
+            assert [row[3] for row in figures[:2]] == [4, 4 * columns]
+        else:
+            with pytest.raises(PolicyError, match=message):
+                con.execute(statement)

@@ -10,20 +10,16 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlanon.assess.encoded_rows import encoded
 from sqlanon.assess.profiling.sample import sizes
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    ascending,
-    cast,
     filtered,
     huge,
-    identical,
-    order_by,
     union_all,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 
@@ -119,14 +115,14 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
 
 
 def _sets_of(scratch: Scratch, cells: str, parts: Sequence[str], sets: Sequence[tuple[str, ...]]) -> list[Combinations]:
-    """The sets of the columns `parts`, counted by queries on a table of `_encoded`."""
+    """The sets of the columns `parts`, counted by queries on a table of `encoded`."""
     rows_of = exp.select(alias(huge(f.sum(column("n"))), "n")).from_(relation(cells))
     keys_of = [[column(f"value_{parts.index(name)}") for name in names] for names in sets]
     return _counted(scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)])
 
 
 def _collected(scratch: Scratch, cells: str | None, parts: Sequence[str]) -> _Codes | None:
-    """A table of `_encoded` in memory; None where there is none, or where it has more than `collected_cells` cells."""
+    """A table of `encoded` in memory; None where there is none, or where it has more than `collected_cells` cells."""
     if cells is None:
         return None
     ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(cells)))
@@ -149,7 +145,7 @@ class _Codes:
 
     @classmethod
     def of(cls, names: Sequence[str], rows: Sequence[Sequence[int]]) -> _Codes:
-        """The rows of a table of `_encoded`: a number from 1 on for each column, then the number of source rows."""
+        """The rows of a table of `encoded`: a number from 1 on for each column, then the number of source rows."""
         import numpy as np
 
         *columns, weights = np.array(rows, dtype=np.int64).T
@@ -214,30 +210,13 @@ def _has_part(names: tuple[str, ...], keys: set[tuple[str, ...]]) -> bool:
 
 
 def _cells(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> str | None:
-    """The table of `_encoded`; None for fewer than two columns, and for more combinations than may be collected."""
+    """The table of `encoded`; None for fewer than two columns, and for more combinations than may be collected."""
     if len(columns) < 2:
         return None
     try:
-        return _encoded(scratch, table, columns)
+        return encoded(scratch, relation(table), columns, number_nulls=True)
     except TooManyRows:
         return None
-
-
-def _encoded(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> str:
-    """A table with a row for each combination of all columns, numbers in place of values, and the rows `n` it has."""
-    whole = exp.select(*(alias(column(name), f"value_{i}") for i, name in enumerate(columns)), alias(f.count(), "n"))
-    whole = whole.from_(relation(table)).group_by(*(column(name) for name in columns))
-    source = scratch.table("combination", whole)
-    codes = exp.select(column("n", "combination")).from_(relation(source, as_="combination"))
-    for i in range(len(columns)):
-        number = window(f.row_number(), order=order_by(ascending(column(f"value_{i}"))))
-        values = exp.select(column(f"value_{i}"), alias(cast(number, "INTEGER"), "code")).from_(
-            exp.select(column(f"value_{i}")).from_(relation(source)).distinct().subquery("value")
-        )
-        same = identical(column(f"value_{i}", "combination"), column(f"value_{i}", f"code_{i}"))
-        codes = codes.join(values.subquery(f"code_{i}"), on=same, copy=False)
-        codes = codes.select(alias(column("code", f"code_{i}"), f"value_{i}"), copy=False)
-    return scratch.table("code", codes)
 
 
 def _counted(engine: Engine, groups: Sequence[tuple[tuple[str, ...], exp.Select]]) -> list[Combinations]:

@@ -1,0 +1,227 @@
+"""Minimal sample uniques: the smallest sets of columns in which a row is alone.
+
+Elliot, Manning and Ford, A computational algorithm for handling the special uniques problem (2002); Manning, Haglin
+and Keane, A recursive search algorithm for statistical disclosure assessment (2008).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb, factorial, prod
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlanon.assess.encoded_rows import encoded
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    big,
+    case,
+    exists,
+    filtered,
+    infix,
+    is_not_null,
+    not_,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# A set of columns is a mask in a number of 64 bits with a sign.
+MOST_COLUMNS = 63
+# So many numbers in memory, of 8 bytes each: as many as there are cells and sets of a size.
+_MOST_NUMBERS = 20_000_000
+# Codes are counted in an array with a number for each, where that is at most so many times as long as the cells.
+_SPARSE = 4
+_OWN = "own"
+_ROW, _SET = "r", "s"
+
+# Sets of columns as masks, with the number of their minimal sample uniques; and for rows with a minimal sample unique
+# how many they have of each size, the columns in them, as a mask, and the number of such rows.
+_Found = tuple[Sequence[tuple[int, int]], Sequence[tuple[Sequence[int], int, int]]]
+
+
+@dataclass(frozen=True)
+class SpecialUniques:
+    """The minimal sample uniques of the rows of a table with some columns.
+
+    A minimal sample unique of a row is a set of columns in which no other row has the same values, and no proper subset
+    of which is one. `sets` counts the minimal sample uniques of each set of columns, by their indexes, and `scores` the
+    rows with each score. `special` are the numbers of rows that have a minimal sample unique with each column. `unique`
+    rows are equal to no other row in all columns, and `pairs` are two rows that are equal to each other alone.
+    """
+
+    columns: int
+    largest: int
+    sets: Mapping[frozenset[int], int]
+    scores: Mapping[Fraction, int]
+    special: tuple[int, ...]
+    unique: int
+    pairs: int
+
+    def contribution(self, index: int, score: str) -> Fraction | None:
+        """The share of all scores that comes from sets with this column; None where no row has a score.
+
+        A set counts for each of its columns, so that the shares add up to more than 1.
+        """
+        weights = {s: n * score_of(score, self.columns, len(s), self.largest) for s, n in self.sets.items()}
+        total = sum(weights.values(), Fraction(0))
+        return sum((w for s, w in weights.items() if index in s), Fraction(0)) / total if total else None
+
+    def risk(self, score: Fraction, fraction: Fraction) -> float | None:
+        """DIS-SUDA: a rescaling of a row's score whose harmonic mean over the unique rows is theta.
+
+        Theta is the probability that the only match of a unique row is the right person, where the rows are a sample of
+        this fraction of the population. None where no row is unique, or no two rows are a pair.
+        """
+        if not (self.unique and self.pairs and score):
+            return None
+        theta = fraction * self.unique / (fraction * self.unique + 2 * (1 - fraction) * self.pairs)
+        power = 1 + (8 - self.columns) / 20
+        inverse = sum(rows / float(other**power) for other, rows in self.scores.items() if other)
+        return 1 / (1 + float(self.unique / theta - self.unique) / (float(score**power) * inverse))
+
+
+def score_of(score: str, columns: int, size: int, largest: int) -> Fraction:
+    """The score of a minimal sample unique of `size` columns, where sets of at most `largest` are looked for."""
+    if score == "elliot":
+        return Fraction(prod(columns - i for i in range(size, largest)))
+    return Fraction((2 ** (columns - size) - 1) * factorial(size) * factorial(columns - size), factorial(columns))
+
+
+def special_uniques(
+    scratch: Scratch, rows: exp.Table | exp.Subquery, names: Sequence[str], largest: int, score: str, missing: str
+) -> SpecialUniques:
+    """The minimal sample uniques of the rows of a relation with the columns `names`, at most `MOST_COLUMNS`.
+
+    A NULL is in no set, unless `missing` is 'own': then it is a value.
+    """
+    return special_uniques_of(
+        scratch, encoded(scratch, rows, names, number_nulls=missing == _OWN), len(names), largest, score
+    )
+
+
+def special_uniques_of(
+    scratch: Scratch, cells: str, columns: int, largest: int, score: str, most_numbers: int = _MOST_NUMBERS
+) -> SpecialUniques:
+    """The minimal sample uniques of the rows of a table of `encoded`; a NULL in it is in no set.
+
+    They are looked for in memory where that takes at most `most_numbers` numbers, and else by queries.
+    """
+    engine = scratch.engine
+    sizes = exp.select(f.count(), *(filtered(f.count(), column("n").eq(literal(n))) for n in (1, 2)))
+    ((count, unique, pairs),) = engine.rows(sizes.from_(relation(cells)))
+    wide = max(comb(columns, size) for size in range(1, largest + 1))
+    look = _in_memory if count * wide <= most_numbers else _by_queries
+    sets, rows = look(scratch, cells, columns, largest)
+    weights = [score_of(score, columns, size, largest) for size in range(1, largest + 1)]
+    scores: Counter[Fraction] = Counter()
+    special = [0] * columns
+    for of_sizes, mask, n in rows:
+        scores[sum((weight * m for weight, m in zip(weights, of_sizes, strict=True)), Fraction(0))] += n
+        for index in _indexes(mask, columns):
+            special[index] += n
+    return SpecialUniques(
+        columns, largest, {frozenset(_indexes(s, columns)): n for s, n in sets}, scores, tuple(special), unique, pairs
+    )
+
+
+def _indexes(mask: int, columns: int) -> Iterator[int]:
+    """The indexes of the columns of a mask, whose highest bit is the first column."""
+    return (i for i in range(columns) if mask >> (columns - 1 - i) & 1)
+
+
+def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Found:
+    """Looks for minimal sample uniques size by size, a number for each cell and set in memory."""
+    import numpy as np
+
+    values = [alias(f.coalesce(column(f"value_{i}"), literal(0)), f"value_{i}") for i in range(columns)]
+    arrays = scratch.engine.arrays(exp.select(*values, column("n")).from_(relation(cells)))
+    codes = [np.asarray(arrays[f"value_{i}"], dtype=np.int64) for i in range(columns)]
+    rows = np.minimum(np.asarray(arrays["n"], dtype=np.int64), 2)
+    length = len(rows)
+    heights = [int(values.max(initial=0)) + 1 for values in codes]
+    sets: list[tuple[int, int]] = []
+    of_sizes = np.zeros((length, largest + 1), dtype=np.int64)
+    # Of the sets with one column less: the code of each cell with its height, and whether the cell is unique in a part.
+    narrower: dict[tuple[int, ...], tuple[NDArray[np.int64], int]] = {(): (np.zeros(length, dtype=np.int64), 1)}
+    unique: dict[tuple[int, ...], NDArray[np.bool_]] = {(): np.zeros(length, dtype=np.bool_)}
+    for size in range(1, largest + 1):
+        coded: dict[tuple[int, ...], tuple[NDArray[np.int64], int]] = {}
+        also: dict[tuple[int, ...], NDArray[np.bool_]] = {}
+        for chosen in combinations(range(columns), size):
+            (before, height), last = narrower[chosen[:-1]], chosen[-1]
+            together, height = before * heights[last] + codes[last], height * heights[last]
+            if height > _SPARSE * length:
+                together = np.unique(together, return_inverse=True)[1]
+                height = length
+            alone = (np.bincount(together, rows, height) == 1)[together]
+            part = np.logical_or.reduce([unique[chosen[:i] + chosen[i + 1 :]] for i in range(size)])
+            minimal = alone & ~part & np.logical_and.reduce([codes[i] > 0 for i in chosen])
+            coded[chosen], also[chosen] = (together, height), part | minimal
+            if n := int(minimal.sum()):
+                mask = sum(1 << (columns - 1 - i) for i in chosen)
+                sets.append((mask, n))
+                of_sizes[minimal, size - 1] += 1
+                of_sizes[minimal, largest] |= mask
+        narrower, unique = coded, also
+    alike, numbers = np.unique(of_sizes[of_sizes[:, largest] > 0], axis=0, return_counts=True)
+    return sets, [(row[:-1], row[-1], n) for row, n in zip(alike.tolist(), numbers.tolist(), strict=True)]
+
+
+def _by_queries(scratch: Scratch, cells: str, columns: int, largest: int) -> _Found:
+    """Looks for minimal sample uniques by one query with all sets, and one that compares the sets of each row."""
+    unique_sets = scratch.table("unique", _unique_sets(cells, columns, largest))
+    minimal = scratch.table("minimal", _minimal(unique_sets, columns))
+    counted = exp.select(column(_SET), f.count()).from_(relation(minimal)).group_by(column(_SET))
+    size = f.call("bit_count", column(_SET))
+    figures = [filtered(f.count(), size.copy().eq(literal(n))) for n in range(1, largest + 1)]
+    named = [alias(figure, f"size_{n}") for n, figure in enumerate(figures, 1)]
+    of_rows = exp.select(*named, alias(f.bit_or(column(_SET)), _SET)).from_(relation(minimal)).group_by(column(_ROW))
+    keys = [column(each.alias) for each in of_rows.selects]
+    alike = exp.select(*keys, f.count()).from_(of_rows.subquery("row")).group_by(*(key.copy() for key in keys))
+    engine = scratch.engine
+    return engine.rows(counted), [(row[:-2], row[-2], row[-1]) for row in engine.rows(alike)]
+
+
+def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
+    """r, s: each row with the sets of columns in which it is unique, as masks; the highest bit is the first column."""
+    names = [f"value_{i}" for i in range(columns)]
+    mask = infix(big(literal(2**columns - 1)), "-", f.call("grouping_id", *map(column, names)))
+    sets = [
+        exp.Tuple(expressions=[column(name) for name in chosen])
+        for size in range(1, largest + 1)
+        for chosen in combinations(names, size)
+    ]
+    # A cell of several rows has no number: these are not unique.
+    number = case((column("n").eq(literal(1)), window(f.row_number())))
+    rows = exp.select(*map(column, names), alias(number, _ROW)).from_(relation(cells)).subquery("numbered")
+    row = f.any_value(column(_ROW))
+    query = exp.select(alias(row, _ROW), alias(mask, _SET)).from_(rows)
+    query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
+    query = query.having(f.count().eq(literal(1))).having(is_not_null(row.copy()))
+    for name in names:
+        is_in_no_set = f.call("grouping", column(name)).eq(literal(1))
+        query = query.having(exp.or_(is_in_no_set, is_not_null(column(name))))
+    return query
+
+
+def _minimal(unique_sets: str, columns: int) -> exp.Select:
+    """The sets without a proper subset in which the row is unique, too.
+
+    A row that is unique in a set is so in each larger one, so that it is enough to look at sets with a column less.
+    """
+    bits = exp.select(alias(f.unnest(exp.Array(expressions=[big(literal(2**i)) for i in range(columns)])), "bit"))
+    wider = exp.select(column(_ROW), alias(infix(column(_SET), "|", column("bit")), _SET)).from_(relation(unique_sets))
+    wider = wider.join(bits.subquery("bits"), join_type="cross")
+    wider = wider.where(exp.paren(infix(column(_SET), "&", column("bit"))).eq(literal(0)))
+    same = exp.and_(*(column(name, "wider").eq(column(name, "whole")) for name in (_ROW, _SET)))
+    query = exp.select(column(_ROW, "whole"), column(_SET, "whole")).from_(relation(unique_sets, as_="whole"))
+    return query.where(not_(exists(exp.select(literal(1)).from_(wider.subquery("wider")).where(same))))
