@@ -7,7 +7,7 @@ and Keane, A recursive search algorithm for statistical disclosure assessment (2
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -36,16 +36,21 @@ if TYPE_CHECKING:
 
 # A set of columns is a mask in a number of 64 bits with a sign.
 MOST_COLUMNS = 63
-# So many numbers in memory, of 8 bytes each: as many as there are cells and sets of a size.
+# So many numbers in memory, of 8 bytes each: as many as there are cells and sets of a size but the largest.
 _MOST_NUMBERS = 20_000_000
-# Codes are counted in an array with a number for each, where that is at most so many times as long as the cells.
-_SPARSE = 4
+# Codes are counted in an array with a number for each, up to so many, or so many times as many as there are cells.
+_SHORT, _SPARSE = 1_000_000, 4
 _OWN = "own"
 _ROW, _SET = "r", "s"
 
-# Sets of columns as masks, with the number of their minimal sample uniques; and for rows with a minimal sample unique
-# how many they have of each size, the columns in them, as a mask, and the number of such rows.
-_Found = tuple[Sequence[tuple[int, int]], Sequence[tuple[Sequence[int], int, int]]]
+
+@dataclass(frozen=True)
+class _Special:
+    """Minimal sample uniques by their columns; rows with one by how many they have of each size, and by column."""
+
+    sets: Mapping[frozenset[int], int]
+    rows: Sequence[tuple[Sequence[int], int]]
+    columns: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -118,38 +123,89 @@ def special_uniques_of(
     engine = scratch.engine
     sizes = exp.select(f.count(), *(filtered(f.count(), column("n").eq(literal(n))) for n in (1, 2)))
     ((count, unique, pairs),) = engine.rows(sizes.from_(relation(cells)))
-    wide = max(comb(columns, size) for size in range(1, largest + 1))
-    look = _in_memory if count * wide <= most_numbers else _by_queries
-    sets, rows = look(scratch, cells, columns, largest)
+    look = _in_memory if _numbers(count, columns, largest) <= most_numbers else _by_queries
+    special = look(scratch, cells, columns, largest)
     weights = [score_of(score, columns, size, largest) for size in range(1, largest + 1)]
     scores: Counter[Fraction] = Counter()
-    special = [0] * columns
-    for of_sizes, mask, n in rows:
+    for of_sizes, n in special.rows:
         scores[sum((weight * m for weight, m in zip(weights, of_sizes, strict=True)), Fraction(0))] += n
-        for index in _indexes(mask, columns):
-            special[index] += n
-    return SpecialUniques(
-        columns, largest, {frozenset(_indexes(s, columns)): n for s, n in sets}, scores, tuple(special), unique, pairs
-    )
+    return SpecialUniques(columns, largest, special.sets, scores, special.columns, unique, pairs)
 
 
-def _indexes(mask: int, columns: int) -> Iterator[int]:
-    """The indexes of the columns of a mask, whose highest bit is the first column."""
-    return (i for i in range(columns) if mask >> (columns - 1 - i) & 1)
+@dataclass(frozen=True)
+class SpecialColumn:
+    """A column that is in minimal sample uniques of `rows` rows; `contribution` is its share of all scores."""
+
+    name: str
+    rows: int
+    contribution: float
 
 
-def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Found:
+@dataclass(frozen=True)
+class SpecialColumns:
+    """The columns that make rows special, the one with the greatest contribution first.
+
+    They are those of minimal sample uniques of at most `size` columns; with size 0 none was looked for.
+    """
+
+    columns: tuple[SpecialColumn, ...]
+    size: int
+
+
+NOT_LOOKED_FOR = SpecialColumns((), 0)
+
+
+def special_columns(
+    scratch: Scratch, cells: str, names: Sequence[str], most_columns: int = 3, most_looks: int = 50_000_000
+) -> SpecialColumns:
+    """The columns that make the rows of a table of `encoded` special, by Elliot's score, in a bounded time.
+
+    Sets have at most `most_columns` columns, and fewer where looking at each cell for each set takes more than
+    `most_looks` looks of about 10 ns; where pairs of columns take more, none is looked for.
+    """
+    ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(cells)))
+    largest = _largest_in_memory(count, len(names), most_columns, most_looks)
+    if largest < min(2, len(names)):
+        return NOT_LOOKED_FOR
+    unique = special_uniques_of(scratch, cells, len(names), largest, "elliot")
+    special = [
+        SpecialColumn(name, unique.special[i], float(unique.contribution(i, "elliot") or 0))
+        for i, name in enumerate(names)
+        if unique.special[i]
+    ]
+    return SpecialColumns(tuple(sorted(special, key=lambda each: -each.contribution)), largest)
+
+
+def _largest_in_memory(cells: int, columns: int, most_columns: int, most_looks: int) -> int:
+    """The largest number of columns, up to `most_columns`, of sets that are looked for in memory; 0 for none."""
+    largest, looks = 0, 0
+    for size in range(1, min(columns, most_columns) + 1):
+        looks += comb(columns, size) * cells
+        if looks > most_looks or _numbers(cells, columns, size) > _MOST_NUMBERS:
+            break
+        largest = size
+    return largest
+
+
+def _numbers(cells: int, columns: int, largest: int) -> int:
+    """The numbers that looking for sets of up to `largest` columns keeps in memory."""
+    return cells * max((comb(columns, size) for size in range(1, largest)), default=1)
+
+
+def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Special:
     """Looks for minimal sample uniques size by size, a number for each cell and set in memory."""
     import numpy as np
 
     values = [alias(f.coalesce(column(f"value_{i}"), literal(0)), f"value_{i}") for i in range(columns)]
     arrays = scratch.engine.arrays(exp.select(*values, column("n")).from_(relation(cells)))
     codes = [np.asarray(arrays[f"value_{i}"], dtype=np.int64) for i in range(columns)]
-    rows = np.minimum(np.asarray(arrays["n"], dtype=np.int64), 2)
-    length = len(rows)
+    is_single = np.asarray(arrays["n"]) == 1
+    present = [values > 0 for values in codes]
+    length = len(is_single)
     heights = [int(values.max(initial=0)) + 1 for values in codes]
-    sets: list[tuple[int, int]] = []
-    of_sizes = np.zeros((length, largest + 1), dtype=np.int64)
+    sets: dict[frozenset[int], int] = {}
+    of_sizes = np.zeros((largest, length), dtype=np.int32)
+    of_columns = np.zeros((columns, length), dtype=np.bool_)
     # Of the sets with one column less: the code of each cell with its height, and whether the cell is unique in a part.
     narrower: dict[tuple[int, ...], tuple[NDArray[np.int64], int]] = {(): (np.zeros(length, dtype=np.int64), 1)}
     unique: dict[tuple[int, ...], NDArray[np.bool_]] = {(): np.zeros(length, dtype=np.bool_)}
@@ -159,36 +215,51 @@ def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Fou
         for chosen in combinations(range(columns), size):
             (before, height), last = narrower[chosen[:-1]], chosen[-1]
             together, height = before * heights[last] + codes[last], height * heights[last]
-            if height > _SPARSE * length:
+            if height > max(_SHORT, _SPARSE * length):
                 together = np.unique(together, return_inverse=True)[1]
                 height = length
-            alone = (np.bincount(together, rows, height) == 1)[together]
+            minimal = np.bincount(together, minlength=height)[together] == 1
+            minimal &= is_single
             part = np.logical_or.reduce([unique[chosen[:i] + chosen[i + 1 :]] for i in range(size)])
-            minimal = alone & ~part & np.logical_and.reduce([codes[i] > 0 for i in chosen])
-            coded[chosen], also[chosen] = (together, height), part | minimal
-            if n := int(minimal.sum()):
-                mask = sum(1 << (columns - 1 - i) for i in chosen)
-                sets.append((mask, n))
-                of_sizes[minimal, size - 1] += 1
-                of_sizes[minimal, largest] |= mask
+            minimal &= ~part
+            for i in chosen:
+                minimal &= present[i]
+            if size < largest:
+                coded[chosen], also[chosen] = (together, height), part | minimal
+            if n := int(np.count_nonzero(minimal)):
+                sets[frozenset(chosen)] = n
+                of_sizes[size - 1] += minimal
+                for i in chosen:
+                    of_columns[i] |= minimal
         narrower, unique = coded, also
-    alike, numbers = np.unique(of_sizes[of_sizes[:, largest] > 0], axis=0, return_counts=True)
-    return sets, [(row[:-1], row[-1], n) for row, n in zip(alike.tolist(), numbers.tolist(), strict=True)]
+    alike, numbers = np.unique(of_sizes[:, of_sizes.any(axis=0)], axis=1, return_counts=True)
+    rows = list(zip(alike.T.tolist(), numbers.tolist(), strict=True))
+    return _Special(sets, rows, tuple(of_columns.sum(axis=1).tolist()))
 
 
-def _by_queries(scratch: Scratch, cells: str, columns: int, largest: int) -> _Found:
+def _by_queries(scratch: Scratch, cells: str, columns: int, largest: int) -> _Special:
     """Looks for minimal sample uniques by one query with all sets, and one that compares the sets of each row."""
     unique_sets = scratch.table("unique", _unique_sets(cells, columns, largest))
-    minimal = scratch.table("minimal", _minimal(unique_sets, columns))
-    counted = exp.select(column(_SET), f.count()).from_(relation(minimal)).group_by(column(_SET))
-    size = f.call("bit_count", column(_SET))
-    figures = [filtered(f.count(), size.copy().eq(literal(n))) for n in range(1, largest + 1)]
-    named = [alias(figure, f"size_{n}") for n, figure in enumerate(figures, 1)]
-    of_rows = exp.select(*named, alias(f.bit_or(column(_SET)), _SET)).from_(relation(minimal)).group_by(column(_ROW))
-    keys = [column(each.alias) for each in of_rows.selects]
-    alike = exp.select(*keys, f.count()).from_(of_rows.subquery("row")).group_by(*(key.copy() for key in keys))
-    engine = scratch.engine
-    return engine.rows(counted), [(row[:-2], row[-2], row[-1]) for row in engine.rows(alike)]
+    minimal = relation(scratch.table("minimal", _minimal(unique_sets, columns)))
+    bits = [2 ** (columns - 1 - i) for i in range(columns)]
+    counted = exp.select(column(_SET), f.count()).from_(minimal).group_by(column(_SET))
+    sets = scratch.engine.rows(counted)
+    figures = [filtered(f.count(), f.call("bit_count", column(_SET)).eq(literal(n))) for n in range(1, largest + 1)]
+    with_column = [
+        alias(exp.paren(infix(f.bit_or(column(_SET)), "&", literal(bit))).neq(0), f"column_{i}")
+        for i, bit in enumerate(bits)
+    ]
+    of_sizes = [alias(figure, f"size_{n}") for n, figure in enumerate(figures, 1)]
+    of_rows = scratch.table("row", exp.select(*of_sizes, *with_column).from_(minimal.copy()).group_by(column(_ROW)))
+    keys = [column(figure.alias) for figure in of_sizes]
+    alike = exp.select(*keys, f.count()).from_(relation(of_rows)).group_by(*(key.copy() for key in keys))
+    special = [filtered(f.count(), column(flag.alias)) for flag in with_column]
+    ((*numbers,),) = scratch.engine.rows(exp.select(*special).from_(relation(of_rows)))
+    return _Special(
+        {frozenset(i for i, bit in enumerate(bits) if mask & bit): n for mask, n in sets},
+        [(row[:-1], row[-1]) for row in scratch.engine.rows(alike)],
+        tuple(numbers),
+    )
 
 
 def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:

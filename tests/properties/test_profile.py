@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Connection
+from sqlanon.domain.numbers import per_cent
+from tests.oracles import special_uniques as oracle
 from tests.oracles.combinations import distinction, minimal_keys, separation, unique_rows
 from tests.support.draws import draws
 from tests.support.names import quoted
@@ -60,6 +62,33 @@ def test_sets_of_columns_are_counted_as_pair_by_pair(table: list[Row]) -> None:
     parts = [tuple(line[i] for i in quasi) for line in table]
     keys = {tuple(quasi[i] for i in key) for key in minimal_keys(parts, len(quasi), 3, Fraction(9, 10))}
     assert {tuple(by_name[row[1]]) for row in rows if row[0] == "key"} == keys
+    no_keys = [quasi[i] for i in range(len(quasi)) if (quasi[i],) not in keys]
+    special = {row[1]: (row[6], row[8]) for row in rows if row[0] == "special"}
+    assert special == special_columns([tuple(line[i] for i in no_keys) for line in table], [NAMES[i] for i in no_keys])
+
+
+def special_columns(table: Sequence[Row], names: Sequence[str]) -> dict[str, tuple[float, str]]:
+    """Each column in minimal sample uniques of up to three columns, with its share of rows and the reason."""
+    if len(names) < 2:
+        return {}
+    largest = min(3, len(names))
+    minimal = oracle.minimal_uniques(table, largest, True)
+    sets = [chosen for of_row in minimal for chosen in of_row]
+    scores = {chosen: oracle.score("elliot", len(names), len(chosen), largest) for chosen in sets}
+    shares = [
+        sum((scores[chosen] for chosen in sets if i in chosen), Fraction(0)) / (sum(scores[c] for c in sets) or 1)
+        for i in range(len(names))
+    ]
+    rows = [sum(any(i in chosen for chosen in of_row) for of_row in minimal) for i in range(len(names))]
+    ranked = sorted((i for i in range(len(names)) if rows[i]), key=lambda i: -shares[i])
+    others = "another column" if largest == 2 else "up to 2 other columns"
+    expected = {}
+    for rank, i in enumerate(ranked, 1):
+        of = f"rank {rank} of {len(ranked)} column{'s' * (len(ranked) > 1)}"
+        alone = "1 row is alone" if rows[i] == 1 else f"{rows[i]} rows are alone"
+        why = f"{of}: {alone} by it and {others}, all needed; {per_cent(float(shares[i]))} of the SUDA scores"
+        expected[names[i]] = (pytest.approx(rows[i] / len(table)), why)
+    return expected
 
 
 def subsets(columns: Sequence[int]) -> list[list[int]]:

@@ -579,3 +579,34 @@ def test_why_says_that_sensitive_values_tell_rows_apart(salary: str, share: str 
     why = reasons(parts(con, "PROFILE t"))["salary"]
     said = f"{share} of its rows have a value that no other row has, and sensitive values are published as they are"
     assert (said in why, "publish something coarser, or make it IDENTIFIER" in why) == (share is not None,) * 2
+
+
+def test_columns_that_make_rows_special_are_named(con: Connection) -> None:
+    """Of four people Ann's town is alone; Bob and Cem are alone by town and sex together, and Dee is so, too."""
+    con.execute(
+        """CREATE TABLE few AS FROM (VALUES ('A', 'f'), ('B', 'm'), ('C', 'm'), ('B', 'f'), ('C', 'f'), ('C', 'f'))
+        AS t (town, sex)"""
+    )
+    special = [(row["subject"], row["unique_rows"], row["why"]) for row in parts(con, "PROFILE few (town, sex)")
+               if row["part"] == "special"]  # fmt: skip
+    # A scores 1! for {town}; B m, C m and B f score 1 each for {town, sex}.
+    assert special == [
+        ("town", pytest.approx(4 / 6), "rank 1 of 2 columns: 4 rows are alone by it and another column, all needed; "
+         "100 % of the SUDA scores"),
+        ("sex", pytest.approx(3 / 6), "rank 2 of 2 columns: 3 rows are alone by it and another column, all needed; "
+         "75 % of the SUDA scores"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("looks", "others"), [(15_000, "2 other"), (12_000, "another"), (8_000, None)])
+def test_sets_that_make_rows_special_are_bounded(con: Connection, looks: int, others: str | None) -> None:
+    """Nearly 1,000 different rows of four columns are 4,000 looks at single columns, 10,000 with pairs, 14,000 with all
+    sets of three.
+    """
+    columns = ", ".join(f"hash(i, {n}) % 30 AS {name}" for n, name in enumerate("abcd"))
+    con.execute(f"CREATE TABLE drawn AS SELECT {columns} FROM range(1000) AS t(i)")
+    with sizes.replaced(special_looks=looks):
+        rows = parts(con, "PROFILE drawn")
+    special = [row["why"] for row in rows if row["part"] == "special"]
+    assert len(special) == (0 if others is None else 4)
+    assert all(f"{others} column" in why for why in special)

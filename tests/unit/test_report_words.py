@@ -191,3 +191,26 @@ def test_a_column_whose_loss_is_not_known_does_not_look_as_if_it_were_kept() -> 
     assert (name, words, loss, as_it_is) == ("home_address_of_the_person_zip", "ranges", None, "as it is")
     lines = [row["lines"] for row in page.charts[0]["data"]["values"]]
     assert lines == ["home_address_of_the_\nperson_zip: ranges, loss \nnot known", "ill: as it is"]
+
+
+@pytest.mark.parametrize(
+    ("k", "words"),
+    [
+        (
+            1,
+            "rows are alone by up to 3 columns, all needed, with it among them: zip (3 rows, 75 % of the SUDA scores), "
+            "<sex> (1 row, 25 % of the SUDA scores).",
+        ),
+        (2, "No row is alone by up to 3 columns."),
+    ],
+)
+def test_columns_that_make_rows_special_are_named_and_no_row_is(k: int, words: str) -> None:
+    """Three of five rows are alone by their zip, and one of these by its sex; the other two are alike."""
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute(
+        """CREATE TABLE people AS FROM (VALUES (1, 'm', 0), (2, 'm', 0), (3, 'f', 0), (4, 'm', 0), (4, 'm', 0)) AS """
+        """t (zip, "<sex>", region); """
+        """CREATE POLICY p ON people (zip QUASI IDENTIFIER, "<sex>" QUASI IDENTIFIER, region QUASI IDENTIFIER) """
+        f"REQUIRE k_anonymity(k => {k}); CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 1)"
+    )
+    assert words in " ".join(page_of(con, "r").text.split())

@@ -12,8 +12,15 @@ from decimal import Decimal
 from fractions import Fraction
 from math import comb
 
+from sqlanon.assess.encoded_rows import encoded
 from sqlanon.assess.figures.class_figures import ClassFigure
-from sqlanon.assess.special_uniques import MOST_COLUMNS, special_uniques
+from sqlanon.assess.special_uniques import (
+    MOST_COLUMNS,
+    NOT_LOOKED_FOR,
+    SpecialColumns,
+    special_columns,
+    special_uniques,
+)
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading, Release
@@ -63,6 +70,19 @@ def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], scrat
     if taken.fraction is not None:
         figures.append(ClassFigure("dis_suda", None, special.risk(highest, taken.fraction)))
     return figures
+
+
+def special_columns_of(engine: Engine, release: Release) -> SpecialColumns:
+    """The columns that make rows of a release special, in a bounded time; none where `suda` cannot be measured."""
+    try:
+        names = _shown_columns(engine, release)
+    except PolicyError:
+        return NOT_LOOKED_FOR
+    if not engine.reads_in_place or len(names) > MOST_COLUMNS:
+        return NOT_LOOKED_FOR
+    with Scratch(engine) as scratch:
+        cells = encoded(scratch, relation(own_object(engine, release.name)), names, number_nulls=False)
+        return special_columns(scratch, cells, names)
 
 
 @dataclass(frozen=True)

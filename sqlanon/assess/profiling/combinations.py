@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.assess.encoded_rows import encoded
 from sqlanon.assess.profiling.sample import sizes
+from sqlanon.assess.special_uniques import NOT_LOOKED_FOR, SpecialColumns, special_columns
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
@@ -74,13 +75,15 @@ class Combinations:
 class Search:
     """The sets of columns that were counted, by their number of columns, and the minimal keys among them.
 
-    `size` is the largest number of columns that was looked at, and `left_out` columns were not looked at.
+    `size` is the largest number of columns that was looked at, and `left_out` columns were not looked at. `special` are
+    the columns that make rows special.
     """
 
     by_size: tuple[tuple[Combinations, ...], ...]
     keys: tuple[Combinations, ...]
     size: int
     left_out: int
+    special: SpecialColumns
 
 
 def count_alone(engine: Engine, table: QualifiedName, columns: Sequence[str]) -> list[Combinations]:
@@ -111,7 +114,9 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
         counted = codes.counted(sets) if codes else _sets_of(scratch, cells, parts, sets)
         by_size.append(tuple(counted))
         keys += [combination for combination in counted if _is_key(combination)]
-    return Search(tuple(by_size), tuple(keys), len(by_size), len(columns) - len(alone))
+    bounds = sizes().set_columns, sizes().special_looks
+    special = special_columns(scratch, cells, parts, *bounds) if cells else NOT_LOOKED_FOR
+    return Search(tuple(by_size), tuple(keys), len(by_size), len(columns) - len(alone), special)
 
 
 def _sets_of(scratch: Scratch, cells: str, parts: Sequence[str], sets: Sequence[tuple[str, ...]]) -> list[Combinations]:

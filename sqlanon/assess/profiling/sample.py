@@ -42,7 +42,8 @@ class Sizes:
 
     Sets have up to `set_columns` columns, out of at most `columns`; a search reads at most `set_cells` cells (sets of
     a size, times rows), and looks at no size that would read more. Up to `collected_cells` cells are read into memory,
-    where a set is counted in less time than a query takes.
+    where a set is counted in less time than a query takes. Rows that are special are looked for by sets of as many
+    columns as take `special_looks` looks at a cell.
 
     A hierarchy has about `intervals` intervals at its finest level, or up to `groups` groups of values. Intervals are
     given up for groups of like frequency where one of them has more than a share of `crowded` of the rows. A column of
@@ -68,6 +69,7 @@ class Sizes:
     set_columns: int = 3
     set_cells: int = 300_000_000
     collected_cells: int = 1_000_000
+    special_looks: int = 50_000_000
     intervals: int = 16
     groups: int = 32
     crowded: float = 0.75

@@ -18,6 +18,7 @@ _NULL = InPlaceOfNumber("NULL")
 # The columns of PROFILE's answer that are read first, and its parts about several columns.
 _OF_COLUMNS = ("subject", "proposal", "why")
 _SETS = ("columns", "key")
+_SPECIAL = "special"
 _COMMENT_WIDTH = 100
 _NOT_SATISFIED = Markup("<strong>no</strong>")
 
@@ -76,17 +77,20 @@ def proposal_html(relation: DuckDBRelation) -> str | None:
 
 
 def _proposal(relation: DuckDBRelation, title: str) -> Iterator[Markup]:
-    """A table of the columns, one of sets of them, and the statements as a text that can be copied."""
+    """Tables of the columns, of sets of them and of those that make rows special, and the statements as a text."""
     names = list(relation.columns)
     rows = [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
     of_columns = [row for row in rows if row["part"] == "column"]
     sets = [row for row in rows if row["part"] in _SETS]
-    others = [row for row in rows if row["part"] not in ("column", *_SETS)]
+    special = [row for row in rows if row["part"] == _SPECIAL]
+    others = [row for row in rows if row["part"] not in ("column", *_SETS, _SPECIAL)]
     figures = [name for name in names if name not in ("part", *_OF_COLUMNS)]
     yield _listed(title, of_columns, [*_OF_COLUMNS, *figures])
     if sets:
         of_sets = [name for name in figures if any(row[name] is not None for row in sets)]
         yield _listed("Columns together", sets, ["subject", "why", *of_sets])
+    if special:
+        yield _listed("Columns that make rows special", special, ["subject", "unique_rows", "why"])
     if script := [line for row in others for line in _lines(row)]:
         yield paragraph("The proposed script: copy it, edit it, and run it.")
         yield Markup(f"<pre>{chr(10).join(map(text, script))}</pre>")

@@ -13,8 +13,10 @@ from sqlanon.assess.attack import attack_release
 from sqlanon.assess.attacks.attacked import AttackAnswer, class_text
 from sqlanon.assess.check import check_release, require_no_table
 from sqlanon.assess.figures.class_figures import ClassFigure
+from sqlanon.assess.figures.suda import special_columns_of
 from sqlanon.assess.measure_figures import measure_figures, of_whole_release
 from sqlanon.assess.measure_results import Results
+from sqlanon.assess.special_uniques import SpecialColumns
 from sqlanon.assess.workloads.summary import typical_counts
 from sqlanon.catalog import budgets, frontiers, migrations, workloads
 from sqlanon.catalog.frontiers import Measured
@@ -143,7 +145,7 @@ class Facts:
     policy. `examples` has a label of each column that has those of one level, by folded names. `typical` is the error
     of a typical count, which is drawn anew and recorded nowhere. `budgets` has, of a release with noise, the name of
     each budget of its policy, its epsilon, and the epsilon that is left of it. `tells_rows_apart` is whether a reader
-    can tell the rows of a class apart, which is then a bucket.
+    can tell the rows of a class apart, which is then a bucket. `special` are the columns that make rows special.
     """
 
     release: Release
@@ -163,6 +165,7 @@ class Facts:
     typical: CountError
     budgets: Sequence[tuple[str, float, float]]
     tells_rows_apart: bool
+    special: SpecialColumns
 
     @property
     def requirements(self) -> tuple[BoundRequirement, ...]:
@@ -229,6 +232,7 @@ def _facts(engine: Engine, release: Release) -> Facts:
         examples=_examples(engine, release),
         budgets=list(_budgets(engine, release)) if release.has_noise else (),
         tells_rows_apart=tells_rows_apart(release),
+        special=special_columns_of(engine, release),
         other_releases=warning(others_of(engine, release)),
         typical=typical_counts(engine, release)
         if engine.reads_in_place

@@ -7,6 +7,7 @@ from math import log
 
 from sqlanon.assess.attacks.attacked import AttackAnswer, AttackedClass
 from sqlanon.assess.figures.class_figures import ClassFigure
+from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Measurement
 from sqlanon.export.report.facts import Facts
@@ -87,6 +88,21 @@ def risks(facts: Facts) -> Iterator[Markup]:
             if facts.without_classes
             else (_OF_ITEMS if any(requirement.of_itemsets for requirement in facts.requirements) else _OF_ROWS)
         )
+    if facts.special.size and not facts.tells_rows_apart:
+        yield paragraph(_special(facts))
+
+
+def _special(facts: Facts) -> str:
+    """The columns that make rows special, with the shares of the rows and of the scores, in a sentence."""
+    size, columns = facts.special.size, facts.special.columns
+    few = "by one column" if size == 1 else f"by up to {size} columns"
+    if not columns:
+        return f"No row is alone {few}."
+    shares = ", ".join(
+        f"{each.name} ({counted(each.rows, 'row')}, {percent(each.contribution, marked=False)} of the SUDA scores)"
+        for each in columns
+    )
+    return f"These columns make rows special: rows are alone {few}, all needed, with it among them: {shares}."
 
 
 def _about(figure: ClassFigure) -> str:

@@ -55,9 +55,10 @@ from sqlanon.syntax.definitions import role_text
 
 # What no name of a policy has that is to be typed.
 _NO_WORD = re.compile(r"\W+")
-# How many sets of a size, and how many keys, are listed.
+# How many sets of a size, keys, and columns that make rows special are listed.
 _LISTED = 3
 _LISTED_KEYS = 10
+_LISTED_SPECIAL = 5
 _NO_POLICY = "a policy needs a column by which people could be found: there is none"
 
 Row = tuple[Any, ...]
@@ -67,10 +68,10 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     """Profiles the columns of a table: who can be found by them, and statements to begin with.
 
     There is a row for each column, for the most telling sets of columns of each size, for the smallest sets that tell
-    nearly all rows apart, for each statement, and for the one that makes a first release. Where the statements go into
-    a file, there is a row for each column and one for the file. Figures are of all rows; no value of the table is in
-    the answer, but codes for missing values. Raises PolicyError for a source or a column that there is not, and
-    UserError for a file that cannot be written.
+    nearly all rows apart, for the columns that make most rows special, for each statement, and for the one that makes a
+    first release. Where the statements go into a file, there is a row for each column and one for the file. Figures
+    are of all rows; no value of the table is in the answer, but codes for missing values. Raises PolicyError for a
+    source or a column that there is not, and UserError for a file that cannot be written.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         source = _bound(engine, statement.source, scratch)
@@ -220,9 +221,20 @@ def _of_sets(searched: Search) -> Iterator[Row]:
         searched.keys, key=lambda combination: (len(combination.columns), -combination.alone, combination.columns)
     )[:_LISTED_KEYS]:
         yield _of_set("key", key, "tells nearly all rows apart, and no part of it does")
+    yield from _of_special(searched)
     if searched.left_out:
         left_out = counted(searched.left_out, "column")
         yield "columns", None, None, None, None, None, None, None, f"{left_out} more are in none of these sets"
+
+
+def _of_special(searched: Search) -> Iterator[Row]:
+    rows, found = searched.by_size[0][0].rows, searched.special
+    others = "another column" if found.size == 2 else f"up to {found.size - 1} other columns"
+    for number, special in enumerate(found.columns[:_LISTED_SPECIAL], 1):
+        alone = f"{counted(special.rows, 'row')} {'is' if special.rows == 1 else 'are'} alone by it"
+        share = f"{per_cent(special.contribution)} of the SUDA scores"
+        why = f"rank {number} of {counted(len(found.columns), 'column')}: {alone} and {others}, all needed; {share}"
+        yield "special", special.name, None, None, None, None, special.rows / rows, None, why
 
 
 def _of_set(part: str, combination: Combinations, why: str) -> Row:

@@ -62,13 +62,15 @@ class ProposedUse:
 class Proposal:
     """The answer of PROFILE: a use for each column, who is at risk, and statements to begin with.
 
-    `risks` are sets of columns, each with the share of the rows that nobody else shares. `release` is the name of the
-    first release, None where the statements make none.
+    `risks` are sets of columns, each with the share of the rows that nobody else shares. `special` are the columns that
+    make most rows special, each with the share of the rows that are alone by it and a few others. `release` is the name
+    of the first release, None where the statements make none.
     """
 
     called: str
     uses: tuple[ProposedUse, ...]
     risks: tuple[tuple[str, float], ...]
+    special: tuple[tuple[str, float], ...]
     statements: tuple[str, ...]
     release: str | None
     rows: Rows
@@ -130,6 +132,7 @@ def proposal_of(answer: Sequence[Mapping[str, Any]], called: str, *, is_csv: boo
         called,
         tuple(uses),
         tuple(risks.items()),
+        tuple((str(row["subject"]), float(row["unique_rows"])) for row in answer if row["part"] == "special"),
         tuple(str(row["proposal"]) for row in made),
         next((str(row["subject"]) for row in made if row["part"] == "release"), None),
         Rows(columns, tuple(tuple(row.values()) for row in answer)),
@@ -268,8 +271,9 @@ def show_proposal(
     if output.json:
         uses = [{"column": each.column, "use": each.use, "why": each.why} for each in proposal.uses]
         risks = [{"columns": columns, "unique_rows": share} for columns, share in proposal.risks]
+        special = [{"column": name, "unique_rows": share} for name, share in proposal.special]
         figures = proposal.rows.records()
-        about = {"data": proposal.called, "columns": uses, "risks": risks, "profile": figures}
+        about = {"data": proposal.called, "columns": uses, "risks": risks, "special": special, "profile": figures}
         output.json_line({**about, "command": command, "script": script, "written": written, "read": list(said)})
         return
     for sentence in said:
@@ -292,5 +296,8 @@ def _lines(proposal: Proposal) -> Iterable[str]:
     secrets = counted(len(proposal.secret), "column looks secret", "columns look secret")
     yield f"{counted(len(proposal.uses), 'column')}: {secrets}, {len(proposal.known)} others may know."
     yield from (f"{sentence}." for sentence in _risks(proposal))
+    if proposal.special:
+        first = ", ".join(name for name, _ in proposal.special[:_SETS])
+        yield f"Most rows are special by {first}: make these coarser first."
     if not proposal.secret:
         yield "Is any of these columns one that people would keep to themselves? Then name it with --secret."

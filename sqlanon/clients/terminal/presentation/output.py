@@ -259,7 +259,7 @@ def show_advice(output: Output, rows: Rows) -> None:
 
 
 def show_profile(output: Output, rows: Rows) -> None:
-    """Prints a table of the columns, one of sets of them, and below the statements, with what is to be known of them.
+    """Prints a table of the columns, one of sets of them, one of columns that make rows special, and the statements.
 
     Where a terminal is too narrow, roles and figures of the columns stand in tables of their own, and sets
     have fewer figures.
@@ -275,6 +275,8 @@ def show_profile(output: Output, rows: Rows) -> None:
     if sets.rows:
         fits = output.fits(sets)
         output.folded(sets if fits else sets.only("subject", "unique_rows", "distinct", "why"))
+    if (special := _with_parts(rows, "special")).rows:
+        output.folded(special.only("subject", "unique_rows", "why"))
     _print_script(output, [*(f"-- {row[-1]}" for row in _with_parts(rows, "remark").rows), *script_lines(rows.rows)])
     for _, path, *_, why in _with_parts(rows, "script").rows:
         output.text(f"\n{path}: {why}")
