@@ -228,12 +228,13 @@ def _of_sets(searched: Search) -> Iterator[Row]:
 
 
 def _of_special(searched: Search) -> Iterator[Row]:
-    rows, found = searched.by_size[0][0].rows, searched.special
-    others = "another column" if found.size == 2 else f"up to {found.size - 1} other columns"
-    for number, special in enumerate(found.columns[:_LISTED_SPECIAL], 1):
+    rows, special_columns = searched.by_size[0][0].rows, searched.special
+    others = "another column" if special_columns.size == 2 else f"up to {special_columns.size - 1} other columns"
+    all_columns = counted(len(special_columns.columns), "column")
+    for number, special in enumerate(special_columns.columns[:_LISTED_SPECIAL], 1):
         alone = f"{counted(special.rows, 'row')} {'is' if special.rows == 1 else 'are'} alone by it"
         share = f"{per_cent(special.contribution)} of the SUDA scores"
-        why = f"rank {number} of {counted(len(found.columns), 'column')}: {alone} and {others}, all needed; {share}"
+        why = f"rank {number} of {all_columns}: {alone} and {others}, all needed; {share}"
         yield "special", special.name, None, None, None, None, special.rows / rows, None, why
 
 
