@@ -50,7 +50,7 @@ class Anatomy(Method):
 
 
 class DpHistogram(Method):
-    """METHOD dp_histogram: how many rows have each combination of some columns' values, with noise.
+    """METHOD dp_histogram counts the rows with each combination of some columns' values, with noise.
 
     - `budget`: the budget that pays for the noise; UNDER BUDGET names it (the name of a budget).
     - `epsilon`: what the release costs, and promises (a number above 0 and up to 1000).
@@ -88,7 +88,7 @@ class DpHistogram(Method):
 
 
 class DpSynthetic(Method):
-    """METHOD dp_synthetic: a table with the source's columns, whose rows are drawn from counts with noise.
+    """METHOD dp_synthetic: a table with the source's columns, whose rows are sampled from noisy counts.
 
     - `budget`: the budget that pays for the noise; UNDER BUDGET names it (the name of a budget).
     - `epsilon`: what the release costs, and promises (a number above 0 and up to 1000).
@@ -153,7 +153,8 @@ class Generalization(Method):
 
 
 class Itemsets(Method):
-    """METHOD itemsets: one cut of the items' hierarchy, under which each set of m labels is in k lists or in none.
+    """METHOD itemsets: one cut of the items' hierarchy, under which each set of m labels is in no list or in at least
+    k.
 
     - `search`: how the labels are found: by raising those of rare sets, by looking at all cuts of a small hierarchy, or
       as those of the least level that all items can have; 'suppress' gives no labels, and leaves items out of all
@@ -167,7 +168,7 @@ class Itemsets(Method):
 
 
 class Loose(Method):
-    """Loose associations: fragments, and groups of their rows that say roughly which belong together.
+    """Loose associations: fragments, and groups of their rows that are linked to each other.
 
     - `k`: how many different rows of another fragment a row is linked to at least (a whole number from 2 to 1000000).
     - `groups`: the least sizes of each fragment's groups, in the order of the fragments (a list of whole numbers from 1
@@ -190,7 +191,7 @@ class Loose(Method):
 
 
 class MInvariance(Method):
-    """m-invariance: the releases of a series, in which everybody has the same values to choose from each time.
+    """m-invariance: releases of a series in which each respondent has the same candidate values each time.
 
     - `m`: how many values everybody has to choose from, at the least (a whole number from 2 to 1000000).
     - `changed`: what becomes of respondents with another value than any that they had to choose from before; by default
@@ -212,7 +213,7 @@ class MInvariance(Method):
 
 
 class Microaggregation(Method):
-    """METHOD microaggregation: in place of numbers, the means of groups of at least k rows near each other.
+    """METHOD microaggregation replaces numbers by the means of groups of at least k rows near each other.
 
     - `k`: the least number of rows of a group (a whole number from 2 to 1000000000).
     - `columns`: the quasi-identifiers that are aggregated together; all that are numbers by default (a list of
@@ -283,7 +284,7 @@ class Multirelational(Method):
 
 
 class Slicing(Method):
-    """Slicing: attributes in columns, rows in buckets, and each column permuted within the buckets by itself.
+    """Slicing: attributes in columns, rows in buckets, and each column permuted independently within the buckets.
 
     - `l`: the l of the l-diversity that every bucket has (a whole number from 2 to 1000000).
     - `variant`: which l-diversity; by default 'probabilistic'.
@@ -345,7 +346,7 @@ class Slicing(Method):
 
 
 class Trivial(Method):
-    """Trivial sanitization: quasi-identifiers and sensitive attributes in two tables, and nothing links their rows.
+    """Trivial sanitization: quasi-identifiers and sensitive attributes in two tables, whose rows are not linked.
 
     - `drop`: which attributes the other ones are published without, and have a table of their own; by default
       'quasi_identifiers'.
