@@ -21,7 +21,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     ascending,
     big,
-    descending,
     identical,
     if_,
     infix,
@@ -31,11 +30,10 @@ from sqlanon.sql.build.expressions import (
     order_by,
     paren,
     same,
-    total,
-    up_to_here,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.rows import Rows
 
@@ -137,7 +135,7 @@ def _with_draws(query: exp.Select, draw: str) -> exp.Select:
     return exp.select(exp.Star(), bits).from_(query.subquery("counted"), copy=False)
 
 
-def groups(counts: str, least: int, different: int | None = None) -> exp.Select:
+def groups(counts: str, least: int, different: int | None = None) -> exp.Query:
     """SELECT of region, rows, most, groups, base: the number of groups of each region, and of the regions before it.
 
     `counts` is a table of `value_counts`. Groups get at least `least` rows if the region has them. `most` is the number
@@ -147,34 +145,12 @@ def groups(counts: str, least: int, different: int | None = None) -> exp.Select:
     the j most frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values),
     j < l.
     """
-    order = order_by(descending(column("n")), ascending(column("code")))
-    of_region = [column("region")]
-    index = window(f.row_number(), partition_by=of_region, order=order)
-    top = window(f.sum(column("n")), partition_by=_copies(of_region), order=order.copy(), frame=up_to_here())
-    region_rows = window(f.sum(column("n")), partition_by=_copies(of_region))
-    ranked = exp.select(
-        column("region"), column("n"), alias(index, "rank"), alias(big(top), "top"), alias(big(region_rows), "rows")
-    ).from_(relation(counts))
-    most: exp.Expr = f.max(column("rows")) // least
-    if different is not None:
-        rest = column("rows") - column("top")
-        quotient = rest // (literal(different) - column("rank"))
-        by_rank = if_(column("rank") < different, quotient)
-        most = f.least(most, f.max(column("rows")) // different, f.min(by_rank))
-    number = f.greatest(literal(1), most)
-    by_region = exp.select(
-        column("region"),
-        alias(f.max(column("rows")), "rows"),
-        alias(f.max(column("n")), "most"),
-        alias(big(number), "groups"),
-    )
-    by_region = by_region.from_(ranked.subquery("ranked"), copy=False).group_by(column("region"))
-    reached = window(f.sum(column("groups")), order=order_by(ascending(column("region"))), frame=up_to_here())
-    base = big(reached) - column("groups")
-    return exp.select(exp.Star(), alias(base, "base")).from_(by_region.subquery("by_region"), copy=False)
+    # Without a least number of values there is no other bound.
+    values = 1 if different is None else different
+    return query_file("anatomy", "groups", tables={"counts": counts}, least=least, different=values)
 
 
-def starts(counts: str, groups: str) -> exp.Select:
+def starts(counts: str, groups: str) -> exp.Query:
     """SELECT of region, code, before, spread, first, behind, groups, base: the numbers of the rows of each value.
 
     `before` is the number of rows sorted before the value's first one, in all regions. Of each value, `spread` rows,
@@ -182,28 +158,7 @@ def starts(counts: str, groups: str) -> exp.Select:
     after the spread rows of all values. So each group has as many different values as possible, and chance decides
     which values make some groups larger by a row.
     """
-    joined = exp.select(
-        *(column(name, "value") for name in ("region", "code", "n", "draw")),
-        *(column(name, "region") for name in ("groups", "base")),
-        alias(f.least(column("n", "value"), column("groups", "region")), "spread"),
-    ).from_(relation(counts, as_="value"))
-    joined.join(relation(groups, as_="region"), on=same("region", "value", "region"), copy=False)
-    order = order_by(*(ascending(column(name)) for name in ("region", "code")))
-    reached = window(f.sum(column("n")), order=order, frame=up_to_here())
-    before = big(reached) - column("n")
-    surplus = column("n") - column("spread")
-    first = _running(column("spread")) - column("spread")
-    all_spread = big(window(f.sum(column("spread")), partition_by=[column("region")]))
-    behind = infix(all_spread + _running(surplus), "-", paren(surplus.copy()))
-    names = [column(name) for name in ("region", "code", "spread", "groups", "base")]
-    return exp.select(*names, alias(before, "before"), alias(first, "first"), alias(behind, "behind")).from_(
-        joined.subquery("joined"), copy=False
-    )
-
-
-def _running(part: exp.Expr) -> exp.Expr:
-    order = order_by(*(ascending(column(name)) for name in ("draw", "code")))
-    return big(window(f.sum(part), partition_by=[column("region")], order=order, frame=up_to_here()))
+    return query_file("anatomy", "starts", tables={"counts": counts, "groups": groups})
 
 
 def numbers_of(sorted_rows: str) -> exp.Select:
@@ -239,23 +194,14 @@ def is_of_value() -> exp.Expr:
     return exp.and_(same("region", "row", "start"), same_value)
 
 
-def _copies(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
-    return [part.copy() for part in parts]
-
-
 # Slots, the groups of all regions, merged to buckets until each bucket meets every requirement.
 
 
-def slots(groups: str) -> exp.Select:
+def slots(groups: str) -> exp.Query:
     """SELECT of slot, base, chunk, chunks, first: each slot as a chunk and a bucket of its own; `first` is the bucket's
     first slot.
     """
-    last = column("groups") - 1
-    each = f.unnest(exp.GenerateSeries(start=literal(0), end=last, step=literal(1)))
-    named = exp.select(column("base"), alias(column("groups"), "chunks"), alias(each, "chunk")).from_(relation(groups))
-    slot = column("base") + column("chunk")
-    query = exp.select(alias(slot, "slot"), column("base"), column("chunk"), column("chunks"))
-    return query.select(alias(slot.copy(), "first")).from_(named.subquery("numbered"), copy=False)
+    return query_file("anatomy", "slots", tables={"groups": groups})
 
 
 def tally(rows: str, index: int) -> exp.Select:
@@ -267,13 +213,14 @@ def tally(rows: str, index: int) -> exp.Select:
 
 def class_rows(tally: str, slots: str, codes: str, attribute: str) -> Rows:
     """Rows with the values of one attribute, whose classes are the buckets: the slots with the same first slot."""
-    counted = exp.select(alias(column("first", "slot"), "class_id"), column("value", "coded"), column("n", "tally"))
-    counted.from_(relation(tally, as_="tally"), copy=False)
-    counted.join(relation(slots, as_="slot"), on=same("slot", "tally", "slot"), copy=False)
-    counted.join(relation(codes, as_="coded"), on=same("code", "tally", "coded"), copy=False)
+    counted = query_file("anatomy", "values_of_classes", tables={"tally": tally, "slots": slots, "codes": codes})
     class_id = column("class_id")
     return Rows(
-        counted.subquery("bucket"), (class_id,), class_id.copy(), {attribute: column("value")}, weight=column("n")
+        counted.subquery("bucket", copy=False),
+        (class_id,),
+        class_id.copy(),
+        {attribute: column("value")},
+        weight=column("n"),
     )
 
 
@@ -282,40 +229,19 @@ def whole_rows(codes: str, attribute: str) -> Rows:
     return Rows(relation(codes), (), literal(0), {attribute: column("value")}, weight=column("n"))
 
 
-def merged(slots: str, violating: str) -> exp.Select:
+def merged(slots: str, violating: str) -> exp.Query:
     """SELECT of slot, base, chunk, chunks, first: slots with half as many chunks; chunks of violating buckets are
     merged.
 
     Chunk i of m is merged with chunk i + m/2. Neighbors are not merged: they have the same values, because rows are
     assigned in the order of their values. Half as many groups would have made the merged chunks.
     """
-    half = (column("chunks", "slot") + 1) // 2
-    chunk = column("chunk", "slot") % half
-    hit = exp.select(column("base", "slot"), alias(chunk, "chunk")).distinct(copy=False)
-    hit.from_(relation(slots, as_="slot"), copy=False)
-    first = column("slot", "slot").eq(column("class_id", "violating"))
-    hit.join(relation(violating, as_="violating"), on=first, copy=False)
-    number = if_(is_null(column("chunk", "hit")), column("first", "slot"), column("base", "slot") + chunk)
-    query = exp.select(
-        column("slot", "slot"),
-        column("base", "slot"),
-        alias(chunk.copy(), "chunk"),
-        alias(half.copy(), "chunks"),
-        alias(number, "first"),
-    )
-    on = exp.and_(same("base", "slot", "hit"), chunk.eq(column("chunk", "hit")))
-    return query.from_(relation(slots, as_="slot")).join(hit.subquery("hit"), on=on, join_type="LEFT", copy=False)
+    return query_file("anatomy", "merged", tables={"slots": slots, "violating": violating})
 
 
-def bucket_numbers(slots: str, draw: str) -> exp.Select:
+def bucket_numbers(slots: str, draw: str) -> exp.Query:
     """SELECT of slot, bucket: the first slot of each bucket, and the bucket's number from 1, in random order."""
-    bits = alias(f.call(draw, 0), "draw")
-    # The first slot of a bucket is in the bucket, so each bucket occurs once.
-    heads = column("slot").eq(column("first"))
-    shaken = exp.select(column("slot"), bits).from_(relation(slots)).where(heads, copy=False)
-    order = order_by(ascending(column("draw")))
-    number = window(f.row_number(), order=order)
-    return exp.select(column("slot"), alias(number, "bucket")).from_(shaken.subquery("shaken"), copy=False)
+    return query_file("anatomy", "bucket_numbers", tables={"slots": slots}, draw=f.call(draw, 0))
 
 
 def all_numbers(slots: str, numbers: str) -> exp.Select:
@@ -332,20 +258,14 @@ def rows_in_buckets(rows: str, numbers: str, columns: Sequence[str]) -> exp.Sele
     return query.join(relation(numbers, as_="number"), on=same("slot", "row", "number"), copy=False)
 
 
-def sizes_of_groups(groups: str) -> exp.Select:
+def sizes_of_groups(groups: str) -> exp.Query:
     """SELECT of four numbers: the groups, the rows of the smallest and of the largest, and all rows.
 
     Row i of a region is in group i mod g, so of r rows a group has r // g, and the first r mod g have one more.
     """
-    rows, number = column("rows"), column("groups")
-    least = rows // number
-    most = infix(least.copy(), "+", if_(rows % number > 0, 1, 0))
-    figures = (total(number.copy()), f.min(least), f.max(most), total(rows.copy()))
-    return exp.select(*map(or_zero, figures)).from_(relation(groups))
+    return query_file("anatomy", "sizes_of_groups", tables={"groups": groups})
 
 
-def sizes(rows_in_buckets: str) -> exp.Select:
+def sizes(rows_in_buckets: str) -> exp.Query:
     """SELECT of four numbers: the buckets, the rows of the smallest and of the largest, and all rows."""
-    counted = exp.select(alias(f.count(), "n")).from_(relation(rows_in_buckets)).group_by(column("bucket"))
-    figures = (f.min(column("n")), f.max(column("n")), total(column("n")))
-    return exp.select(f.count(), *map(or_zero, figures)).from_(counted.subquery("bucket"), copy=False)
+    return query_file("anatomy", "sizes", tables={"rows_in_buckets": rows_in_buckets})

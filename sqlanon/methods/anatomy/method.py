@@ -245,9 +245,9 @@ def out_of_order(engine: Engine, sources: Sources) -> int:
     return _number(engine, out_of_place(sources[QUASI_IDENTIFIERS].copy()))
 
 
-def _none(engine: Engine, query: exp.Select) -> bool:
+def _none(engine: Engine, query: exp.Query) -> bool:
     return _number(engine, query) == 0
 
 
-def _number(engine: Engine, query: exp.Select) -> int:
+def _number(engine: Engine, query: exp.Query) -> int:
     return int(engine.rows(query)[0][0])

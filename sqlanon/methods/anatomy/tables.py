@@ -13,17 +13,9 @@ from sqlanon.methods.shared.bucket_tables import code_name, rows_table, sensitiv
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     big,
-    identical,
-    is_not_null,
-    is_null,
-    or_zero,
-    same,
-    total,
-    union_all,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
 
 # What Anatomy chose: a bucket for every row.
@@ -91,93 +83,37 @@ def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, inde
     return values_table(bound, name, counts, codes, ordered=len(bucketization.codes) == 1)
 
 
-def out_of_order(values: Relation) -> exp.Select:
+def out_of_order(values: Relation) -> exp.Query:
     """SELECT of the number of rows, in stored order, whose (bucket, value) is not greater than that of the row before.
 
     NULL is the greatest value. A count of 0 proves that no (bucket, value) occurs twice, whatever the order; the
     reverse does not hold. Rows with a count below 1 are counted, too.
     """
-    names = (BUCKET, VALUE)
-    current = [alias(column(name), f"current_{name}") for name in names]
-    former = [alias(window(f.call("lag", column(name))), f"former_{name}") for name in names]
-    number = alias(window(f.row_number()), "number")
-    read = exp.select(*current, *former, column(COUNT), number).from_(values).subquery("read")
-    same_bucket = column("former_bucket").eq(column("current_bucket"))
-    null_after_value = exp.and_(exp.not_(is_null(column("former_value"))), is_null(column("current_value")))
-    later = exp.or_(column("former_value") < column("current_value"), null_after_value)
-    after = exp.or_(column("former_bucket") < column("current_bucket"), exp.and_(same_bucket, later))
-    first = column("number").eq(1)
-    right = exp.and_(exp.or_(first, after), column(COUNT) >= 1)
-    # What cannot be compared is not in order either.
-    wrong = exp.not_(f.coalesce(right, exp.false()))
-    return exp.select(f.count()).from_(read, copy=False).where(wrong, copy=False)
+    return query_file("anatomy", "out_of_order", tables={"sensitive": values})
 
 
-def out_of_place(exact: Relation) -> exp.Select:
+def out_of_place(exact: Relation) -> exp.Query:
     """SELECT of the number of rows, in stored order, whose bucket is NULL or less than that of the row before."""
-    former = window(f.call("lag", column(BUCKET)))
-    number = alias(window(f.row_number()), "number")
-    read = exp.select(column(BUCKET), alias(former, "former"), number).from_(exact).subquery("read")
-    first = column("number").eq(1)
-    after = exp.or_(first, column(BUCKET) >= column("former"))
-    right = exp.and_(after, is_not_null(column(BUCKET)))
-    wrong = exp.not_(f.coalesce(right, exp.false()))
-    return exp.select(f.count()).from_(read, copy=False).where(wrong, copy=False)
+    return query_file("anatomy", "out_of_place", tables={"exact": exact})
 
 
-def misplaced(exact: Relation, values: Relation) -> exp.Select:
+def misplaced(exact: Relation, values: Relation) -> exp.Query:
     """SELECT of the number of rows whose bucket differs from that of the value at their position, or whose value counts
     not once.
 
     A count of 0 proves that each bucket has as many rows as values, whatever the order; the reverse does not hold.
     """
-    right = exp.and_(same(BUCKET, "exact", "sensitive"), column(COUNT, "sensitive").eq(1))
-    # The shorter table goes on with NULL, which is no bucket.
-    wrong = exp.not_(f.coalesce(right, exp.false()))
-    query = exp.select(f.count()).from_(exp.alias_(exact, "exact", table=True), copy=False)
-    query.append("joins", exp.Join(this=exp.alias_(values, "sensitive", table=True), method="POSITIONAL"))
-    return query.where(wrong, copy=False)
+    return query_file("anatomy", "misplaced", tables={"exact": exact, "sensitive": values})
 
 
-def differing(exact: Relation, values: Relation) -> exp.Select:
+def differing(exact: Relation, values: Relation) -> exp.Query:
     """SELECT of the number of buckets with other numbers of rows in `exact` than in `values`, which repeats no value.
 
     Rows count 1 and values -n, so one grouping compares both tables.
     """
-    rows = exp.select(column(BUCKET), alias(big(literal(1)), "n")).from_(exact)
-    subtracted = exp.select(column(BUCKET), alias(-column(COUNT), "n")).from_(values)
-    buckets = exp.select(column(BUCKET)).from_(union_all([rows, subtracted]).subquery("either"), copy=False)
-    buckets.group_by(column(BUCKET), copy=False).having(f.sum(column("n")).neq(0), copy=False)
-    return exp.select(f.count()).from_(buckets.subquery("bucket"), copy=False)
+    return query_file("anatomy", "differing", tables={"exact": exact, "sensitive": values})
 
 
-def unequal(exact: Relation, values: Relation) -> exp.Select:
+def unequal(exact: Relation, values: Relation) -> exp.Query:
     """SELECT of the number of buckets with other numbers of rows in `exact` than in `values`, or a repeated value."""
-    rows = exp.select(column(BUCKET), alias(f.count(), "n")).from_(exact).group_by(column(BUCKET))
-    by_value = exp.select(
-        column(BUCKET),
-        column(VALUE),
-        alias(total(column(COUNT)), "n"),
-        alias(f.count(), "times"),
-        alias(f.min(or_zero(column(COUNT))), "least"),
-    )
-    by_value = by_value.from_(values).group_by(column(BUCKET), column(VALUE))
-    summed = exp.select(
-        column(BUCKET),
-        alias(total(column("n")), "n"),
-        alias(f.max(column("times")), "times"),
-        alias(f.min(column("least")), "least"),
-    )
-    summed = summed.from_(by_value.subquery("each"), copy=False).group_by(column(BUCKET))
-    on = identical(column(BUCKET, "exact"), column(BUCKET, "summed"))
-    broken = exp.or_(
-        exp.not_(identical(column("n", "exact"), column("n", "summed"))),
-        column("times", "summed") > 1,
-        column("least", "summed") < 1,
-    )
-    return (
-        exp.select(f.count())
-        .from_(rows.subquery("exact"), copy=False)
-        .join(summed.subquery("summed"), on=on, join_type="FULL", copy=False)
-        .where(broken)
-    )
+    return query_file("anatomy", "unequal", tables={"exact": exact, "sensitive": values})

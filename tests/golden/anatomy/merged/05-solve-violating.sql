@@ -9,8 +9,8 @@ FROM (
     FROM (
       SELECT "slot"."first" AS "class_id", "coded"."value", "tally"."n"
       FROM "__sqlanon_tally_1" AS "tally"
-      JOIN "__sqlanon_slots_1" AS "slot" ON "tally"."slot" = "slot"."slot"
-      JOIN "__sqlanon_codes_1" AS "coded" ON "tally"."code" = "coded"."code"
+      JOIN "__sqlanon_slots_1" AS "slot" ON "slot"."slot" = "tally"."slot"
+      JOIN "__sqlanon_codes_1" AS "coded" ON "coded"."code" = "tally"."code"
     ) AS "bucket"
     GROUP BY "class_id", "value"
   ), "equivalence_class" AS ({part_class_0("class_value_0")}), "sensitive_code_0" AS (

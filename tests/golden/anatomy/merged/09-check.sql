@@ -6,10 +6,10 @@ FROM (
   SELECT "bucket"
   FROM (
     SELECT "bucket", CAST(1 AS BIGINT) AS "n"
-    FROM "memory"."main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1" AS "exact"
     UNION ALL
     SELECT "bucket", -"count" AS "n"
-    FROM "memory"."main"."__sqlanon_candidate_2"
+    FROM "memory"."main"."__sqlanon_candidate_2" AS "sensitive"
   ) AS "either"
   GROUP BY "bucket"
   HAVING SUM("n") <> 0

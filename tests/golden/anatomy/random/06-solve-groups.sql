@@ -8,8 +8,9 @@ SELECT
 FROM (
   SELECT
     "region", MAX("rows") AS "rows", MAX("n") AS "most",
-    CAST(CASE WHEN 1 IS NULL OR (MAX("rows") // 3) IS NULL THEN NULL ELSE GREATEST(1, MAX("rows") // 3)
-    END AS BIGINT) AS "groups"
+    CAST(GREATEST(
+      1, LEAST(MAX("rows") // 3, MAX("rows") // 1, MIN(CASE WHEN "rank" < 1 THEN ("rows" - "top") // (1 - "rank") END))
+    ) AS BIGINT) AS "groups"
   FROM (
     SELECT
       "region", "n",
@@ -20,7 +21,7 @@ FROM (
         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
       ) AS BIGINT) AS "top",
       CAST(SUM("n") OVER (PARTITION BY "region") AS BIGINT) AS "rows"
-    FROM "__sqlanon_value_counts_1"
+    FROM "__sqlanon_value_counts_1" AS "counts"
   ) AS "ranked"
   GROUP BY "region"
 ) AS "by_region";
@@ -29,6 +30,6 @@ SELECT COUNT(*) FROM "__sqlanon_groups_1" WHERE "most" > "groups";
 
 SELECT
   COALESCE(CAST(SUM("groups") AS BIGINT), 0), COALESCE(MIN("rows" // "groups"), 0),
-  COALESCE(MAX("rows" // "groups" + CASE WHEN ("rows" % "groups") > 0 THEN 1 ELSE 0 END), 0),
+  COALESCE(MAX("rows" // "groups" + CASE WHEN "rows" % "groups" > 0 THEN 1 ELSE 0 END), 0),
   COALESCE(CAST(SUM("rows") AS BIGINT), 0)
-FROM "__sqlanon_groups_1";
+FROM "__sqlanon_groups_1" AS "groups";

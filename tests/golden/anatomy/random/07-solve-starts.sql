@@ -21,8 +21,7 @@ SELECT
 FROM (
   SELECT
     "value"."region", "value"."code", "value"."n", "value"."draw", "region"."groups", "region"."base",
-    CASE WHEN "value"."n" IS NULL OR "region"."groups" IS NULL THEN NULL ELSE LEAST("value"."n", "region"."groups")
-    END AS "spread"
+    LEAST("value"."n", "region"."groups") AS "spread"
   FROM "__sqlanon_value_counts_1" AS "value"
   JOIN "__sqlanon_groups_1" AS "region" ON "value"."region" = "region"."region"
 ) AS "joined";

@@ -2,4 +2,4 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_1" AS
 SELECT "slot", ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) AS "bucket"
-FROM (SELECT "slot", udf(0) AS "draw" FROM "__sqlanon_slots_1" WHERE "slot" = "first") AS "shaken";
+FROM (SELECT "slot", udf(0) AS "draw" FROM "__sqlanon_slots_1" AS "slots" WHERE "slot" = "first") AS "shaken";

@@ -4,23 +4,17 @@
 SELECT COUNT(*)
 FROM (
   SELECT
-    "bucket" AS "current_bucket", "value" AS "current_value", lag("bucket") OVER () AS "former_bucket",
-    lag("value") OVER () AS "former_value", "count", ROW_NUMBER() OVER () AS "number"
-  FROM "memory"."main"."__sqlanon_candidate_2"
+    "bucket", "value", "count" AS "n", LAG("bucket") OVER () AS "former_bucket", LAG("value") OVER () AS "former_value",
+    ROW_NUMBER() OVER () AS "number"
+  FROM "memory"."main"."__sqlanon_candidate_2" AS "sensitive"
 ) AS "read"
 WHERE
   NOT COALESCE(
     (
-      "number" = 1
-      OR (
-        "former_bucket" < "current_bucket"
-        OR (
-          "former_bucket" = "current_bucket"
-          AND ("former_value" < "current_value" OR (NOT "former_value" IS NULL AND "current_value" IS NULL))
-        )
-      )
+      "number" = 1 OR "former_bucket" < "bucket"
+      OR ("former_bucket" = "bucket" AND ("former_value" < "value" OR (NOT "former_value" IS NULL AND "value" IS NULL)))
     )
-    AND "count" >= 1, FALSE
+    AND "n" >= 1, FALSE
   );
 
 SELECT COUNT(*)
@@ -30,8 +24,8 @@ WHERE NOT COALESCE("exact"."bucket" = "sensitive"."bucket" AND "sensitive"."coun
 
 SELECT COUNT(*)
 FROM (
-  SELECT "bucket", lag("bucket") OVER () AS "former", ROW_NUMBER() OVER () AS "number"
-  FROM "memory"."main"."__sqlanon_candidate_1"
+  SELECT "bucket", LAG("bucket") OVER () AS "former", ROW_NUMBER() OVER () AS "number"
+  FROM "memory"."main"."__sqlanon_candidate_1" AS "exact"
 ) AS "read"
 WHERE NOT COALESCE(("number" = 1 OR "bucket" >= "former") AND NOT "bucket" IS NULL, FALSE);
 

@@ -1,0 +1,7 @@
+-- The values of an attribute in each bucket, and how many of its rows have them: class_id, value, n.
+--
+-- tally: slot, code, n; slots: slot, first, the bucket's first slot; codes: code, value.
+SELECT slot.first AS class_id, coded.value, tally.n
+FROM tally
+JOIN slots AS slot ON slot.slot = tally.slot
+JOIN codes AS coded ON coded.code = tally.code
