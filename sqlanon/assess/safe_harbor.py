@@ -7,8 +7,8 @@ Regarding Methods for De-identification of Protected Health Information (HHS, 20
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.sources.bind_policy import hierarchies_of, policy_source
+from sqlanon.sources.related_tables import related_sources
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import relation
 
@@ -76,7 +77,7 @@ class Finding(NamedTuple):
     finding: str
 
 
-class _Treated(NamedTuple):
+class Treated(NamedTuple):
     """A column, what the policy does with it, and the finding of that."""
 
     column: str
@@ -85,7 +86,7 @@ class _Treated(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """A column's category, its type, whether its values tell nearly all rows apart, and the years of its dates."""
 
     category: str | None
@@ -105,31 +106,53 @@ def safe_harbor(engine: Engine, policy: Policy, named: Mapping[str, Sequence[str
     `named` are the columns that the user names, by `NAMED`. Others are told by their names and by the values of a
     sample, as PROFILE does. Raises PolicyError for a column that the source does not have.
     """
+    kinds = kinds_of_source(engine, policy)
+    hierarchies = {fold(h.definition.name): h for h in hierarchies_of(engine, policy).values()}
+    require_columns(policy, named, kinds)
+    return list(Harbor(policy, hierarchies, {fold(name): kind for name, kind in kinds.items()}, named).findings(kinds))
+
+
+def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
+    """The kind of each column of the policy's tables, by its name. Of columns with one name, that of the attribute."""
+    kinds: dict[str, Kind] = {}
     with engine.transaction(), Scratch(engine) as scratch:
         source = policy_source(engine, policy, scratch, copy=False)
-        ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(source.relation)))
-        kinds = _kinds(sampled(engine, source.relation, source.columns, int(rows)), dict(source.columns))
-        hierarchies = {fold(h.definition.name): h for h in hierarchies_of(engine, policy).values()}
-    for name, columns in named.items():
-        for column in columns:
-            if fold(column) not in kinds:
+        tables = [(policy.attributes, source)]
+        related = related_sources(engine, policy, scratch, copy=False)
+        tables += [(table.attributes, of) for table, of in zip(policy.related, related, strict=True)]
+        for attributes, table in tables:
+            ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(table.relation)))
+            sample = sampled(engine, table.relation, table.columns, int(rows))
+            own_names = {fold(attribute.name) for attribute in attributes}
+            known = {fold(name) for name in kinds}
+            for name, kind in kinds_of(sample, dict(table.columns)).items():
+                if fold(name) in own_names or fold(name) not in known:
+                    kinds[name] = kind
+    return kinds
+
+
+def require_columns(policy: Policy, named: Mapping[str, Sequence[str]], columns: Collection[str]) -> None:
+    """Raises PolicyError for a column that the user names and that is none of `columns`."""
+    known = set(map(fold, columns))
+    for argument, names in named.items():
+        for name in names:
+            if fold(name) not in known:
                 raise PolicyError(
-                    f"{policy}: its source has no column {column}",
-                    hint=nearest(column, list(dict(source.columns))),
-                    part=("argument", name),
+                    f"{policy}: its source has no column {name}",
+                    hint=nearest(name, list(columns)),
+                    part=("argument", argument),
                 )
-    return list(_Harbor(policy, hierarchies, kinds, named).findings(dict(source.columns)))
 
 
-def _kinds(sample: Sample, types: Mapping[str, str]) -> dict[str, _Kind]:
-    """The kind of each column, by its folded name; a nested or binary one has no values in the sample."""
+def kinds_of(sample: Sample, types: Mapping[str, str]) -> dict[str, Kind]:
+    """The kind of each column, by its name; a nested or binary one has no values in the sample."""
     known = recognized(sample)
-    listed = {fold(name): _Kind(None, kind, unique=False) for name, kind in types.items()}
+    listed = {name: Kind(None, kind, unique=False) for name, kind in types.items()}
     for column in sample.columns:
         values = [value for value in column.values if value is not None]
         is_unique = len(values) >= _FEW and len(column.distinct) >= _ALONE * len(values)
         category = known[column.name].category if column.name in known else None
-        listed[fold(column.name)] = _Kind(category, column.type, is_unique, tuple(_years(column)))
+        listed[column.name] = Kind(category, column.type, is_unique, tuple(_years(column)))
     return listed
 
 
@@ -141,13 +164,20 @@ def _years(column: SampledColumn) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class _Harbor:
-    """A policy with its hierarchies, the kinds of its source's columns, and the columns that the user names."""
+class Harbor:
+    """A policy with its hierarchies, the kinds of its source's columns, and the columns that the user names.
+
+    Of a release `left_out` are the columns of the policy that it does not have, `ranges` those with ranges of values,
+    all by their folded names, and `inside` what texts have in them, by item.
+    """
 
     policy: Policy
     hierarchies: Mapping[str, StoredHierarchy]
-    kinds: Mapping[str, _Kind]
+    kinds: Mapping[str, Kind]
     named: Mapping[str, Sequence[str]]
+    left_out: Collection[str] = ()
+    ranges: Collection[str] = ()
+    inside: Mapping[str, Sequence[Treated]] = field(default_factory=dict)
 
     def findings(self, columns: Iterable[str]) -> Iterator[Finding]:
         """The findings on the columns of the source."""
@@ -159,6 +189,8 @@ class _Harbor:
                 if self._is_of(name, item, categories)
                 for each in self._findings_of_column(name, item)
             ]
+            known = {fold(each.column) for each in treated if each.finding == NOT_MET}
+            treated += [each for each in self.inside.get(item, ()) if fold(each.column) not in known]
             wrong = [each for each in treated if each.finding == NOT_MET]
             open_ = [each for each in treated if each.finding == YOURS]
             said = wrong or open_ or treated
@@ -191,22 +223,25 @@ class _Harbor:
     def _attribute(self, name: str) -> Attribute | None:
         return next((a for a in self.policy.all_attributes if fold(a.name) == fold(name)), None)
 
-    def _findings_of_column(self, name: str, item: str) -> Iterator[_Treated]:
+    def _findings_of_column(self, name: str, item: str) -> Iterator[Treated]:
         """The finding about a column; none about a mask without a key that another item has, for R."""
         attribute = self._attribute(name)
         if attribute is None:
-            yield _Treated(name, "removed: the policy does not name it", MET)
+            yield Treated(name, "removed: the policy does not name it", MET)
+            return
+        if fold(name) in self.left_out:
+            yield Treated(name, "not in the release", MET)
             return
         in_place = attribute.pseudonym
         if item == "R" and isinstance(in_place, Mask) and in_place.is_keyless and self._has_item(name):
             return
         if in_place is not None:
-            yield _Treated(name, *_in_place(in_place))
+            yield Treated(name, *_in_place(in_place))
         elif attribute.role in (Role.IDENTIFIER, Role.ENTITY):
             is_linked = attribute.role is Role.ENTITY and bool(self.policy.related)
-            yield _Treated(name, "a number that is drawn for the release" if is_linked else "removed", MET)
+            yield Treated(name, "a number that is drawn for the release" if is_linked else "removed", MET)
         else:
-            yield _Treated(name, *self._published(attribute, item))
+            yield Treated(name, *self._published(attribute, item))
 
     def _published(self, attribute: Attribute, item: str) -> tuple[str, str]:
         """The way in which a column is published, and the finding."""
@@ -216,8 +251,10 @@ class _Harbor:
             return "* in all rows", MET
         if attribute.role is Role.QUASI_IDENTIFIER and least and hierarchy is not None and item in ("B", "C"):
             return self._coarser(attribute.name, item, hierarchy, least)
-        is_quasi, kind = attribute.role is Role.QUASI_IDENTIFIER, self.kinds[fold(attribute.name)]
+        name = attribute.name
+        is_quasi, kind = attribute.role is Role.QUASI_IDENTIFIER, self.kinds[fold(name)]
         shown_at = f"published from level {least} on" if is_quasi else "published"
+        shown_at = "published as ranges" if fold(name) in self.ranges else shown_at
         if item == "R" and is_nested(kind.type):
             return f"{shown_at}, and what is in it was not read", YOURS
         # Requirements of classes may leave no row alone; that is not what the rule asks.

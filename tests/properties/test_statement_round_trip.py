@@ -33,6 +33,7 @@ from sqlanon.statements.checks.check_joined import CheckJoined
 from sqlanon.statements.checks.check_policy import CheckPolicy
 from sqlanon.statements.checks.check_relation import CheckRelation
 from sqlanon.statements.checks.check_release import CheckRelease
+from sqlanon.statements.checks.check_safe_harbor import CheckSafeHarbor
 from sqlanon.statements.checks.check_series import CheckSeries
 from sqlanon.statements.frontiers.advise import Advise, Bound
 from sqlanon.statements.frontiers.drop_frontier import DropFrontier
@@ -242,6 +243,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CheckRelease, qualified),
     st.builds(CheckSeries, qualified, names),
     st.builds(CheckPolicy, names, st.just(()) | st.just((("zip", QualifiedName(("zip",))),))),
+    st.builds(CheckSafeHarbor, qualified, st.just(()) | st.just((("zip", QualifiedName(("zip",))),))),
     st.builds(CheckJoined, qualified, qualified, shared, requirements),
     st.builds(CreateSeries, names, names, texts, requirements | st.just(()), switch),
     st.builds(DropSeries, names, switch),

@@ -1,13 +1,21 @@
-"""CHECK POLICY ... FOR SAFE HARBOR: the findings on the 18 identifiers, by what a policy does with its columns."""
+"""CHECK ... FOR SAFE HARBOR: the findings on the 18 identifiers, of a policy with its columns and of a release."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sqlanon import Connection, PolicyError, StatementError, UserError
+from sqlanon import Connection, PolicyError, SqlanonError, StatementError, UserError
 from tests.support.database import template
+from tests.support.draws import draws
+
+# The columns, their treatment and the finding, by item.
+Found = dict[str, tuple[str, str, str]]
 
 SETUP = """
 CREATE TABLE areas AS FROM (VALUES ('036', 13000), ('037', 45000), ('941', 800000), ('893', 20000)) AS t(area, people);
@@ -47,7 +55,7 @@ def con() -> Iterator[Connection]:
         yield connection
 
 
-def findings(con: Connection, arguments: str = "", **changed: str) -> dict[str, tuple[str, str, str]]:
+def findings(con: Connection, arguments: str = "", **changed: str) -> Found:
     """The columns, their treatment and the finding of each item."""
     columns = ", ".join(f"{name} {role}" for name, role in (COLUMNS | changed).items())
     con.execute(f"CREATE OR REPLACE POLICY clinic ON patients ({columns}) REQUIRE k_anonymity(k => 1)")
@@ -174,3 +182,146 @@ def test_small_areas_have_one_label_and_the_table_is_read_once(con: Connection) 
     con.execute("CREATE TABLE numbers AS SELECT 3601 AS zip")
     with pytest.raises(UserError, match="prefixes of texts"):
         con.execute("CREATE POLICY n ON numbers (zip QUASI IDENTIFIER USING zips) REQUIRE k_anonymity(k => 1)")
+
+
+# CHECK of a release: the levels that its rows have, and what is in its texts.
+
+
+def released(con: Connection, arguments: str = "", method: str = "generalization", **changed: str) -> Found:
+    """The columns, their treatment and the finding of each item, of a release of the policy."""
+    findings(con, **changed)
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE shown AS POLICY clinic METHOD {method}")
+    rows = con.sql(f"CHECK shown FOR SAFE HARBOR {arguments}").fetchall()
+    assert [item for item, *_ in rows] == [*"ABCDEFGHIJKLMNOPQR", "-"]
+    return {item: (columns, treated, finding) for item, _, columns, treated, finding in rows}
+
+
+def test_a_release_has_the_findings_of_its_policy_with_its_own_levels(
+    con: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # E39 of the definitions.
+    monkeypatch.setenv("k", "sixteen bytes or more")
+    found = released(con)
+    assert {item: finding for item, (_, _, finding) in found.items() if item in FOUND} == FOUND
+    better = released(con, **BETTER)
+    assert all(better[item][2] == "met" for item in "ABCFHR")
+    # The release has coarser levels than its policy asks for.
+    con.execute("CREATE TABLE other AS SELECT i AS id, DATE '1950-01-01' + i::INT AS admitted FROM range(40) AS t(i)")
+    con.execute(
+        "CREATE POLICY other ON other (id IDENTIFIER, admitted QUASI IDENTIFIER USING years) "
+        "REQUIRE k_anonymity(k => 35); CREATE ANONYMIZED TABLE by_level AS POLICY other METHOD generalization"
+    )
+    assert [row[4] for row in con.sql("CHECK POLICY other FOR SAFE HARBOR").fetchall() if row[0] == "C"] == ["not met"]
+    said = [row[2:] for row in con.sql("CHECK by_level FOR SAFE HARBOR").fetchall() if row[0] == "C"]
+    assert said == [("admitted", "admitted: by YEAR", "met")]
+
+
+# A text of each kind, with the item of the rule.
+WITHIN = {
+    "C": ["seen 2024-05-06 again", "born 1.7.1950", "on 12/31/2001, late", "at 2024-05-06T10:00"],
+    "D": ["call +49 170 1234567", "or (415) 555-0132", "415-555-0132 at night"],
+    "F": ["mail ann.b+c@example.org now", "x@y.de"],
+    "G": ["ssn 123-45-6789"],
+    "J": ["to DE89370400440532013000", "card 4111 1111 1111 1111", "4111111111111111"],
+    "M": ["by 00:1A:2B:3C:4D:5E"],
+    "N": ["see https://example.org/x", "www.example.org"],
+    "O": ["from 192.168.0.254", "2001:0db8:0000:0000:0000:ff00:0042:8329"],
+    "R": ["id 123e4567-e89b-12d3-a456-426614174000."],
+}
+CLEAN = ["Flu", "", "version 1.2.3", "3.50 of 4.75", "ICD J45.901, room 12", "10:30", "Zürich \N{SNOWMAN}", "a@b", None]
+
+
+@pytest.mark.drawn
+@settings(max_examples=draws(3, long=30), deadline=None)
+@given(
+    st.lists(
+        st.sampled_from([(item, text) for item, texts in WITHIN.items() for text in texts] + [("", t) for t in CLEAN]),
+        max_size=12,
+    ),
+    st.sampled_from(["note", "no \"te'", "\N{SNOWMAN}", "SELECT"]),
+)
+def test_rows_with_an_identifier_in_their_text_are_counted(rows: list[tuple[str, str | None]], name: str) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    with template("") as con:
+        con.execute(f"CREATE TABLE t (age INT, {quoted} VARCHAR)")
+        con.executemany("INSERT INTO t VALUES (40, ?)", [[text] for _, text in rows] or [[None]])
+        con.execute(
+            f"CREATE POLICY p ON t (age QUASI IDENTIFIER, {quoted} INSENSITIVE) REQUIRE k_anonymity(k => 1);"
+            "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization; DROP TABLE t"
+        )
+        counted = {
+            row[0]: int(re.search(r"in (\d+) row", row[3])[1])
+            for row in con.sql("CHECK r FOR SAFE HARBOR").fetchall()
+            if " in " in row[3]
+        }
+        planted = Counter(item for item, _ in rows if item)
+        # A column whose values are all of a kind is of that kind.
+        assert all(counted.get(item, number) == number for item, number in planted.items())
+        assert counted.keys() <= planted.keys()
+        findings = {row[0]: row[4] for row in con.sql("CHECK r FOR SAFE HARBOR").fetchall()}
+        assert all(findings[item] == "not met" for item in planted)
+
+
+def test_masks_are_not_taken_for_identifiers_and_other_columns_are_read(
+    con: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    con.execute("ALTER TABLE patients ADD COLUMN phone VARCHAR DEFAULT '+49 170 1234567'")
+    con.execute("ALTER TABLE patients ADD COLUMN visits STRUCT(day DATE, mail VARCHAR)[]")
+    con.execute("UPDATE patients SET visits = [{'day': DATE '2024-01-02', 'mail': 'dr@example.org'}] WHERE mrn = 'm1'")
+    found = released(con, **BETTER, phone="IDENTIFIER MASK phone", visits="INSENSITIVE")
+    assert found["D"] == ("phone", "phone: mask phone under a key that is forgotten", "met")
+    assert found["F"][:2] == ("visits", "visits: published, with an e-mail address in 1 row")
+    assert found["C"][:2] == ("visits", "visits: published, with a date in 1 row")
+
+
+@pytest.mark.parametrize(
+    ("method", "item", "columns", "treated"),
+    [
+        ("mondrian", "C", "age", "age: published as ranges"),
+        ("mondrian(bounds => true)", "C", "age", "age: published as ranges"),
+        ("anatomy(l => 2)", "C", "age", "age: published from level 0 on"),
+    ],
+)
+def test_other_methods_publish_ranges_or_values(
+    con: Connection, method: str, item: str, columns: str, treated: str
+) -> None:
+    con.execute("UPDATE patients SET diagnosis = 'Flu ' || length(mail) % 2 || name[5], age = length(name) + 80")
+    con.execute(
+        "CREATE POLICY other ON patients (age QUASI IDENTIFIER, diagnosis SENSITIVE) REQUIRE k_anonymity(k => 2)"
+    )
+    con.execute(f"CREATE ANONYMIZED TABLE shown AS POLICY other METHOD {method}")
+    said = {row[0]: row[2:] for row in con.sql("CHECK shown FOR SAFE HARBOR (age => age)").fetchall()}
+    assert columns in said[item][0]
+    assert treated in said[item][1]
+    assert said[item][2] == "not met"
+
+
+def test_related_tables_are_asked_too(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE who AS SELECT i AS id, 30 + i % 2 AS age FROM range(8) AS t(i);"
+        "CREATE TABLE visits AS SELECT i AS id, DATE '2024-01-01' + i::INT AS admitted, 'x' || i || '@y.org' AS mail,"
+        " 'Flu' AS ill FROM range(8) AS t(i);"
+        "CREATE POLICY two ON who (id ENTITY, age QUASI IDENTIFIER) WITH TABLE visits ON (id) "
+        "(admitted QUASI IDENTIFIER USING years, ill SENSITIVE) REQUIRE k_anonymity(k => 2)"
+    )
+    said = {row[0]: row[2:] for row in con.sql("CHECK POLICY two FOR SAFE HARBOR").fetchall()}
+    assert said["C"] == (
+        "age, admitted",
+        "age: published from level 0 on; admitted: published from level 0 on",
+        "not met",
+    )
+    assert said["F"] == ("mail", "mail: removed: the policy does not name it", "met")
+    con.execute("CREATE ANONYMIZED TABLE shown AS POLICY two METHOD multirelational")
+    said = {row[0]: row[2:] for row in con.sql("CHECK shown FOR SAFE HARBOR").fetchall()}
+    assert said["F"][2] == "met"
+
+
+def test_what_is_no_release_or_was_changed_is_refused(con: Connection) -> None:
+    with pytest.raises(UserError, match="is a table, not a release"):
+        con.sql("CHECK patients FOR SAFE HARBOR")
+    released(con, **BETTER)
+    with pytest.raises(PolicyError, match="no column x"):
+        con.sql("CHECK shown FOR SAFE HARBOR (zip => x)")
+    con.execute("ALTER TABLE shown ADD COLUMN name VARCHAR")
+    with pytest.raises(SqlanonError):
+        con.sql("CHECK shown FOR SAFE HARBOR")

@@ -314,6 +314,7 @@ STATEMENTS: dict[str, str] = {
         "-- HIPAA's 18 identifiers, and what the policy does with each\n"
         "CHECK POLICY policy FOR SAFE HARBOR [(AGE => column, BIRTH => column, ZIP => column,\n"
         "    DATES => (column, ...), STATE => column)];\n"
+        "CHECK release FOR SAFE HARBOR [(...)];        -- also what is in its texts\n"
         "CHECK 'folder, data file or certificate of an export' [SIGNED BY 'public key file'];\n"
         "    -- what is achieved; without REQUIRE, every model's figure and the risks of linkage"
     ),

@@ -13,6 +13,7 @@ from sqlanon.statements.checks.check_export import CheckExport
 from sqlanon.statements.checks.check_joined import CheckJoined
 from sqlanon.statements.checks.check_policy import CheckPolicy
 from sqlanon.statements.checks.check_relation import CheckRelation
+from sqlanon.statements.checks.check_safe_harbor import CheckSafeHarbor
 from sqlanon.statements.checks.check_series import CheckSeries
 from sqlanon.syntax.head import in_series, skip_kind, source
 from sqlanon.syntax.lexer import Kind, keyword_of
@@ -43,7 +44,7 @@ check_release = CHECK release ;
     @classmethod
     def read(
         cls, reader: Reader
-    ) -> CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport | CheckPolicy:
+    ) -> CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport | CheckPolicy | CheckSafeHarbor:
         """Reads CHECK of a release, of an export by its path, or of a source with its columns."""
         reader.expect("CHECK")
         skip_kind(reader)
@@ -68,6 +69,8 @@ check_release = CHECK release ;
         if name and (series := in_series(reader)) is not None:
             reader.end()
             return CheckSeries(name, series)
+        if name and reader.sees("FOR"):
+            return CheckSafeHarbor.after_release(reader, name)
         if name and reader.sees("JOINED"):
             return CheckJoined.after_release(reader, name)
         return CheckRelation.after_source(reader, checked_source)

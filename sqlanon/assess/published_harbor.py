@@ -1,0 +1,185 @@
+"""The 18 identifiers of HIPAA's safe harbor against a release: the levels that it has, and its rows themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_nested, is_text, sampled
+from sqlanon.assess.safe_harbor import (
+    NOT_MET,
+    Finding,
+    Harbor,
+    Kind,
+    Treated,
+    kinds_of,
+    kinds_of_source,
+    require_columns,
+)
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.release import Reading, Release, ReleaseAttribute, ReleaseObject
+from sqlanon.engines.base import Column, Engine
+from sqlanon.errors import EngineError, UserError
+from sqlanon.release.existing.loaded import unreadable
+from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, filtered
+from sqlanon.sql.build.names import column, literal, relation
+
+# Patterns of identifiers within longer texts, by the item of the rule, with the words for one of them.
+_BYTE = r"(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+_PATTERNS: tuple[tuple[str, str, str], ...] = (
+    (
+        "C",
+        "a date",
+        r"\b[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(\b|T)"
+        r"|\b(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|[12][0-9]|3[01])[./-](19|20)[0-9]{2}\b",
+    ),
+    (
+        "D",
+        "a telephone number",
+        r"\+[0-9][0-9 ()./-]{6,}[0-9]|(\([0-9]{3}\) ?|\b[0-9]{3}[ .-])[0-9]{3}[ .-][0-9]{4}\b",
+    ),
+    ("F", "an e-mail address", r"[\w.+-]+@\w[\w-]*(\.[\w-]+)*\.[A-Za-z]{2,}"),
+    ("G", "a social security number", r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b"),
+    (
+        "J",
+        "an account number",
+        r"\b[A-Z]{2}[0-9]{2}( ?[A-Z0-9]{4}){3,7}( ?[A-Z0-9]{1,3})?\b|\b([0-9]{4}[ -]?){3}[0-9]{4}\b",
+    ),
+    ("M", "a device identifier", r"\b([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b"),
+    ("N", "a web address", r"\b(https?|ftp)://|\bwww\."),
+    ("O", "an IP address", rf"\b({_BYTE}\.){{3}}{_BYTE}\b|\b([0-9A-Fa-f]{{1,4}}:){{7}}[0-9A-Fa-f]{{1,4}}\b"),
+    ("R", "a unique number", r"\b[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b"),
+)
+# Columns whose values are those of a row.
+_AS_IT_IS = (Reading.EXACT, Reading.BUCKET_VALUE)
+_RANGES = (Reading.RANGE, Reading.BUCKET_RANGE, Reading.CENTROID, Reading.LOWER_BOUND, Reading.UPPER_BOUND)
+_BINARY = ("BLOB", "BIT", "GEOMETRY")
+# Columns without values of the source.
+_UNREAD = (Reading.TOKEN, Reading.COUNT, Reading.COUNTERFEITS, Reading.NOISY_COUNT, Reading.RESPONDENT)
+
+
+def harbor_of_release(
+    engine: Engine, release: Release, named: Mapping[str, Sequence[str]]
+) -> tuple[list[Finding], tuple[str, ...]]:
+    """A finding for each of the 18 identifiers and one for actual knowledge, as `safe_harbor` has them, and remarks.
+
+    Columns are told by their names, by the values of the source if it is there, and by those of the release; each text
+    of the release is asked for patterns of identifiers. Raises PolicyError for a column that the user names and that
+    the source does not have.
+    """
+    require_own_columns(engine, release)
+    policy, remarks = policy_of(release), []
+    try:
+        kinds = kinds_of_source(engine, policy)
+    except (EngineError, UserError):
+        types = types_of(release)
+        kinds = kinds_of(Sample(tuple(SampledColumn(name, kind, ()) for name, kind in types.items()), True), types)
+        remarks.append("the source cannot be read: columns are told by their names and by what is published")
+    require_columns(policy, named, kinds)
+    tables = [(made, [a for a in release.attributes if a.fragment == made.fragment]) for made in release.published]
+    inside: dict[str, list[Treated]] = {}
+    try:
+        for made, attributes in tables:
+            columns = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
+            kinds |= dict(_published_kinds(engine, made, columns, attributes, release.released_rows, kinds))
+            for item, treated in _inside(engine, made, columns, attributes):
+                inside.setdefault(item, []).append(treated)
+    except EngineError as error:
+        raise unreadable(engine, release, error) from None
+    shown_names = {fold(_source(attribute)) for attribute in release.attributes}
+    harbor = Harbor(
+        policy=_at_levels(policy, release.attributes),
+        hierarchies={fold(h.definition.name): h for h in hierarchies_of(release)},
+        kinds={fold(name): kind for name, kind in kinds.items()},
+        named=named,
+        left_out={fold(a.name) for a in policy.all_attributes if _is_published(a) and fold(a.name) not in shown_names},
+        ranges={fold(_source(a)) for a in release.attributes if a.reading in _RANGES},
+        inside=inside,
+    )
+    return list(harbor.findings(kinds)), tuple(remarks)
+
+
+def _is_published(attribute: Attribute) -> bool:
+    """Whether a release shows the attribute, unless its method leaves it out."""
+    return attribute.role not in (Role.IDENTIFIER, Role.ENTITY) or attribute.pseudonym is not None
+
+
+def _source(attribute: ReleaseAttribute) -> str:
+    """The name of the source's column that a column of the release is of."""
+    name = attribute.source or attribute.name
+    ends = {Reading.LOWER_BOUND: "_low", Reading.UPPER_BOUND: "_high"}
+    return name.removesuffix(ends.get(attribute.reading, ""))
+
+
+def _at_levels(policy: Policy, published: Iterable[ReleaseAttribute]) -> Policy:
+    """The policy with the least level that the rows of the release have as MIN LEVEL."""
+    least = {fold(_source(attribute)): min(attribute.levels) for attribute in published if attribute.levels}
+
+    def at_level(attribute: Attribute) -> Attribute:
+        return replace(attribute, min_level=least.get(fold(attribute.name), attribute.min_level))
+
+    related = (replace(table, attributes=tuple(map(at_level, table.attributes))) for table in policy.related)
+    return replace(policy, attributes=tuple(map(at_level, policy.attributes)), related=tuple(related))
+
+
+def _published_kinds(
+    engine: Engine,
+    made: ReleaseObject,
+    columns: Sequence[Column],
+    attributes: Sequence[ReleaseAttribute],
+    rows: int,
+    known: Mapping[str, Kind],
+) -> Iterator[tuple[str, Kind]]:
+    """The kinds of the source's columns with what a table tells of those that are published as they are."""
+    sources = {a.name: _source(a) for a in attributes if a.reading in _AS_IT_IS}
+    as_they_are = [(name, kind) for name, kind in columns if name in sources]
+    sample = sampled(engine, own_object(engine, made.name), as_they_are, rows)
+    names = {fold(name): name for name in known}
+    for name, kind in kinds_of(sample, dict(as_they_are)).items():
+        source = names.get(fold(sources[name]), sources[name])
+        before = known.get(source, kind)
+        yield (
+            source,
+            replace(
+                before,
+                category=before.category or kind.category,
+                unique=before.unique or kind.unique,
+                years=(*before.years, *kind.years),
+            ),
+        )
+
+
+def _inside(
+    engine: Engine, made: ReleaseObject, columns: Sequence[Column], attributes: Sequence[ReleaseAttribute]
+) -> Iterator[tuple[str, Treated]]:
+    """The columns of a table of which texts have an identifier in them, with the item of the rule."""
+    readable = {name for name, kind in columns if is_text(kind) or (is_nested(kind) and not kind.startswith(_BINARY))}
+    texts = [attribute for attribute in attributes if attribute.name in readable and attribute.reading not in _UNREAD]
+    questions = [
+        (attribute, item, words, pattern)
+        for attribute in texts
+        for item, words, pattern in _PATTERNS
+        # A hierarchy of dates is judged by its levels.
+        if item != "C" or attribute.reading in _AS_IT_IS
+    ]
+    if not questions:
+        return
+    counts = [
+        filtered(f.count(), f.built_in("regexp_matches", as_text(column(attribute.name)), literal(pattern)))
+        for attribute, _, _, pattern in questions
+    ]
+    (numbers,) = engine.rows(exp.select(*counts).from_(relation(own_object(engine, made.name))))
+    for (attribute, item, words, _), number in zip(questions, numbers, strict=True):
+        if number:
+            yield (
+                item,
+                Treated(_source(attribute), f"published, with {words} in {counted(int(number), 'row')}", NOT_MET),
+            )
