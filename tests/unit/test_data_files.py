@@ -352,11 +352,13 @@ def test_options_of_other_tools_are_answered_with_those_that_are_meant(folder: P
 def test_a_pipe_is_shown_the_command_that_profile_proposes(folder: Path) -> None:
     done = anonymize("people.csv")
     assert done.exit_code == 2
-    proposed = done.stderr.partition("sqlanon anonymize ")[2].strip()
-    assert proposed == "people.csv --known age,sex,zip --secret diagnosis --drop name,email -o out/"
+    said, _, proposed = done.stderr.strip().partition("sqlanon anonymize ")
+    assert said.endswith("what PROFILE proposes without name, email, for you to judge: ")
+    assert proposed == "people.csv --known age,sex,zip --secret diagnosis -o out/"
     assert anonymize(*shlex.split(proposed), "--dry-run").exit_code == 0
     partly = anonymize("people.csv", "--known", "zip,age", "-o", "there/")
-    assert "--known age,zip --secret diagnosis --drop name,email,sex -o there/" in partly.stderr
+    assert "without name, email, sex, for you to judge" in partly.stderr
+    assert "--known age,zip --secret diagnosis -o there/" in partly.stderr
 
 
 @pytest.mark.one_in(2)
@@ -367,7 +369,7 @@ def test_a_secret_that_would_be_refused_is_not_proposed(folder: Path) -> None:
     [why] = [each["why"] for each in said["columns"] if each["column"] == "Netto (EUR)"]
     assert "100 % of its values are different" in why
     assert why.endswith("publish it with --secret 'Netto (EUR)' --allow 'Netto (EUR)'")
-    assert said["command"].endswith("--known age,sex,zip --secret diagnosis --drop 'Netto (EUR)' -o out/")
+    assert said["command"].endswith("--known age,sex,zip --secret diagnosis -o out/")
     assert "--secret diagnosis,'Netto (EUR)' --allow" in anonymize("people.csv", "--allow", "Netto (EUR)").stderr
 
 
@@ -538,7 +540,7 @@ def test_profile_says_what_is_there_and_its_script_runs(folder: Path) -> None:
     done = invoke("profile", "people.csv")
     assert done.exit_code == 0
     assert "| diagnosis | secret " in done.stdout
-    assert "--known age,sex,zip --secret diagnosis --drop name,email -o out/" in done.stdout
+    assert "--known age,sex,zip --secret diagnosis -o out/" in done.stdout
     alone = _PEOPLE.groupby(["age", "sex", "zip"])["name"].transform("size").eq(1).mean()
     assert f"{per_cent(alone)} of the rows are alone with their " in done.stdout
     for name in _PEOPLE["name"][:3]:
@@ -707,7 +709,7 @@ def test_a_terminal_asks_column_by_column(folder: Path) -> None:
     assert (code, answers) == (0, []), seen
     assert "Type y, e or n." in seen
     assert "Type k, s or d." in seen
-    repeated = "sqlanon anonymize people.csv --known age,zip --secret diagnosis --drop name,email,sex -o answered/"
+    repeated = "sqlanon anonymize people.csv --known age,zip --secret diagnosis -o answered/"
     assert repeated in " ".join(seen.split())
     rows = pandas.read_csv("answered/people.csv")
     assert list(rows.columns) == ["age", "zip", "diagnosis"]
@@ -719,7 +721,7 @@ def test_a_terminal_takes_the_whole_proposal(folder: Path) -> None:
     answers = [b"\n", b"answered/\n"]
     code, seen = _on_terminal(folder, answers)
     assert (code, answers) == (0, []), seen
-    proposed = "sqlanon anonymize people.csv --known age,sex,zip --secret diagnosis --drop name,email -o "
+    proposed = "sqlanon anonymize people.csv --known age,sex,zip --secret diagnosis -o "
     assert f"Proposed: {proposed}out/" in " ".join(seen.split())
     assert f"without questions: {proposed}answered/" in " ".join(seen.split())
     assert list(pandas.read_csv("answered/people.csv").columns) == ["age", "sex", "zip", "diagnosis"]

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from sqlanon.assess.profiling.roles import MAKE_IT_SENSITIVE
-from sqlanon.clients.terminal.files.request import Columns, Wanted, proposed_command, shell_name
+from sqlanon.clients.terminal.files.request import Columns, Wanted, names_in_words, proposed_command, shell_name
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.presentation.rows import Rows
 from sqlanon.domain.identifiers import fold
@@ -193,9 +193,10 @@ def confirmed(texts: Sequence[str], proposal: Proposal, wanted: Wanted, output: 
     typed = {"--known": wanted.known, "--secret": wanted.secret}
     lacking = [f"{option} says {what}" for option, what in missing.items() if typed[option] is None]
     if output.json or output.quiet or not is_conversation():
+        without = f" without {names_in_words(proposal.dropped)}" if proposal.dropped else ""
         raise UserError(
             f"{' and '.join(lacking)}: write {'both' if len(lacking) > 1 else 'it'}",
-            hint=f"what PROFILE proposes, for you to judge: {_command(texts, proposal, wanted)}"
+            hint=f"what PROFILE proposes{without}, for you to judge: {_command(texts, proposal, wanted)}"
             if proposal.known
             else "PROFILE finds no column that others may know of a person: name one behind --known",
         )
@@ -213,7 +214,7 @@ def confirmed(texts: Sequence[str], proposal: Proposal, wanted: Wanted, output: 
 
 def _command(texts: Sequence[str], proposal: Proposal, wanted: Wanted) -> str:
     columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
-    return proposed_command(texts, columns, proposal.dropped, wanted)
+    return proposed_command(texts, columns, wanted)
 
 
 def _is_accepted(command: str, output: Output) -> bool:

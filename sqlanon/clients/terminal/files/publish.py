@@ -113,7 +113,7 @@ def anonymize(
             export = export_statement(data.name, data, wanted)
             summary = summary.with_files(*running.exported(export, str(wanted.target)))
             ran.append(export)
-        command = proposed_command(texts, columns, wanted.drop, wanted)
+        command = proposed_command(texts, columns, wanted)
         _finish(summary, command, ran, output, script)
 
 
@@ -151,7 +151,7 @@ def profile(
         wanted = Wanted(k=min(K_BY_DEFAULT, max(people, 2)))
         # Nothing hides one person, and nobody is found by no column.
         is_possible = people > 1 and bool(proposal.known)
-        command = proposed_command([*texts, *data.typed], columns, proposal.dropped, wanted) if is_possible else None
+        command = proposed_command([*texts, *data.typed], columns, wanted) if is_possible else None
         statements = [*data.statements(data.name), *(proposal.statements if is_possible else ())]
         if is_possible and proposal.release is not None:
             target = Wanted(target=f"{data.name}_anonymized/")

@@ -241,19 +241,20 @@ def forms_in_words(forms: FieldForms, *, advised: bool = True) -> Iterator[str]:
     """
     for each in forms.nulls if advised else forms.harmless:
         advice = f", and is read as a value: {_null_option(each)}" if advised else ""
-        yield f'"{each.text}" in {_names_in_words(each.columns)} looks like a missing value{advice}'
+        yield f'"{each.text}" in {names_in_words(each.columns)} looks like a missing value{advice}'
     if forms.commas:
         advice = ", and is read as text: --decimal , reads the numbers" if advised else ""
-        yield f"{_names_in_words(forms.commas)} has numbers with a decimal comma{advice}"
+        yield f"{names_in_words(forms.commas)} has numbers with a decimal comma{advice}"
 
 
 def _null_option(code: MissingText) -> str:
     """Says how the option --null reads a code."""
-    others = f", also of {_names_in_words(code.others)}, where it may be a value" if code.others else ""
+    others = f", also of {names_in_words(code.others)}, where it may be a value" if code.others else ""
     return f"--null {shlex.quote(code.text)} reads it as missing, in all columns{others}"
 
 
-def _names_in_words(names: Sequence[str]) -> str:
+def names_in_words(names: Sequence[str]) -> str:
+    """The first columns, and how many more there are."""
     return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
 
 
@@ -328,11 +329,10 @@ def export_statement(name: str, data: DataFile, wanted: Wanted) -> str:
     return f"{text} ({', '.join(options)})" if options else text
 
 
-def proposed_command(texts: Sequence[str], columns: Columns, dropped: Sequence[str], wanted: Wanted) -> str:
-    """The command line that says what becomes of each column, to be typed."""
+def proposed_command(texts: Sequence[str], columns: Columns, wanted: Wanted) -> str:
+    """The command line that names the columns to publish, to be typed; it publishes no other column."""
     parts = ["sqlanon", "anonymize", *map(shlex.quote, texts)]
-    lists = (("--known", columns.known), ("--secret", columns.secret), ("--drop", dropped))
-    for option, names in lists:
+    for option, names in (("--known", columns.known), ("--secret", columns.secret)):
         if names or option == "--secret":
             parts += [option, ",".join(map(shell_name, names)) or "''"]
     if columns.entity:
