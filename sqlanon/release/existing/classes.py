@@ -1,4 +1,4 @@
-"""The classes of a release, whatever method made it: which of its rows a reader cannot tell apart."""
+"""The classes of a release: the rows that a reader cannot tell apart, whatever method made them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from sqlanon.sql.classes.rows import Lists, Rows, RowsOfRequirements, SqlRequire
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.models import by_known
 
-# The people of a release of several tables that belong together: one of them, and others with rows about them.
+# People in a release of several tables: one table has the people, the others have rows about them.
 
 
 def people_in_no_class(release: object) -> PolicyError:
-    """Returns the error for rows that have to be in classes, whatever is known of the people that they are about."""
+    """Returns the error for a question about classes of rows, when the release shows people in several tables."""
     return PolicyError(
         f"{release} shows people in several tables, where a person is in no class by one row",
         hint="CHECK recomputes what was required of what is known of people",
@@ -36,12 +36,14 @@ def people_in_no_class(release: object) -> PolicyError:
 
 
 def shows_people(release: Release) -> bool:
-    """Whether a release shows people, who have numbers, in several tables."""
+    """Whether a release shows people, identified by numbers, in several tables."""
     return any(attribute.reading is Reading.RESPONDENT for attribute in release.attributes)
 
 
 def tells_rows_apart(release: Release) -> bool:
-    """Whether classes are buckets of rows with quasi-identifiers as they are: only which secret is whose is hidden."""
+    """Whether classes are buckets of rows with unchanged quasi-identifiers, which hide only whose each sensitive value
+    is.
+    """
     known = {fold(attribute.name) for attribute in policy_of(release).quasi_identifiers}
     readings = {a.reading for a in release.attributes if fold(a.source or a.name) in known}
     return readings == {Reading.EXACT} and any(a.reading is Reading.BUCKET for a in release.attributes)
@@ -49,9 +51,9 @@ def tells_rows_apart(release: Release) -> bool:
 
 @dataclass(frozen=True)
 class PeopleColumns:
-    """The columns of each published table, and how each is read, by what stands behind the release's name.
+    """The columns of each published table with their readings, by the suffix of the table's name.
 
-    `sensitive` are those of all tables, as requirements name them.
+    `sensitive` are the columns of all tables that requirements may name.
     """
 
     policy: Policy
@@ -64,7 +66,9 @@ class PeopleColumns:
         requirements: Sequence[SqlRequirement],
         indexes: Sequence[int],
     ) -> list[RowsOfRequirements]:
-        """The people in their classes, by what each requirement says is known; none unless all tables are at hand."""
+        """The people in their classes, for each kind of knowledge in the requirements; empty unless all tables are in
+        `sources`.
+        """
         names = self.policy.tables_in_order(tuple(sources))
         if names is None:
             return []
@@ -79,7 +83,7 @@ class PeopleColumns:
         return parts
 
     def _table(self, name: str, rows: exp.Table | exp.Subquery) -> PeopleTable:
-        """A table by its columns. Raises CatalogError unless one has the numbers of people."""
+        """A table with its columns. Raises CatalogError unless exactly one column has the numbers of people."""
         roles = {fold(attribute.name): attribute.role for attribute in self.policy.all_attributes}
         spelled = {fold(each): each for each in self.sensitive}
         columns = self.columns.get(name, ())
@@ -95,10 +99,9 @@ class PeopleColumns:
 class ReleaseClasses:
     """The classes of a release's rows.
 
-    `bound` has the columns that tell classes apart as quasi-identifiers, and the sensitive attributes. For a release of
-    several tables, `values` says where the values of a sensitive attribute are, and `bucket_rows` where the rows
-    are, if some values are counterfeits. `columns` are those that are published. `people` are there where they are in
-    several tables.
+    `bound` has the columns that determine classes as quasi-identifiers, and the sensitive attributes. For a release of
+    several tables, `values` maps each sensitive attribute to its table, and `bucket_rows` gives the rows if some values
+    are counterfeits. `columns` are the published columns. `people` is set if people are in several tables.
     """
 
     bound: BoundPolicy
@@ -114,10 +117,10 @@ class ReleaseClasses:
         indexes: Sequence[int] | None = None,
         guards: Mapping[str, str] | None = None,
     ) -> list[RowsOfRequirements]:
-        """The released rows in `sources`, by fragment, each with the indexes of what they answer.
+        """The released rows in `sources`, by fragment, each with the indexes of the requirements that they answer.
 
-        `indexes` are those of the requirements or statistics that can be answered, all by default; `guards` maps a
-        column of guarding nodes to the released one that has them.
+        `indexes` are those of the requirements or statistics to answer, by default all; `guards` maps a column of
+        guarding nodes to the released column that has them.
         """
         indexes = tuple(range(len(requirements)) if indexes is None else indexes)
         if not requirements:
@@ -141,11 +144,11 @@ def rows_of_each(
     types: Mapping[str, str],
     rows: Callable[[Sequence[str]], Rows],
 ) -> list[RowsOfRequirements]:
-    """The rows that requirements are asked of: those at `indexes`, each in the classes that it is about.
+    """The rows for the requirements at `indexes`, each grouped into the classes of its requirement.
 
     `rows` makes rows in the classes of any of the columns `keys`; `types` has the types of the sensitive columns. Sets
-    of items are counted in the classes of all columns but that of the lists. Raises PolicyError where there is not one
-    such column.
+    of items are counted in the classes of all columns except the lists. Raises PolicyError unless exactly one column
+    has lists.
     """
     of_items = {
         index: r for index in indexes if isinstance(r := requirements[index], BoundRequirement) and r.of_itemsets
@@ -168,20 +171,21 @@ def rows_with_keys(
     guards: Mapping[str, str] | None = None,
     entity: str | None = None,
 ) -> Rows:
-    """The rows of a relation that has the policy's sensitive attributes under their names; `keys` tell classes apart.
+    """The rows of a relation that has the policy's sensitive attributes under their names; `keys` determine the
+    classes.
 
-    `guards` maps a column of guarding nodes to the column of `source` that holds them,
-    `entity` is the one that holds the respondents.
+    `guards` maps a column of guarding nodes to the column of `source` that has them; `entity` is the column of the
+    respondents.
     """
     columns = {b.column: b.column for b in bound.sensitive} | dict(guards or {})
     return rows_of(source, keys, {name: column(source_name) for name, source_name in columns.items()}, entity)
 
 
 def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
-    """The classes of a release, by the policy that it carries.
+    """The classes of a release, by the policy stored with it.
 
-    Raises PolicyError for tables without buckets, whose rows are in no class; PrivacyViolation if it does not have the
-    columns that its policy publishes, EngineError if it cannot be read.
+    Raises PolicyError for tables without buckets, whose rows are in no class; PrivacyViolation if the release lacks
+    columns that its policy publishes; EngineError if it cannot be read.
     """
     if shows_people(release):
         raise people_in_no_class(release.name)
@@ -207,7 +211,7 @@ def _readings(release: Release, fragment: str | None) -> list[tuple[str, Reading
 
 
 def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
-    """A release of people in several tables, who are in classes by what a requirement says is known of them.
+    """A release of people in several tables, whose classes depend on the knowledge that a requirement assumes.
 
     Raises as `classes_of` does.
     """
@@ -222,13 +226,13 @@ def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
 
 
 def no_classes(engine: Engine, release: Release) -> ReleaseClasses:
-    """A release whose rows nobody puts into classes; raises as `classes_of` does."""
+    """A release whose rows are not put into classes. Raises as `classes_of` does."""
     columns = tuple(_published_columns(engine, release))
     return ReleaseClasses(_bound(engine, release, replace(policy_of(release), attributes=()), columns), {}, columns)
 
 
 def not_released(release: Release, error: PolicyError) -> PrivacyViolation:
-    """Returns the error for a release that does not fit the policy that it carries."""
+    """Returns the error for a release that does not fit the policy stored with it."""
     return PrivacyViolation(f"{release.name} is not what was released: {error.message}", hint="create it again")
 
 
@@ -242,9 +246,9 @@ def _bound(engine: Engine, release: Release, policy: Policy, columns: tuple[Colu
 
 
 def _published_columns(engine: Engine, release: Release) -> Iterator[Column]:
-    """The columns of what is released, each once, and those of several tables under the names of the source's columns.
+    """Yields the published columns, each once; columns of several tables have the names of the source's columns.
 
-    So a sensitive attribute has its own name, and not that of the column of values.
+    So a sensitive attribute has its own name, not that of the column of values.
     """
     known: set[str] = set()
     for made in release.published:
@@ -258,7 +262,7 @@ def _published_columns(engine: Engine, release: Release) -> Iterator[Column]:
 
 
 def _policy_of_classes(policy: Policy, release: Release) -> Policy:
-    """The policy by which a release is checked: the columns that tell its classes apart, and the sensitive ones.
+    """The policy by which a release is checked: the columns that determine its classes, and the sensitive ones.
 
     A method may add columns to the policy's quasi-identifiers, or replace them by one.
     """

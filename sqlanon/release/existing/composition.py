@@ -1,8 +1,8 @@
-"""Other releases about the same people: together with them a release tells more than alone.
+"""Finds other releases about the same people, which reveal more together than each alone.
 
 Ganta, Kasiviswanathan and Smith: Composition attacks and auxiliary information in data privacy, 2008. Each release
-keeps what it promises, but a reader of two may intersect what each leaves possible. Users are warned, and nothing is
-refused.
+keeps its promises, but a reader of two may intersect the values that each leaves possible. Users are warned; no release
+is refused.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.syntax.script import after_as
 
-# What a release is made from, by name, so that other releases about the same people are recognized.
+# The names of a release's sources, by which other releases about the same people are recognized.
 
 
-# A query as DuckDB's parser reads it; empty where DuckDB cannot write that down.
+# Parses a query with DuckDB's parser; returns an empty object for a query that DuckDB cannot serialize.
 _PARSED = "SELECT json_serialize_sql(?)"
 
 
 def sources_of(engine: Engine, policy: Policy) -> tuple[SourceRead, ...]:
-    """The tables that a policy's source and its related tables read, through views too; a relation or a query also
-    counts by itself.
+    """The tables that a policy's source and related tables read, including through views; a relation or query itself
+    counts, too.
 
-    A table of a release counts together with what that release was made from. A relation of this database is named by
-    its schema and its name, a file as the query names it.
+    A table of a release counts with the sources of that release. A relation of this database is named by its schema and
+    its name, a file as the query names it.
     """
     sources: set[SourceRead] = set()
     for source in policy.sources:
@@ -68,7 +68,7 @@ def _of_catalog(source: SourceRead) -> bool:
 
 
 def _without_database(engine: Engine, full: QualifiedName) -> QualifiedName:
-    """A relation's name without that of this database, which may be opened under another one."""
+    """A relation's name without this database, which may be opened under another name."""
     database = current_database(engine)
     return QualifiedName(full.parts[1:]) if full.parts[0] == database else full
 
@@ -83,7 +83,7 @@ def _names(engine: Engine, source: Source) -> Iterator[QualifiedName]:
     else:
         text = str(source.query)
     yield from _files(engine, text)
-    # A query whose relations nobody can tell is compared by its text alone.
+    # A query whose relations cannot be found is compared by its text only.
     with suppress(UserError, EngineError):
         read_too = engine.reads(text)
         yield from (reading.name for reading in read_too)
@@ -97,7 +97,7 @@ def _files_of_views(engine: Engine, views: set[QualifiedName]) -> Iterator[Quali
 
 
 def _files(engine: Engine, text: str) -> Iterator[QualifiedName]:
-    """The files that a query's table functions read: the first argument of each, a text or a list of them."""
+    """Yields the files that a query's table functions read: the first argument of each, a text or a list of texts."""
     try:
         parsed = json.loads(engine.rows(_PARSED, [text])[0][0])
     except RecursionError:
@@ -111,7 +111,7 @@ def _files(engine: Engine, text: str) -> Iterator[QualifiedName]:
 
 
 def _objects(part: Any) -> Iterator[dict[str, Any]]:
-    """Every object in a value of JSON, however deep."""
+    """Yields every object in a JSON value, at any depth."""
     pending = [part]
     while pending:
         inner = pending.pop()
@@ -128,15 +128,15 @@ _CURRENT_SCHEMA = "SELECT system.main.current_schema()"
 
 
 def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
-    """Returns the other releases, standing or gone, that were made from the sources of this release.
+    """Returns the other existing or dropped releases that were made from the sources of this release.
 
-    Releases of a series that requires something of this release and of them together are left out.
+    Releases of a series that has requirements on them and this release together are left out.
     """
     return others_among(engine, release, exports.known(engine, but=release.release_id))
 
 
 def others_among(engine: Engine, release: Release, known: KnownReleases) -> list[KnownRelease]:
-    """Finds the other releases of a source as `others_of`, where the releases beside this one are known already."""
+    """Finds the other releases of a source as `others_of` does, in a list of known releases."""
     others = [other for other in known.releases if other.series not in known.required]
     return _sharing(engine, others, release.sources) if others else []
 
@@ -144,9 +144,9 @@ def others_among(engine: Engine, release: Release, known: KnownReleases) -> list
 def others_than(
     engine: Engine, name: QualifiedName, sources: Iterable[SourceRead], series: Series | None = None
 ) -> list[KnownRelease]:
-    """Returns the other releases from these sources, for a new release, as `others_of` does once it is made.
+    """Returns the other releases from these sources, for a release that is not made yet.
 
-    The release that it replaces counts if somebody has it: if it was exported, or is in the ledger of a series.
+    The release that it replaces counts if somebody may have it: if it was exported, or is in the ledger of a series.
     """
     schema = name.parts[-2] if len(name.parts) > 1 else str(engine.rows(_CURRENT_SCHEMA)[0][0])
     target = _key(QualifiedName((schema, name.name)))
@@ -161,7 +161,7 @@ def others_than(
 
 
 def _sharing(engine: Engine, others: Sequence[KnownRelease], sources: Iterable[SourceRead]) -> list[KnownRelease]:
-    """Returns the releases that share one of these sources, and those whose sources nobody knows."""
+    """Returns the releases that share one of these sources, and those whose sources are unknown."""
     keys = {_key(source) for source in sources}
     candidates = (replace(other, sources=_sources(engine, other)) for other in others)
     return [other for other in candidates if other.sources is None or keys & set(map(_key, other.sources))]
@@ -185,7 +185,7 @@ def _key(source: SourceRead) -> tuple[str, ...]:
 
 
 def warning(others: Sequence[KnownRelease]) -> str | None:
-    """The warning that a release is not the only one from its source; None if there are no others."""
+    """The warning that a release is not the only one from its source; None without others."""
     if not others:
         return None
     alike: dict[tuple[tuple[str, ...], bool], list[KnownRelease]] = {}
@@ -204,7 +204,7 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
 
 
 def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Names releases of one name, of which at most one stands. Others were exported, or are in a ledger."""
+    """Names the releases of one name, of which at most one exists; the others were exported, or are in a ledger."""
     last_release = releases_of_name[-1]
     about = [
         f"{len(releases_of_name)} of this name" if len(releases_of_name) > 1 else "",
@@ -219,7 +219,7 @@ def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
 
 
 def _given_away(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Writes when a release was last exported; empty where none was, and the last one exists or is in a series."""
+    """Returns when a release was last exported; empty if never, and the last one exists or is in a series."""
     exported = next((each.exported_at for each in reversed(releases_of_name) if each.exported_at), None)
     if exported:
         return f"exported {exported:%Y-%m-%d}"

@@ -1,4 +1,4 @@
-"""Finds how to read each column of a release, from the records of the catalog or of an export's certificate."""
+"""Determines the reading of each column of a release, from the catalog or from an export's certificate."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _WHY = {
 }
 _BY_RANGE = "it is published as ranges by bucket"
 _BY_ITEM = "it is published as labels of the items in lists"
-# A value that stands for one of the source's columns, in a row of the release.
+# The readings of a column that shows a value or label of a source column in each row.
 _RECODED = (Reading.LABEL, Reading.RANGE, Reading.CENTROID)
 _OF_A_ROW = (Reading.EXACT, *_RECODED)
 
 
 @dataclass(frozen=True)
 class RecordedColumn:
-    """A published column, how it is read, and the source's column behind it.
+    """A published column, its reading, and the source's column behind it.
 
-    `levels` are those that its labels may be at, None where any may occur.
+    `levels` are the levels that its labels may have, None for any.
     """
 
     name: str
@@ -53,22 +53,22 @@ class RecordedColumn:
 
 @dataclass(frozen=True)
 class RecordedTable:
-    """A published table: its columns, and its rows wherever they are."""
+    """A published table: its columns, and a query of its rows."""
 
     columns: Sequence[RecordedColumn]
     rows: exp.Query
 
     def having(self, *readings: Reading) -> list[RecordedColumn]:
-        """The columns that are read in one of these ways."""
+        """The columns with one of these readings."""
         return [part for part in self.columns if part.reading in readings]
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """The records of a release.
+    """The recorded description of a release.
 
-    `types` are those of the source's columns, by their folded names. `stored` are the hierarchies whose labels are at
-    hand, by folded names; other stored hierarchies tell nothing of the values below a label.
+    `types` are those of the source's columns, by folded name. `stored` are the folded names of the hierarchies whose
+    labels are available; other stored hierarchies say nothing about the values below a label.
     """
 
     name: str
@@ -80,19 +80,19 @@ class Recorded:
     withheld: int | None
 
     def having(self, *readings: Reading) -> list[RecordedColumn]:
-        """The columns of all tables that are read in one of these ways."""
+        """The columns of all tables with one of these readings."""
         return [part for table in self.tables for part in table.having(*readings)]
 
 
 def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
-    """The release as an estimate reads it; `names` are those by which a query may call its source.
+    """The model of the release from which estimates are made; `names` are those by which a query may call its source.
 
-    The rows are those of the table that links the others, if there is one, and else of the first. In other tables, and
-    where rows have buckets, values are known by bucket only: each is one row's of the source (Xiao and Tao, Anatomy,
+    The rows are those of the table that links the others, if there is one, otherwise of the first. In other tables, and
+    in rows with buckets, values are known by bucket only: each belongs to one row of the source (Xiao and Tao, Anatomy,
     definition 3; De Capitani di Vimercati et al., Fragments and loose associations, 2010). A table without buckets or
-    groups is one bucket, of all rows.
+    groups is one bucket of all rows.
 
-    Raises PolicyError where nothing says how the tables belong together.
+    Raises PolicyError if the columns do not tell how the tables belong together.
     """
     if recorded.having(*WITH_NOISE):
         raise PolicyError(
@@ -103,7 +103,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     exact = {fold(part.source): part.name for part in rows.having(Reading.EXACT)}
     generalized = {fold(part.source): _generalized(recorded, rows, part) for part in rows.having(*_RECODED)}
     bucketed = tuple(_bucketed(recorded, rows))
-    # Where no column of the rows is known by itself, all values are in the separate tables.
+    # If no column of the rows is known by itself, all values are in the separate tables.
     separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
     if separate and (exact or generalized):
         raise _do_not_fit(recorded)
@@ -126,7 +126,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
 
 
 def _rows(recorded: Recorded) -> RecordedTable:
-    """The table of the rows; raises PolicyError where several tables show people."""
+    """The table of the rows. Raises PolicyError if several tables show people."""
     if recorded.having(Reading.RESPONDENT):
         raise PolicyError(
             f"{recorded.name} shows people in several tables, and an estimate is of the rows of one",
@@ -137,7 +137,7 @@ def _rows(recorded: Recorded) -> RecordedTable:
 
 
 def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:
-    """The values of each table that are known by bucket only, and how many rows have them.
+    """Yields the values of each table that are known by bucket only, with the numbers of rows that have them.
 
     A table's buckets are those of the rows' column of buckets, and its groups those of the rows' next link.
     """
@@ -165,7 +165,7 @@ def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColum
 
 
 def _counterfeits(recorded: Recorded) -> exp.Query | None:
-    """Returns the number of each bucket's values that no row has, where a table says it."""
+    """Returns a query of the number of counterfeits of each bucket; None without a table of them."""
     for table in recorded.tables:
         for part in table.having(Reading.COUNTERFEITS):
             [bucket] = table.having(Reading.BUCKET)
@@ -178,9 +178,10 @@ def _counterfeits(recorded: Recorded) -> exp.Query | None:
 
 
 def _people(table: RecordedTable, counterfeits: exp.Query) -> exp.Query:
-    """The rows of a release with counterfeits; where these are among them, as many fewer, without their values.
+    """The rows of a release without counterfeits; if counterfeits are among the rows, that many rows less, without
+    values.
 
-    All rows of a bucket show the same then, but for the values, and nobody can tell which ones are counterfeits.
+    All rows of a bucket are then equal except for the values, and no reader can identify the counterfeits.
     """
     if not table.having(Reading.BUCKET_VALUE):
         return table.rows
@@ -194,7 +195,7 @@ def _do_not_fit(recorded: Recorded) -> PolicyError:
 
 
 def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn]) -> exp.Select:
-    """The values of each bucket, and the rows of it that have them: the table's count, or 1 where it has none."""
+    """SELECT of the values of each bucket, and the rows that have them: the table's count, or 1 without a count."""
     counts = table.having(Reading.COUNT)
     outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
     weight = exp.cast(column(counts[0].name) if counts else literal(1), "DOUBLE")
@@ -204,7 +205,7 @@ def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedCo
 
 
 def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Select:
-    """The values of each bucket, and how many of its rows have them, counted from the rows."""
+    """SELECT of the values of each bucket, and the number of its rows that have them, counted from the rows."""
     keys = [column(bucket.name), *(column(part.name) for part in values)]
     outputs = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(keys[1:])]
     weight = exp.cast(f.count(), "DOUBLE")
@@ -213,7 +214,7 @@ def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence
 
 
 def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, str]:
-    """The reason why each column of the policy that is not `known` is not published; `why` without another one."""
+    """The reason why each column of the policy that is not `known` is not published; `why` is the default."""
     reasons = {fold(part.source): _BY_RANGE for part in recorded.having(Reading.BUCKET_RANGE)}
     reasons |= {fold(part.source): _BY_ITEM for part in recorded.having(Reading.ITEM_LABELS)}
     hidden = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
@@ -231,7 +232,7 @@ def _enums(recorded: Recorded) -> frozenset[str]:
 
 
 def _generalized(recorded: Recorded, table: RecordedTable, part: RecordedColumn) -> Generalized:
-    """A column whose values stand for several of the source's."""
+    """A column whose labels represent several of the source's values, with the forms of its labels."""
     bound = _bound(recorded, _attribute(recorded, part), part.name)
     levels = tuple(range(bound.height + 1)) if part.levels is None else part.levels
     ends = _ends(table, part)
@@ -263,7 +264,7 @@ def _attribute(recorded: Recorded, part: RecordedColumn) -> Attribute:
 
 
 def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
-    """The columns with the ends of a column's range; none where there are not both."""
+    """The columns with the ends of a column's range; empty unless both exist."""
     readings = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
     names = [
         bound.name
@@ -275,7 +276,7 @@ def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
 
 
 def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
-    """The column as it was bound, without a stored hierarchy that is not at hand, since its labels tell nothing."""
+    """The column as it was bound, without a stored hierarchy whose labels are not available."""
     kind = recorded.types.get(fold(name), "")
     kind = "VARCHAR" if kind == ENUM else kind
     if attribute.hierarchy is None:
@@ -304,18 +305,18 @@ def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
     return tuple(form for form in forms if not (form == "value" and "mask" in forms))
 
 
-# What the catalog records of a release, as estimates, figures and attacks read its columns.
+# The catalog's description of a release, for estimates, figures and attacks.
 
 
-# The levels that the labels of a quasi-identifier may be at, by its folded name; None where any may occur.
+# The levels that the labels of a quasi-identifier may have, by its folded name; None for any.
 Levels = Mapping[str, tuple[int, ...] | None]
 
 
 def recorded(engine: Engine, release: Release, columns: Collection[str] = ()) -> Recorded:
-    """Reads the catalog's records of a release.
+    """Reads the catalog's description of a release.
 
-    Raises PolicyError where one of these columns, by their folded names, has labels of a stored hierarchy that is not
-    any more the one that the release was made with.
+    Raises PolicyError if one of `columns` (folded names) has labels of a stored hierarchy that has changed since the
+    release was made.
     """
     policy, hierarchies = policy_of(release), hierarchies_of(release)
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
@@ -337,13 +338,13 @@ def _recorded(
         types={fold(name): kind for name, kind in types_of(release).items()},
         hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
         stored=frozenset(fold(h.definition.name) for h in hierarchies if builder(h.definition.kind).STORED),
-        # What a live view withholds changes with its source, and nobody sees how much that is.
+        # The rows that a live view withholds change with its source, and their number is not visible.
         withheld=release.suppressed_rows if release.kind == "table" else None,
     )
 
 
 def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels) -> RecordedTable:
-    """A published table, and how its columns are read."""
+    """A published table, with the readings of its columns."""
     columns = [
         RecordedColumn(
             attribute.name, attribute.reading, attribute.source or attribute.name, levels.get(fold(attribute.name))
@@ -354,7 +355,7 @@ def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels
 
 
 def _shows_labels(policy: Policy, hierarchy: StoredHierarchy, levels: Levels) -> bool:
-    """Whether a column with this hierarchy is shown at another level than its values."""
+    """Whether a column with this hierarchy is shown at a level other than its values."""
     named = [
         a for a in policy.quasi_identifiers if a.hierarchy and fold(a.hierarchy) == fold(hierarchy.definition.name)
     ]
@@ -362,7 +363,7 @@ def _shows_labels(policy: Policy, hierarchy: StoredHierarchy, levels: Levels) ->
 
 
 def require_same_hierarchy(engine: Engine, release: Release, hierarchy: StoredHierarchy) -> None:
-    """The hierarchy in the catalog lists what it listed when the release was made."""
+    """Raises PolicyError unless the hierarchy in the catalog is that with which the release was made."""
     name = hierarchy.definition.name
     again = f"create {release.name} again, or the hierarchy as it was"
     try:

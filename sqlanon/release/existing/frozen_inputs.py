@@ -1,4 +1,4 @@
-"""The catalog's copies of the tables that a release reads besides its source, so that these may change."""
+"""The catalog's copies of the tables that a release reads besides its source, which may then change."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _stored_name(bound: BoundAttribute) -> str:
 
 @dataclass(frozen=True)
 class Copies:
-    """The tables that copies are written to: of labels, of whole hierarchies, of ranges, and of what is known."""
+    """The tables that copies are written to: of labels, of whole hierarchies, of ranges, and of known triples."""
 
     recoding: QualifiedName
     taxonomy: QualifiedName
@@ -76,7 +76,7 @@ def freeze(
     recodings: Sequence[Recoding],
     to: Copies = CATALOG,
 ) -> None:
-    """Copies what a release reads besides its source and its public table."""
+    """Copies the tables that a release reads besides its source and its public table."""
     for recoding in recodings:
         if _is_frozen(recoding):
             _freeze_labels(engine, release_id, recoding, to)
@@ -92,9 +92,9 @@ def freeze(
 def _freeze_coarser(
     engine: Engine, release_id: str, policy: BoundPolicy, recoding: Recoding, least: int, to: Copies = CATALOG
 ) -> None:
-    """Numbers the labels from a level on that stand above each label of a quasi-identifier, or are that label.
+    """Numbers the nodes from level `least` on at or above each label of a quasi-identifier.
 
-    Raises InternalError where a label has two labels above it at one level, which no hierarchy has.
+    Raises InternalError if a label has two labels above it at one level, which no hierarchy has.
     """
     bound, levels = recoding.bound, range(least, recoding.bound.height)
     values = generalized(bound, occurring_values(bound, policy.relation), stored_labels(bound), counted=False)
@@ -113,7 +113,9 @@ def _freeze_coarser(
 
 
 def forget_coarser(engine: Engine, release_id: str, policy: BoundPolicy, released: QualifiedName) -> None:
-    """Removes what was above labels that no row of a snapshot shows: the values were suppressed."""
+    """Removes the numbers of nodes above labels that no row of a snapshot shows, because their values were
+    suppressed.
+    """
     for bound in policy.quasi_identifiers:
         shown_rows = exp.select(literal(1)).from_(relation(released, as_="released"))
         shown_rows.where(identical(as_text(column(bound.column, "released")), column("value", "frozen")), copy=False)
@@ -122,12 +124,14 @@ def forget_coarser(engine: Engine, release_id: str, policy: BoundPolicy, release
 
 
 def _is_frozen(recoding: Recoding) -> bool:
-    """Whether `freeze` copies the labels of a recoding: those that the catalog lists, where any of them is shown."""
+    """Whether `freeze` copies the labels of a recoding: the catalog lists them, and the release reads them."""
     return recoding.is_read and recoding.bound.stored
 
 
 def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copies) -> None:
-    """Copies a stored hierarchy's labels at the level of a quasi-identifier, or at all if rounds have several."""
+    """Copies a stored hierarchy's labels at the level of a quasi-identifier; all of them if rounds have several
+    levels.
+    """
     if recoding.mixed:
         _freeze_all(engine, release_id, recoding.bound, 0, to)
         # NULL stays a value of its own where the hierarchy does not list it.
@@ -163,7 +167,7 @@ def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copi
 
 
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
-    """Removes the labels of a snapshot: its rows show them, and the copy has values that were suppressed."""
+    """Removes the labels of a snapshot: its rows show them, and the copy also has suppressed values."""
     frozen = [recoding for recoding in recodings if _is_frozen(recoding)]
     if any(not recoding.mixed for recoding in frozen):
         engine.run(exp.delete(relation(CATALOG.recoding), where=column("release_id").eq(release_id)))
@@ -183,7 +187,7 @@ def _of_attribute(release_id: str, bound: BoundAttribute) -> list[exp.Expr]:
 def _freeze_taxonomies(
     engine: Engine, release_id: str, policy: BoundPolicy, requirements: Sequence[BoundRequirement], to: Copies
 ) -> None:
-    """Copies the stored hierarchy of each sensitive attribute that a requirement looks values up in."""
+    """Copies the stored hierarchy of each sensitive attribute whose values a requirement looks up."""
     reading = [r for r in requirements if any(name in r.reads for name in _OF_HIERARCHY)]
     attributes = {name for requirement in reading for name in requirement.attributes}
     for bound in policy.sensitive:
@@ -212,7 +216,7 @@ def _freeze_listed(
     requirements: Sequence[BoundRequirement],
     to: Copies,
 ) -> None:
-    """Copies the tables of values that requirements name, each under the requirement's index."""
+    """Copies the tables of values that requirements name, each with the requirement's index."""
     for index, table in tables:
         kind = listed_relation(requirements[index].reads)
         assert kind is not None
@@ -223,11 +227,11 @@ def _freeze_listed(
         engine.run(insert(into(relation(copy), columns), rows.from_(relation(table))))
 
 
-# The tables by which a release finds the regions of rows: temporary for a snapshot, kept beside a live view.
+# The tables by which a release finds the regions of rows: temporary for a snapshot, stored with a live view.
 
 
 def kept_names(placed: Placed, release_id: str) -> Placed:
-    """The regions' tables under the names that those of a live view have in the catalog's schema."""
+    """Returns the regions' tables with the names that those of a live view have in the schema anon."""
 
     def named(kind: str) -> QualifiedName:
         return QualifiedName(("anon", f"{kind}_{release_id}"))
@@ -242,7 +246,7 @@ def region_tables(placed: Placed) -> list[QualifiedName]:
 
 
 def keep_regions(engine: Engine, placed: Placed, release_id: str) -> Placed:
-    """Copies what a live view reads of the regions beside it, and returns the names of the copies."""
+    """Copies the regions' tables that a live view reads; returns the copies."""
     copies = kept_names(placed, release_id)
     for table, copy in zip(region_tables(placed), region_tables(copies), strict=True):
         columns = [column("value"), column(rank_name(0))] if table in placed.ranks else [exp.Star()]

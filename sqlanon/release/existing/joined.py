@@ -1,4 +1,4 @@
-"""Releases that a reader may join with others."""
+"""Releases that a reader may join with others: the sides of a join, and its requirements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sqlanon.sql.build.names import relation
 def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
     """A release as a side of a join.
 
-    Raises PolicyError for one of several tables, and as `require_own_columns` does.
+    Raises PolicyError for a release of several tables, and as `require_own_columns` does.
     """
     require_own_columns(engine, release)
     if any(made.fragment is not None for made in release.published):
@@ -38,10 +38,10 @@ def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
 
 
 def joined_release(engine: Engine, policy: Policy) -> Release:
-    """The release that a policy joins, by its name now, whose rows are those that were checked when it was made.
+    """The current release of the name that a policy joins, with the rows that were checked when it was made.
 
-    Raises PolicyError where there is none, or a live view, CatalogError where its rows in the catalog were changed, and
-    as `require_own_columns` does.
+    Raises PolicyError if there is none, or a live view, CatalogError if its rows in the catalog were changed,
+    PrivacyViolation if its own rows were, and as `require_own_columns` does.
     """
     assert policy.joined is not None
     release = releases.find(engine, qualified(engine, policy.joined.release))
@@ -68,7 +68,7 @@ def joined_release(engine: Engine, policy: Policy) -> Release:
 def of_recorded(engine: Engine, release: Release) -> Release:
     """The release whose join with this one was measured when this one was made.
 
-    Raises PrivacyViolation where another has its name by now, and as `joined_release` does.
+    Raises PrivacyViolation if another release has its name now, and as `joined_release` does.
     """
     other = joined_release(engine, policy_of(release))
     if other.release_id != joined_with(release):
@@ -80,9 +80,10 @@ def of_recorded(engine: Engine, release: Release) -> Release:
 
 
 def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, ...]:
-    """Measures now what a release's policy requires of its join with another release, counted from both.
+    """Measures the policy's requirements on a release's join with another release from the current rows of both.
 
-    Nothing where it requires nothing. Raises as `of_recorded` does, and PolicyError where labels cannot be compared.
+    Returns an empty tuple without such requirements. Raises as `of_recorded` does, and PolicyError if labels cannot be
+    compared.
     """
     policy = policy_of(release)
     if policy.joined is None:
@@ -105,7 +106,7 @@ def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, 
 
 
 def types_of_columns(release: Release) -> dict[str, str]:
-    """The types of the source's columns behind those of a release, by the folded names of these."""
+    """The types of the source's columns behind those of a release, by the folded names of the release's columns."""
     types = {fold(name): kind for name, kind in types_of(release).items()}
     names = {fold(a.name): fold(a.source or a.name) for a in release.attributes}
     return {name: types[source] for name, source in names.items() if source in types}

@@ -1,4 +1,4 @@
-"""The rows of a release as one table: what is known by bucket only is linked at random within the bucket."""
+"""The rows of a release as one table: values that are known by bucket only are linked at random within the bucket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROW, _DRAWN, _LINK = "row", "drawn", "link"
 
 
 def shown_as(model: ReleaseModel, name: str) -> exp.Expr | None:
-    """The released rows' own column of a column of the source, by its folded name; None where a row has none."""
+    """The column of the released rows for a column of the source, by its folded name; None if rows have none."""
     if name in model.exact:
         return column(model.exact[name], _ROW)
     if name in model.generalized:
@@ -25,10 +25,10 @@ def shown_as(model: ReleaseModel, name: str) -> exp.Expr | None:
 
 
 def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], seed: int) -> exp.Select:
-    """The released rows with these columns of the source, by their folded names, under the numbers of their positions.
+    """SELECT of the released rows with these columns of the source, by folded name; the columns are named by position.
 
-    Of each set of columns that is known by bucket, the rows of a bucket get its values in an order that the seed draws,
-    as Li, Li, Zhang and Molloy (Slicing, 2012, section 6.1) have it. All names are shown by the release.
+    Of each set of columns that is known by bucket, the rows of a bucket get its values in an order that the seed
+    determines, as in Li, Li, Zhang and Molloy (Slicing, 2012, section 6.1). The release must show all names.
     """
     linked = [name for name in names if shown_as(model, name) is None]
     positions = model.positions_for(linked)
@@ -60,17 +60,17 @@ def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], see
 
 
 def _expanded(model: ReleaseModel, number: int) -> exp.Select:
-    """The values of each bucket, a row for each row that they stand for, with the numbers of the rows."""
+    """SELECT of the values of each bucket, a row for each row that has them, with row numbers."""
     copies = f.unnest(f.call("range", cast(column("weight"), "BIGINT")))
     every_row = exp.select("*", alias(copies, "copy")).from_(model.bucketed[number].values.subquery("published"))
-    # Equal rows may change places; any other order would be one that nobody draws again.
+    # Equal rows may change places; any other order could not be repeated.
     keys = ["bucket", *(bucketed_value(index) for index in range(len(model.bucketed[number].columns)))]
     order = order_by(*(ascending(column(key)) for key in keys))
     return exp.select("*", alias(window(f.row_number(), order=order), _DRAWN)).from_(every_row.subquery("expanded"))
 
 
 def _numbered_within(seed: int, number: int, bucket: str | None) -> exp.Expr:
-    """The position of a row within its bucket, in an order that is drawn."""
+    """The position of a row within its bucket, in an order that the seed determines."""
     drawn = f.call("md5_number", f.call("concat", literal(f"{seed} {number} "), column(_DRAWN)))
     order = order_by(ascending(drawn), ascending(column(_DRAWN)))
     return window(f.row_number(), [] if bucket is None else [column(bucket)], order)

@@ -1,4 +1,4 @@
-"""A release that a statement names, as the catalog has it."""
+"""Loads a release from the catalog, and the checks and statements about it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from sqlanon.syntax.definitions import release_text
 
 
 def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> Release:
-    """The release that a statement reads, whose rows in the catalog are those that were written with it.
+    """Loads the release that a statement names, and checks that its rows in the catalog are unchanged.
 
-    `part` is the part of the statement that names it. Raises UserError if there is none, CatalogError where somebody
-    changed its rows.
+    `part` is the part of the statement that names it. Raises UserError if there is none, CatalogError if its rows were
+    changed.
     """
     with about(part):
         release = releases.load(engine, qualified(engine, name))
@@ -39,24 +39,24 @@ def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> 
     return release
 
 
-# The statement that makes a release again as it was made.
+# The statement that repeats the making of a release.
 
 
 def statement_again(release: Release, *, or_replace: bool = False, series: str | None = None) -> str:
-    """CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL, in a series.
+    """Returns CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL.
 
-    It makes the release by the policy as it is now, which may have changed.
+    The statement uses the policy as it is now, which may have changed. `series` adds IN SERIES.
     """
     return release_text(replace(request_again(release, or_replace=or_replace), series=series))
 
 
 def request_again(release: Release, *, or_replace: bool = False) -> ReleaseRequest:
-    """The request of `statement_again`, outside of any series."""
+    """The request of `statement_again`, without a series."""
     return ReleaseRequest(release.kind, release.name, release.policy, _method(release), or_replace)
 
 
 def _method(release: Release) -> MethodCall:
-    """The method, its arguments and the columns of each table, where a user may name them."""
+    """The method, its arguments and the columns of each table, if a user may name them."""
     call = MethodCall(release.method, release.method_arguments)
     try:
         policy = policy_of(release)
@@ -77,18 +77,18 @@ def _method(release: Release) -> MethodCall:
 
 
 def _beside_columns(known: Mapping[str, Argument], release: Release) -> tuple[tuple[str, Value], ...]:
-    """The arguments but those that say how columns are found: the statement names the columns."""
+    """The arguments that are valid with named columns: those about finding columns are left out."""
     return tuple((name, value) for name, value in release.method_arguments if not known[name].finds_columns)
 
 
-# The series of a release, by what the release says and by what the ledger says.
+# The series of a release, by its own record and by the ledger.
 
 
 def own_series(engine: Engine, release: Release) -> str | None:
     """The name of the series that a release belongs to; None if it was made in none.
 
-    Raises CatalogError where the release says that it was made in a series and the ledger does not have it there: made
-    anew outside of it, it would keep nothing of what the series requires.
+    Raises CatalogError if the release names a series whose ledger lacks it, because a release made again outside the
+    series would not meet the series' requirements.
     """
     by_ledger, by_release = series_of(engine, release.release_id), series_name_of(release)
     if by_release is None or (by_ledger is not None and same_name(by_ledger, by_release)):
@@ -107,7 +107,7 @@ def own_series(engine: Engine, release: Release) -> str | None:
 def require_unchanged(release: Release, source: BoundSource, names: Sequence[str]) -> dict[str, str]:
     """The types in which these columns of the source are published, by their folded names.
 
-    Raises PolicyError where a column is gone or has another type.
+    Raises PolicyError if a column is gone or has another type.
     """
     kinds = {fold(name): kind for name, kind in source.columns}
     former = {fold(name): kind for name, kind in types_of(release).items()}
@@ -127,11 +127,13 @@ def require_unchanged(release: Release, source: BoundSource, names: Sequence[str
     return published
 
 
-# Why a release cannot be read any more: what a live view reads has changed since it was made.
+# The reason why a release can no longer be read: tables that a live view reads have changed.
 
 
 def unreadable(engine: Engine, release: Release, error: EngineError) -> UserError:
-    """The error to raise in place of the engine's, which names what the release's own text has in it."""
+    """The error that replaces the engine's error about an unreadable release; it names the changed tables or
+    columns.
+    """
     try:
         why = next(_changes(engine, release), None)
     except SqlanonError:
@@ -156,7 +158,7 @@ def _changes(engine: Engine, release: Release) -> Iterator[str]:
 def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
     """Yields the columns and tables of a source that no longer exist."""
     if source.name is None:
-        # Which of its columns the policy names, the engine's error says.
+        # The engine's error names the column that is missing.
         return
     entry = source_entry(engine, source)
     if entry is None:

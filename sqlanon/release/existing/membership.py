@@ -1,4 +1,4 @@
-"""Finds the tuples that the tables of a release can be joined to: what a reader may take for rows of its source.
+"""Finds the tuples to which the tables of a release can be joined, which a reader may take for rows of its source.
 
 Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), sections 5 and 6.3.
 """
@@ -20,7 +20,7 @@ from sqlanon.sql.build.expressions import cast, filtered, identical, infix, not_
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import with_steps
 
-# What a column shows that is no value of the source's, in words.
+# The form of columns that do not show the source's values, in words.
 _OTHER_VALUES = (
     ((Reading.LABEL, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE), "recoded"),
     ((Reading.ITEM_LABELS,), "as labels of the items in lists"),
@@ -49,10 +49,11 @@ def link_name(index: int) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """Attributes whose values a release shows together: a column, as slicing calls it.
+    """A column, as slicing calls it: attributes whose values a release shows together.
 
-    `attributes` are indexes of those of the matching. `values` has a row for each combination of values that a bucket
-    or group has: `attribute_name` of each attribute and, unless all rows are in one bucket, `link_name` of `link`.
+    `attributes` are indexes of the matching's attributes. `values` has a row for each combination of values that a
+    bucket or group has: `attribute_name` of each attribute and, unless all rows are in one bucket, `link_name` of
+    `link`.
     """
 
     attributes: tuple[int, ...]
@@ -65,8 +66,8 @@ class Matching:
     """The condition for a tuple of a release's attributes to match a bucket: for each column, the bucket has the
     tuple's values.
 
-    `attributes` are columns of the source. `buckets` has a row for each bucket, `link_name` of each link that a column
-    has; it is None where all rows are in one bucket.
+    `attributes` are columns of the source. `buckets` has a row for each bucket, with `link_name` of each link of a
+    column; it is None if all rows are in one bucket.
     """
 
     attributes: tuple[str, ...]
@@ -75,12 +76,12 @@ class Matching:
 
 
 def matching_of(name: str, tables: Sequence[RecordedTable]) -> Matching:
-    """The columns and buckets of a release of these tables, by how their columns are read.
+    """The columns and buckets of a release of these tables, by the readings of their columns.
 
-    What a table has of each row is a column, and so is what it has of each bucket or group. A bucket is one by its
-    number; where a table links groups, it is the groups that a row of this table names.
+    The values of each row of a table form a column, and so do the values of each bucket or group. A bucket is
+    identified by its number or, if a table links groups, by the groups that a row of this table names.
 
-    Raises PolicyError where a published value may not be the source's, and where nothing says how the tables belong
+    Raises PolicyError if a published value may not be the source's, or if the columns do not tell how the tables belong
     together.
     """
     _require_values(name, tables)
@@ -99,7 +100,7 @@ def matching_of(name: str, tables: Sequence[RecordedTable]) -> Matching:
 
 
 def _require_values(name: str, tables: Sequence[RecordedTable]) -> None:
-    """Raises PolicyError where a column has labels, ranges or tokens, and where none has values."""
+    """Raises PolicyError if a column has labels, ranges or tokens, or if no column has values."""
     columns = [part for table in tables for part in table.columns]
     for readings, form in _OTHER_VALUES:
         if names := dict.fromkeys(part.source for part in columns if part.reading in readings):
@@ -111,7 +112,9 @@ def _require_values(name: str, tables: Sequence[RecordedTable]) -> None:
 
 
 def _links(keys: Sequence[RecordedColumn | None]) -> list[int | None]:
-    """The index of each table's link: that of its group among the tables with groups, 0 of a bucket."""
+    """The index of each table's link: that of its group among the tables with groups, 0 for a bucket; None for
+    neither.
+    """
     links: list[int | None] = []
     groups = 0
     for key in keys:
@@ -121,7 +124,9 @@ def _links(keys: Sequence[RecordedColumn | None]) -> list[int | None]:
 
 
 def _buckets(name: str, tables: Sequence[RecordedTable], keys: Sequence[RecordedColumn | None]) -> exp.Select | None:
-    """The buckets of a release: those of a column of buckets, or the groups that are linked; None for a single one."""
+    """SELECT of the buckets of a release, from a column of buckets or from the linked groups; None for a single
+    bucket.
+    """
     linking = [(table, links) for table in tables if (links := table.having(Reading.LINK))]
     by_table = [(table, key) for table, key in zip(tables, keys, strict=True) if key]
     groups = sum(key.reading is Reading.GROUP for _, key in by_table)
@@ -140,7 +145,7 @@ def _column(
     link: tuple[RecordedColumn | None, int | None],
     attributes: Sequence[int],
 ) -> Column:
-    """Returns the values that a table has of these attributes, in each of its buckets or groups."""
+    """Returns the values of these attributes in each bucket or group of a table."""
     key, index = link
     named = [] if key is None or index is None else [(key.name, link_name(index))]
     named += [(part.name, attribute_name(number)) for part, number in zip(parts, attributes, strict=True)]
@@ -148,12 +153,12 @@ def _column(
 
 
 def _distinct(table: RecordedTable, named: Sequence[tuple[str, str]]) -> exp.Select:
-    """The combinations of values of some columns that occur in a table, each under another name."""
+    """SELECT of the combinations of values of some columns that occur in a table, with new column names."""
     outputs = [alias(column(name), output) for name, output in named]
     return exp.select(*outputs).distinct().from_(table.rows.copy().subquery("published"))
 
 
-# The tables of a release joined bucket by bucket: the most tuples there can be, and which buckets each matches.
+# The tables of a release joined bucket by bucket: the maximum number of tuples, and the buckets that each matches.
 
 
 _BUCKET = "bucket"
@@ -164,20 +169,20 @@ def _column_name(index: int) -> str:
 
 
 class JoinedTuples:
-    """The queries over the distinct values of each column of a matching, which stand in tables.
+    """The queries over the distinct values of each column of a matching, which are in tables.
 
     `values` are the names of these tables, in the order of the columns, and `buckets` that of the table of buckets,
-    None where all rows are in one bucket.
+    None if all rows are in one bucket.
     """
 
     def __init__(self, matching: Matching, values: Sequence[str], buckets: str | None) -> None:
         self._matching, self._values, self._buckets = matching, values, buckets
 
     def most(self) -> exp.Select:
-        """Counts the tuples that match a bucket, at most, each counted in all its buckets: the products of distinct
-        values.
+        """SELECT of the maximum number of matching tuples, each counted in all its buckets: the sum of products of
+        distinct values.
 
-        It is a DOUBLE, since products of many columns are beyond all integers.
+        It is a DOUBLE, because products of many columns exceed all integer types.
         """
         counts: list[exp.Table | exp.Subquery] = []
         for index, part in enumerate(self._matching.columns):
@@ -193,12 +198,14 @@ class JoinedTuples:
 
     @property
     def is_product(self) -> bool:
-        """Whether all tuples of values match: all rows are in one bucket, and no attribute is in several columns."""
+        """Whether every combination of values matches: all rows are in one bucket, and no attribute is in several
+        columns.
+        """
         attributes = [attribute for part in self._matching.columns for attribute in part.attributes]
         return self._buckets is None and len(attributes) == len({*attributes})
 
     def of_one_bucket(self, source: exp.Table | exp.Subquery, most: float) -> exp.Select:
-        """Returns `matched` for a product of which only the source's tuples are looked up; it has `most` tuples."""
+        """SELECT of `matched` for a product with `most` tuples; only the source's tuples are looked up."""
         original = exp.select(alias(cast(f.count(), "DOUBLE"), "n"))
         original.from_(self._of_source(source).distinct().subquery("source"), copy=False)
         for index, part in enumerate(self._matching.columns):
@@ -219,9 +226,10 @@ class JoinedTuples:
         return with_steps(either, [("original", original)])
 
     def matched(self, source: exp.Table | exp.Subquery) -> exp.Select:
-        """is_original, buckets, n: so many tuples, which the source has or not, match so many buckets.
+        """SELECT of is_original, buckets, n: the number of tuples in the source, or not in it, that match a number of
+        buckets.
 
-        NULL is a value like others, for tuples are grouped, not compared.
+        NULL is a value, because tuples are grouped, not compared.
         """
         names = [attribute_name(index) for index in range(len(self._matching.attributes))]
         tables = [relation(name, as_=_column_name(index)) for index, name in enumerate(self._values)]
@@ -236,12 +244,12 @@ class JoinedTuples:
         return counted.group_by(*(key.copy() for key in keys))
 
     def _of_source(self, source: exp.Table | exp.Subquery) -> exp.Select:
-        """The attributes of the source's rows."""
+        """SELECT of the attributes of the source's rows."""
         attributes = enumerate(self._matching.attributes)
         return exp.select(*(alias(column(name), attribute_name(index)) for index, name in attributes)).from_(source)
 
     def _attributes(self) -> list[exp.Expr]:
-        """Each attribute once, from the first column that has it."""
+        """The columns with each attribute once, from the first column that has it."""
         first = self._first_columns()
         return [
             alias(column(attribute_name(index), _column_name(first[index])), attribute_name(index))
@@ -258,7 +266,7 @@ class JoinedTuples:
     def _joined(
         self, query: exp.Select, tables: Sequence[exp.Table | exp.Subquery], *, overlaps: bool = True
     ) -> exp.Select:
-        """The query over the tables of all columns, joined in each bucket and, with `overlaps`, on what they share."""
+        """Joins the query with the tables of all columns in each bucket and, with `overlaps`, on shared attributes."""
         first = self._first_columns()
         if self._buckets is not None:
             query = query.from_(relation(self._buckets, as_=_BUCKET))

@@ -1,4 +1,4 @@
-"""The tables and views of a release: whether they are still its own, and how they are dropped."""
+"""The tables and views of a release: checks that they are unchanged, and drops them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from sqlanon.sql.release.release_query import ReleaseQuery
 
 
 def drop_release(engine: Engine, release: Release) -> None:
-    """Drops a release's objects and forgets it. Another object that has taken a name since stays.
+    """Drops a release's objects and its catalog rows. Another object that has taken a name since is not dropped.
 
-    Raises UserError for a release whose rows are on an engine that this connection has not.
+    Raises UserError for a release whose rows are on an engine that this connection lacks.
     """
     for made in release.objects:
         described = find_relation(engine, own_object(engine, made.name))
@@ -68,7 +68,9 @@ def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tup
 
 
 def column_types(engine: Engine, release: Release) -> dict[tuple[str | None, str], str]:
-    """The types of the columns of a snapshot, by its tables as they stand; nothing of a view, which may be broken."""
+    """The types of the columns of a snapshot's current tables, by (fragment, column); empty for a view, which may be
+    broken.
+    """
     types: dict[tuple[str | None, str], str] = {}
     for made in release.published:
         described = find_relation(engine, own_object(engine, made.name))
@@ -79,7 +81,9 @@ def column_types(engine: Engine, release: Release) -> dict[tuple[str | None, str
 
 
 def require_own_columns(engine: Engine, release: Release) -> None:
-    """Raises if an object does not have the kind and the columns of the release: nobody has checked another column."""
+    """Raises PrivacyViolation for an object with another kind or other columns than were released, UserError for a
+    missing one.
+    """
     for made in release.published:
         found_object = find_relation(engine, own_object(engine, made.name))
         if found_object is None:
@@ -96,22 +100,22 @@ def require_own_columns(engine: Engine, release: Release) -> None:
             )
 
 
-# Views that show no more than their own rows, and mean the same in every session.
+# Views that show only their own rows, and mean the same in every session.
 
 
 def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> None:
-    """Makes a SECURE VIEW of a body in which a reader's macros have no part."""
+    """Makes a SECURE VIEW of a body, in which a reader's macros have no effect."""
     engine.run(secure_view(name, with_built_ins(partial(rows_once, engine), to_sql(body))))
 
 
-# What identifies the rows of a relation, whatever their order: it tells a changed release from the checked one.
+# The fingerprint of a relation's rows, independent of their order, by which a changed release is detected.
 
 
 def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
-    """One row with one text, the fingerprint of the rows of a query that has these columns.
+    """SELECT of one text, the fingerprint of the rows of a query with these columns.
 
     The hash of a list, a struct or a map is that of its parts: [] has that of NULL, and [[1], [2]] that of [[1, 2]].
-    The hash of a VARIANT tells them apart, whatever the time zone of the session.
+    The hash of a VARIANT distinguishes them, independently of the session's time zone.
     """
     query = query_file("statements", "content_fingerprint")
     assert isinstance(query, exp.Select)
@@ -122,7 +126,7 @@ def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
 
 
 def fingerprint_of(engine: Engine, rows: exp.Query, columns: Sequence[Column] | None = None) -> str:
-    """The fingerprint of the rows of a query; its nested `columns` are looked up where they are not given."""
+    """The fingerprint of the rows of a query; `columns` are looked up if not given."""
     native_fingerprint = engine.fingerprint(rows)
     if native_fingerprint is not None:
         return native_fingerprint
@@ -131,27 +135,29 @@ def fingerprint_of(engine: Engine, rows: exp.Query, columns: Sequence[Column] | 
 
 
 def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
-    """The fingerprint of a release's own object."""
+    """The fingerprint of the rows of one of a release's objects."""
     return fingerprint_of(engine, _rows(engine, name))
 
 
 def fingerprint_of_tables(engine: Engine, names: Sequence[QualifiedName], *, plain: bool = False) -> str:
-    """The fingerprint of what is published together: that of each table, in their order.
+    """The fingerprint of tables published together: that of each table, in their order.
 
-    `plain` says that no column has a nested type, so that the tables need not be asked.
+    `plain` is true if no column has a nested type, so the types need not be looked up.
     """
     columns = () if plain else None
     return " ".join(fingerprint_of(engine, _rows(engine, name), columns) for name in names)
 
 
 def has_checked_rows(engine: Engine, release: Release) -> bool:
-    """Whether a snapshot has the rows that were checked when it was made; a live view has those of its own query."""
+    """Whether a snapshot has the rows that were checked when it was made; true for a live view, which has no stored
+    rows.
+    """
     names = [made.name for made in release.published]
     return release.content_fingerprint is None or has_fingerprint(engine, names, release.content_fingerprint)
 
 
 def has_fingerprint(engine: Engine, names: Sequence[QualifiedName], expected: str | None) -> bool:
-    """Whether what is published together has the fingerprint that was stored when it was made."""
+    """Whether tables published together have the fingerprint that was stored when they were made."""
     return fingerprint_of_tables(engine, names) == expected
 
 
@@ -159,9 +165,9 @@ def _rows(engine: Engine, name: QualifiedName) -> exp.Select:
     return exp.select(exp.Star()).from_(relation(own_object(engine, name)))
 
 
-# The views beside a live view: what it reads, in the schema main, and what checks it, in the schema anon.
+# The views made with a live view: those that it reads, in the schema main, and those that check it, in the schema anon.
 #
-# They are dropped with the release. None but the user's own queries shows a value.
+# They are dropped with the release. Only the user's own queries show values.
 
 
 # In a view of this schema DuckDB looks a bare name up here first, whatever the search path of the session is. In one of
@@ -170,33 +176,36 @@ _MAIN = "main"
 
 
 def source_view(release_id: str) -> QualifiedName:
-    """The view of a user's query that a live view reads as its source."""
+    """The name of the view of a user's query that a live view reads as its source."""
     return QualifiedName((_MAIN, "__sqlanon_source_" + release_id))
 
 
 def public_view(release_id: str) -> QualifiedName:
-    """The view of a user's query that a live view reads as its public table."""
+    """The name of the view of a user's query that a live view reads as its public table."""
     return QualifiedName((_MAIN, "__sqlanon_public_" + release_id))
 
 
 def report_view(release_id: str) -> QualifiedName:
-    """The measurements of the requirements that a live view's rows alone cannot answer: place, achieved, violating."""
+    """The name of the view of the requirements that a live view's rows alone cannot answer: place, achieved,
+    violating.
+    """
     return QualifiedName(("anon", "report_" + release_id))
 
 
 def content_view(release_id: str) -> QualifiedName:
-    """The fingerprint of the rows that a live view shows, from what it is made of rather than from the view."""
+    """The name of the view of a live view's fingerprint, computed from its sources rather than from the view."""
     return QualifiedName(("anon", "content_" + release_id))
 
 
 def own_queries(release_id: str, policy: Policy) -> list[tuple[QualifiedName, str]]:
-    """The user's own queries that a live view reads, whose texts stay as they were written, each with its view."""
+    """The user's own queries that a live view reads, with unchanged texts, each with the name of its view."""
     named = ((source_view(release_id), policy.source), (public_view(release_id), policy.against))
     return [(name, source.query) for name, source in named if source is not None and source.query]
 
 
 def make_checks(engine: Engine, query: ReleaseQuery, body: exp.Query, hidden: Sequence[int]) -> list[QualifiedName]:
-    """Makes the views by which CHECK answers the requirements that the released rows alone cannot answer.
+    """Makes the views by which CHECK measures the requirements that the released rows alone cannot answer; returns
+    their names.
 
     `body` is the SELECT of the live view.
     """

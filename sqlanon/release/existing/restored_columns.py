@@ -1,4 +1,4 @@
-"""Columns of a pandas frame as they were: DuckDB has fewer types, and gives some back as others."""
+"""Restores columns of a pandas frame: DuckDB has fewer types, and returns some columns with other types."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from sqlanon.release.existing.objects import fingerprint_of_tables
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build.render import drop_column
 
-# A name that no remark has by chance.
+# A column name that no remark mentions by chance.
 _POSITION = "sqlanon_row_position"
 
 
 class Restoring:
-    """A pandas frame with a column more, the positions of its rows, by which values that are published come back.
+    """A pandas frame with a further column of row positions, by which published values are restored.
 
-    `source` is that frame, `position` the name of the column, and `attributes` has it for a policy.
+    `source` is the frame, `position` the name of the column, and `attributes` declares it for a policy.
     """
 
     def __init__(self, source: Any, names: Sequence[str]) -> None:
@@ -39,10 +39,11 @@ class Restoring:
         self.attributes = (Attribute(self.position, Role.INSENSITIVE),)
 
     def restored(self, released: Any, columns: Sequence[ReleaseAttribute]) -> Any:
-        """The released rows without their positions; columns that are the row's own value as they were in the source.
+        """The released rows without their positions; columns of unchanged values have the source's objects and types
+        again.
 
-        Quasi-identifiers are not among them, nor are sensitive columns of objects: by values that DuckDB does not tell
-        apart, such as Decimal('1.0') and Decimal('1.00'), classes would fall apart, or differ where they may not.
+        Quasi-identifiers and sensitive columns of objects are not restored: values that DuckDB does not distinguish,
+        such as Decimal('1.0') and Decimal('1.00'), would split classes.
         """
         rows = released[self.position].to_numpy()
         result = released.drop(columns=self.position)
@@ -59,9 +60,9 @@ class Restoring:
 
 
 def forget_column(engine: Engine, name: QualifiedName, column: str) -> None:
-    """Takes a column out of a release of one table, as if the policy had never named it.
+    """Removes a column from a release of one table, as if the policy had never named it.
 
-    Requirements and methods may not be about it.
+    No requirement or method may depend on the column.
     """
     with engine.transaction():
         release = load_release(engine, name)
@@ -81,19 +82,19 @@ def forget_column(engine: Engine, name: QualifiedName, column: str) -> None:
 
 
 def _is_exact(dtype: Any) -> bool:
-    """Whether DuckDB has the values of a column as they are, so that those that it takes for equal are equal."""
+    """Whether DuckDB stores the values of a column exactly, so that values equal in DuckDB are equal in pandas."""
     import pandas as pd
 
     if isinstance(dtype, pd.CategoricalDtype):
         return bool(pd.api.types.infer_dtype(dtype.categories) == "string")
     if isinstance(dtype, pd.DatetimeTZDtype):
-        # DuckDB rounds such moments to microseconds.
+        # DuckDB rounds such timestamps to microseconds.
         return dtype.unit != "ns"
     return isinstance(dtype, pd.StringDtype) or _is_number(dtype) or dtype.kind == "M"
 
 
 def _is_number(dtype: Any) -> bool:
-    """Whether these are truth values or numbers that DuckDB has, of NumPy's kinds or pandas' that may be missing."""
+    """Whether these are booleans or numbers that DuckDB has, of NumPy's types or pandas' nullable types."""
     import pandas as pd
 
     of_others = isinstance(dtype, pd.ArrowDtype | pd.SparseDtype)
@@ -101,10 +102,10 @@ def _is_number(dtype: Any) -> bool:
 
 
 def _of_released_rows(values: Any) -> Any:
-    """The values, with nothing of rows that are not among them; None where the dtype might keep some.
+    """The values without traces of other rows; None if the dtype might keep some.
 
-    A categorical lists values whether they occur or not, in the order in which the rows had them unless it is
-    ordered or sorted, and as an index that may know its step; so do dictionaries of Arrow.
+    A categorical lists values even if they do not occur, in the order of the rows unless it is ordered or sorted, and
+    as an index that may know its step; so do dictionaries of Arrow.
     """
     import numpy as np
     import pandas as pd

@@ -41,11 +41,11 @@ def statistics_of(
     *,
     labelled: bool = True,
 ) -> list[list[Mapping[str, Any]]]:
-    """The rows of each statistic, by the names of its columns: most have one row.
+    """Computes statistics; returns the rows of each by column names, mostly one row.
 
-    Unless `labelled`, class_id is a number that says nothing, and what reads large classes or many is faster.
-    The normal relations are computed once, into temporary tables, whatever reads them. Raises InternalError where a
-    statistic reads what the background lacks.
+    Unless `labelled`, class_id is an arbitrary number, which is faster for large or many classes. The normal relations
+    are computed once, into temporary tables. Raises InternalError if a statistic reads a relation that the background
+    lacks.
     """
     answers: list[list[Mapping[str, Any]]] = []
     if not labelled and len(rows.keys) > 1:
@@ -66,7 +66,7 @@ def statistic_queries(
 ) -> list[exp.Select]:
     """The query of each statistic, over normal relations that are computed once; raises as `statistics_of` does.
 
-    `made` has tables that statistics read beside them.
+    `made` has further tables that each statistic reads.
     """
     steps = [*relations_of(rows, statistics, background), *sensitive_values(statistics)]
     tables: dict[str, str] = {}
@@ -82,7 +82,7 @@ def statistic_queries(
 
 
 def _numbered(rows: Rows, scratch: Scratch) -> Rows:
-    """Numbers the classes of the rows: joining and grouping by structs takes several times as long."""
+    """Numbers the classes of the rows, because joining and grouping by structs is slow."""
     keys = [alias(key.copy(), f"key_{index}") for index, key in enumerate(rows.keys)]
     values = {name: f"value_{index}" for index, name in enumerate(rows.columns)}
     outputs = [*keys, *(alias(rows.value(name), named) for name, named in values.items())]
@@ -111,10 +111,10 @@ def _numbered(rows: Rows, scratch: Scratch) -> Rows:
     )
 
 
-# Which of a release's requirements its published rows can answer, and what the others read besides.
+# The requirements that a release's published rows can answer, and the further inputs of the others.
 
 
-# What a requirement may read that no released row shows.
+# Inputs of requirements that no released row shows.
 _RESPONDENTS = "respondents"
 _GUARDS = "guarding nodes"
 _PUBLIC = "public table"
@@ -123,10 +123,10 @@ _PUBLIC = "public table"
 def hidden_parts(
     requirements: Sequence[BoundRequirement], guards: Mapping[int, str], entity: bool, visible: Collection[str]
 ) -> dict[int, str]:
-    """Why requirements, by their indexes, cannot be recomputed from the released rows alone.
+    """The reasons why requirements, by index, cannot be recomputed from the released rows alone.
 
-    `guards` has the columns of guarding nodes by index, `visible` the columns that are
-    published as they are; `entity` says that respondents are counted.
+    `guards` has the columns of guarding nodes by index, `visible` the unchanged published columns; `entity` is true if
+    respondents are counted.
     """
     hidden: dict[int, str] = {}
     for index, requirement in enumerate(requirements):
@@ -141,10 +141,10 @@ def hidden_parts(
 
 @dataclass(frozen=True)
 class AnswerableRequirements:
-    """The requirements of a release, and which of them its rows answer for a reader.
+    """The requirements of a release, and those of them that its rows answer for a reader.
 
-    `hidden` has, by the index of a requirement, what it reads that no released row
-    shows; `guards` are the published columns of guarding nodes.
+    `hidden` maps the index of a requirement to the input that no released row shows; `guards` are the published columns
+    of guarding nodes.
     """
 
     classes: ReleaseClasses
@@ -155,7 +155,7 @@ class AnswerableRequirements:
 
     @property
     def bound(self) -> BoundPolicy:
-        """The release's own columns: what tells its classes apart, and the sensitive attributes."""
+        """The release's own columns: those that determine its classes, and the sensitive attributes."""
         return self.classes.bound
 
     @property
@@ -177,15 +177,14 @@ class AnswerableRequirements:
         return [self.requirements[index] for index in indexes]
 
     def background(self, indexes: Sequence[int]) -> Background:
-        """Returns what the requirements at these indexes read besides the rows."""
+        """Returns the inputs of the requirements at these indexes besides the rows."""
         return frozen_background(self.bound, self.requirements_at(indexes), self.release_id, indexes, self.guards)
 
 
 def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
-    """The requirements of a release that its rows can answer, by the policy that it carries.
+    """The requirements of a release that its rows can answer, by the policy stored with it.
 
-    Raises PrivacyViolation if it does not have the columns that its policy publishes,
-    EngineError if it cannot be read.
+    Raises PrivacyViolation if the release lacks columns that its policy publishes, EngineError if it cannot be read.
     """
     policy = policy_of(release)
     promised = promised_by(release.method, release.method_arguments)

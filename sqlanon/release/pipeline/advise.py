@@ -1,4 +1,4 @@
-"""Advice about other options and other methods: each is tried in a dry run, so that the advice is true."""
+"""Advice about other options and methods: each is tried in a dry run, so that the advice is true."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Arguments = Sequence[tuple[str, Value]]
 
 @dataclass(frozen=True)
 class Sizes:
-    """A dry run makes other choices too, of at most `rows` rows and `nodes` nodes: each takes as long as the first.
+    """The limits of advice: other choices are tried for at most `rows` rows and `nodes` nodes, each as costly as the
+    first.
 
-    What loses less by a share of `less` or more is worth a row; where the loss is below `loss`, little is left to be
-    gained, and nothing is tried.
+    Another choice is advised if it loses less by a share of at least `less`. Below a loss of `loss` nothing is tried.
     """
 
     rows: int = 200_000
@@ -40,14 +40,16 @@ sizes = Adjustable(Sizes())
 
 
 def advise_stage(explained: Explained) -> Advised:
-    """Tries what might lose clearly less than the choice, and says what it loses and leaves out."""
+    """Tries choices that might lose clearly less; advises those that do, with their loss and the rows that they leave
+    out.
+    """
     chosen = explained.chosen
     untried = why_untried(chosen)
     return Advised(explained, () if untried else tuple(_advice(chosen)))
 
 
 def why_untried(chosen: Chosen) -> str | None:
-    """The reason why nothing else is tried beside the choice; None where other options and methods are."""
+    """The reason why no other choice is tried; None if other options and methods are."""
     choice, searched = chosen.choice, chosen.choice.searched
     if not chosen.bound.engine.reads_in_place:
         # Another engine knows no other methods.
@@ -73,7 +75,7 @@ def _advice(chosen: Chosen) -> Iterator[str]:
     for (name, arguments), other in tried:
         if other is None or other.loss_name != choice.loss_name or other.loss > least * (1 - Fraction(sizes().less)):
             continue
-        # What leaves out no more rows than the choice takes nothing from those that come after it.
+        # A choice that leaves out no more rows than the original does not raise the bar for later ones.
         least = other.loss if other.suppressed > fewest else least
         yield (
             f"METHOD {called(name, dict(arguments))} would lose {loss_text(other.loss)} instead of "
@@ -88,9 +90,9 @@ def _left_out(other: Choice, choice: Choice) -> str:
 
 
 def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
-    """The calls to compare with: of other methods that need no argument, then of this one with its alternatives.
+    """Yields the calls to compare with: other methods without required arguments, then this one with its alternatives.
 
-    A baseline publishes no association at all, which no loss of single cells tells: it is never advised.
+    Baselines are never advised: they publish no association at all, which no loss of single cells measures.
     """
     method, options = bound.create.method, bound.resolved.options
     others = set(METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
@@ -109,7 +111,7 @@ def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
 
 
 def _can(bound: Bound, name: str) -> bool:
-    """Whether a method can do what the statement and its policy ask for, and promises nothing else."""
+    """Whether a method can do what the statement and its policy need, and promises nothing else."""
     method, resolved = find_method(name), bound.resolved
     create = replace(bound.create, method=replace(bound.create.method, name=name, arguments=()))
     try:
@@ -123,7 +125,7 @@ def _can(bound: Bound, name: str) -> bool:
 
 
 def _solved(chosen: Chosen, name: str, arguments: Arguments) -> Choice | None:
-    """The choice of a method with these arguments; None where nothing can be published."""
+    """The choice of a method with these arguments; None if nothing can be published."""
     encoded = chosen.encoded
     bound = replace(chosen.bound, resolved=_called(chosen.bound.resolved, name, arguments))
     try:
@@ -135,7 +137,7 @@ def _solved(chosen: Chosen, name: str, arguments: Arguments) -> Choice | None:
 
 
 def _called(resolved: Resolved, name: str, arguments: Arguments) -> Resolved:
-    """The release by another method, or with other arguments; progress is not reported of it."""
+    """The resolved statement with another method or other arguments, and without progress reports."""
     method = replace(resolved.create.method, name=name, arguments=tuple(arguments))
     return replace(
         resolved,

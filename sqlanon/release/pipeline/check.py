@@ -1,4 +1,4 @@
-"""Stage 8: every requirement, recomputed from the rows that are to be published."""
+"""Stage 8: measures every requirement on the rows that are to be published."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from sqlanon.syntax.texts import typed_name
 def measured(
     engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background
 ) -> list[Measurement]:
-    """Measures requirements on rows, all in one query: what several read is computed once."""
+    """Measures requirements on rows in one query, which computes shared relations once."""
     if not requirements:
         return []
     each = enumerate(zip(requirements, relation_names(requirements), strict=True))
@@ -52,7 +52,7 @@ def measured(
 def violating_classes(
     requirements: Sequence[BoundRequirement], index: int, rows: Rows, background: Background
 ) -> exp.Query:
-    """The query that returns the classes which violate the requirement at this index."""
+    """The query of the classes that violate the requirement at this index."""
     statement = requirements[index].statement("violations", relation_names(requirements)[index])
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
     # In parentheses, because the statement may begin with steps of its own.
@@ -62,7 +62,7 @@ def violating_classes(
 def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
     """The measurements of requirements, by index, from a query with the columns place, achieved and violating.
 
-    Raises InternalError unless there is just one row for each.
+    Raises InternalError unless there is exactly one row for each.
     """
     columns = [column(name) for name in ("place", "achieved", "violating")]
     rows = engine.rows(exp.select(*columns).from_(report.subquery("reported", copy=False), copy=False))
@@ -89,7 +89,9 @@ def _measurement(requirement: BoundRequirement, achieved: float | None, violatin
 
 
 def check_stage(made: Materialized) -> Checked:
-    """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
+    """Checks the candidate. Raises PrivacyViolation, with a query of the violating classes, for a violated
+    requirement.
+    """
     query, requirements = made.query, made.bound.requirements
     structure = _of_structure(made)
     hidden = hidden_of(made.compiled) if made.bound.is_live else {}
@@ -106,7 +108,7 @@ def check_stage(made: Materialized) -> Checked:
 
 
 def _of_structure(made: Materialized) -> tuple[Measurement, ...]:
-    """The measurements of the structure that the method promises, besides the requirements of classes."""
+    """Measures the structure that the method promises, besides the requirements of classes."""
     bound, query, choice = made.bound, made.query, made.compiled.choice
     method = bound.create.method
     published = PublishedTables(
@@ -121,12 +123,12 @@ def _of_structure(made: Materialized) -> tuple[Measurement, ...]:
 
 
 def _relations(made: Materialized) -> dict[str, exp.Table | exp.Subquery]:
-    """The candidates by what stands behind the name of the release, "" for that of a release of one."""
+    """The candidates by the suffixes of their names, "" for a release of one table."""
     return {each.fragment or "": relation(each.stands) for each in made.candidates}
 
 
 def _of_candidate(made: Materialized, indexes: Sequence[int]) -> dict[int, Measurement]:
-    """The measurements of the requirements at these indexes in the candidate's own rows."""
+    """Measures the requirements at these indexes on the candidate's own rows; returns measurements by index."""
     query = made.query
     if not indexes:
         return {}
@@ -138,7 +140,7 @@ def _of_candidate(made: Materialized, indexes: Sequence[int]) -> dict[int, Measu
 
 
 def _of_rows(made: Materialized, query: ReleaseQuery, indexes: Sequence[int]) -> dict[int, Measurement]:
-    """The measurements of the requirements at these indexes in the rows of a release that is one table or view."""
+    """Measures the requirements at these indexes on the rows of a release that is one table or view."""
     bound, policy = made.bound, made.bound.policy
     requirements = [bound.requirements[index] for index in indexes]
     guards = {index: name for index, name in guards_of(bound.requirements).items() if index in indexes}
@@ -153,7 +155,9 @@ def _of_rows(made: Materialized, query: ReleaseQuery, indexes: Sequence[int]) ->
 
 
 def _of_lists(made: Materialized) -> dict[int, Measurement]:
-    """The measurements of the requirements in a candidate that is one table, whose rows stay rows."""
+    """Measures the requirements on a candidate of one table made by a method with its own SELECT, such as one of
+    lists.
+    """
     bound, policy, table = made.bound, made.bound.policy, relation(made.candidates[0].stands)
     types = dict(bound.engine.columns(exp.select(exp.Star()).from_(table.copy())))
     keys = [(b.column, types[b.column]) for b in policy.quasi_identifiers]
@@ -165,7 +169,7 @@ def _of_lists(made: Materialized) -> dict[int, Measurement]:
 
 
 def _of_people(made: Materialized, query: TablesQuery) -> dict[int, Measurement]:
-    """The measurements of the requirements in the candidates of people and of the rows about them."""
+    """Measures the requirements on the candidates of people and of the rows about them."""
     bound = made.bound
     readings = {table.name or "": [(part.name, part.reading) for part in table.columns] for table in query.tables}
     people = PeopleColumns(bound.resolved.policy, readings, tuple(b.column for b in bound.policy.all_sensitive))
@@ -176,7 +180,7 @@ def _of_people(made: Materialized, query: TablesQuery) -> dict[int, Measurement]
 
 
 def _of_tables(made: Materialized, query: TablesQuery) -> dict[int, Measurement]:
-    """The measurements of the requirements in the candidates of buckets and values."""
+    """Measures the requirements on the candidates of buckets and values."""
     requirements = made.bound.requirements
     if not requirements:
         return {}
@@ -186,7 +190,7 @@ def _of_tables(made: Materialized, query: TablesQuery) -> dict[int, Measurement]
 
 
 def _of_parts(made: Materialized, parts: Iterable[RowsOfRequirements]) -> dict[int, Measurement]:
-    """The measurements of the requirements, each in the rows that it is about."""
+    """Measures the requirements, each on its own rows."""
     bound = made.bound
     measurements: dict[int, Measurement] = {}
     for part in parts:
@@ -197,7 +201,7 @@ def _of_parts(made: Materialized, parts: Iterable[RowsOfRequirements]) -> dict[i
 
 
 def _required(bound: Bound, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
-    """The measurements of the requirements at these indexes. Raises PrivacyViolation for one that is not met."""
+    """Measures the requirements at these indexes. Raises PrivacyViolation for a violated one."""
     requirements = [bound.requirements[index] for index in indexes]
     measurements = measured(bound.engine, requirements, rows, background)
     for number, (index, reached) in enumerate(zip(indexes, measurements, strict=True)):
@@ -224,7 +228,7 @@ def _hint(resolved: Resolved) -> str:
 
 
 def _require_complete(made: Materialized) -> None:
-    """Raises unless the rows published and the rows suppressed make up the source as the search read it."""
+    """Raises unless the published and the suppressed rows are as many as the source's rows during the search."""
     bound, query, choice = made.bound, made.query, made.compiled.choice
     name, public = bound.create.name, bound.policy.public
     if bound.is_live and not (bound.source.stable and (public is None or public.stable)):
@@ -245,7 +249,7 @@ def _require_complete(made: Materialized) -> None:
 
 
 def _regions_share_labels(engine: Engine, placed: Placed) -> bool:
-    """Whether some regions have the same labels, and are one class."""
+    """Whether several regions have the same labels, and so are one class."""
     classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
     query = exp.select(infix(classes, "<", regions)).from_(relation(placed.regions))
     return bool(engine.rows(query)[0][0])

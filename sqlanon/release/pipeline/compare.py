@@ -1,8 +1,9 @@
-"""The method of a statement that names none: the one that loses least of those that can do what is asked.
+"""Chooses the method of a statement that names none: the one with the least loss among the methods that can do the
+task.
 
-Each is tried as far as its choice. Methods that publish a whole column as `*` come after those that do not. The methods
-with nearly the least error of drawn counts are compared by their loss; of equal ones the first of the registry is
-taken. Of many rows a sample stands for all of them, and only chooses.
+Each is tried up to its choice. Methods that publish a whole column as `*` come after the others. The methods whose
+error of random counts is near the least are compared by their loss; of equal ones the first of the registry is taken. A
+large source is represented by a sample, which is used for the choice only.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# The error of drawn counts: random queries, answered from the labels of a release that is not made yet.
+# The error of counts: random queries, answered from the labels of a release that is not made yet.
 #
 # A query counts the rows whose values are among some values of up to four quasi-identifiers: a range of a column with
 # many values, a list of one with few, about 5 % of the rows together if columns were independent, as CREATE WORKLOAD
@@ -51,14 +52,14 @@ if TYPE_CHECKING:
 # the choice of a method then depends on nothing of these but what the labels do.
 
 
-# The ranks that a query names of each quasi-identifier that it asks about, by its index, ascending.
+# The ranks that a query names, in ascending order, by the index of the quasi-identifier.
 Predicates: TypeAlias = "Mapping[int, NDArray[Any]]"
 
 # Predicates on a column with more values are ranges, as those of a workload.
 _LISTED = 100
 # Queries that count fewer rows are not compared: their relative error is that of a single row.
 FEWEST = 5
-# Of fewer rows most queries would count so few.
+# With fewer rows most queries would count too few.
 LEAST_ROWS = 100
 # The same queries for the same source: nothing secret depends on them.
 SEED = 1
@@ -68,8 +69,8 @@ SEED = 1
 class Axis:
     """The values of a quasi-identifier in their order.
 
-    `known[r]` is the number of values but NULL with a rank below r, `size` that of all values, `occurring` has the
-    ranks of those that rows of the source have.
+    `known[r]` is the number of values other than NULL with a rank below r, `size` the number of all values, and
+    `occurring` has the ranks of values in the source.
     """
 
     known: NDArray[Any]
@@ -78,7 +79,7 @@ class Axis:
 
 
 def axes_of(engine: Engine, ranks: Sequence[str]) -> list[Axis]:
-    """The axis of each table of `value_ranks.ranked`."""
+    """Reads the axis of each table of `value_ranks.ranked`."""
     import numpy as np
 
     axes: list[Axis] = []
@@ -93,7 +94,7 @@ def axes_of(engine: Engine, ranks: Sequence[str]) -> list[Axis]:
 
 
 def drawn_queries(axes: Sequence[Axis], count: int, seed: int = SEED) -> list[Predicates]:
-    """The predicates of `count` queries; none where no quasi-identifier has a value."""
+    """The predicates of `count` random queries; empty if no quasi-identifier has a value."""
     options, draw = WorkloadOptions(), Random(seed)
     indexes = [index for index, axis in enumerate(axes) if len(axis.occurring)]
     if not indexes:
@@ -107,7 +108,7 @@ def drawn_queries(axes: Sequence[Axis], count: int, seed: int = SEED) -> list[Pr
 
 
 def _drawn_values(values: NDArray[Any], options: WorkloadOptions, width: int, draw: Random) -> NDArray[Any]:
-    """Some of the values: neighbors where there are many, and any where there are few."""
+    """Selects some of the values at random: neighbors of a column with many values, any of one with few."""
     named = options.values(len(values), width)
     if len(values) > _LISTED:
         first = draw.randrange(len(values) - named + 1)
@@ -119,14 +120,14 @@ Spans: TypeAlias = "Mapping[str, NDArray[Any]]"
 
 
 def spans_of(engine: Engine, query: exp.Query) -> Spans:
-    """The columns of spans: for each quasi-identifier low, high and null of a class's label, and `n`, its rows."""
+    """Reads the columns of spans: low, high and null of each quasi-identifier's label, and `n`, the rows."""
     import numpy as np
 
     return {name: np.asarray(values, dtype=np.int64) for name, values in engine.arrays(query).items()}
 
 
 def counts(spans: Spans, axes: Sequence[Axis], queries: Sequence[Predicates], suppressed: int = 0) -> NDArray[Any]:
-    """The answer of each query, estimated from spans; `suppressed` rows may have any values."""
+    """Estimates the answer of each query from spans; `suppressed` rows may have any values."""
     import numpy as np
 
     rows = spans["n"].astype(np.float64)
@@ -146,24 +147,26 @@ def counts(spans: Spans, axes: Sequence[Axis], queries: Sequence[Predicates], su
 
 
 def _sizes(spans: Spans, axes: Sequence[Axis]) -> list[NDArray[Any]]:
-    """Counts, for each quasi-identifier, the values below each label, NULL among them."""
+    """Counts, for each quasi-identifier, the values below each label, including NULL."""
     return [_below(axis.known, spans, index) + spans[null_name(index)] for index, axis in enumerate(axes)]
 
 
 def stars_a_column(spans: Spans, axes: Sequence[Axis]) -> bool:
-    """Whether there is a quasi-identifier with several values whose label stands for all of them in every class."""
+    """Whether a quasi-identifier with several values has a label above all of them in every class."""
     of_columns = zip(_sizes(spans, axes), axes, strict=True)
     return any(axis.size > 1 and bool((below == axis.size).all()) for below, axis in of_columns)
 
 
 def _below(cumulated: NDArray[Any], arrays: Mapping[str, NDArray[Any]], index: int) -> NDArray[Any]:
-    """Counts those of some values that are below each label; `cumulated[r]` is their number with a rank below r."""
+    """Counts the values of a set that are below each label; `cumulated[r]` is the number of its values with a rank
+    below r.
+    """
     below: NDArray[Any] = cumulated[arrays[high_name(index)] + 1] - cumulated[arrays[low_name(index)]]
     return below.clip(min=0)
 
 
 def mean_error(actual: NDArray[Any], estimated: NDArray[Any]) -> float | None:
-    """The mean of |estimate - actual| / actual over the queries that count enough rows; None where none does."""
+    """The mean of |estimate - actual| / actual over the queries that count enough rows; None if none does."""
     import numpy as np
 
     counted = actual >= FEWEST
@@ -176,10 +179,10 @@ def mean_error(actual: NDArray[Any], estimated: NDArray[Any]) -> float | None:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of the comparison: of a source of more than `rows` rows about `sampled` are compared. `seed` makes the
-    `queries` of the error the same each time.
+    """The limits of the comparison.
 
-    Errors up to `near` times the least are taken for equal.
+    Of a source with more than `rows` rows about `sampled` are compared. `seed` makes the `queries` of the error the
+    same each time. Errors up to `near` times the least count as equal.
     """
 
     rows: int = 5_000_000
@@ -192,7 +195,7 @@ class Sizes:
 sizes = Adjustable(Sizes())
 
 
-# ---- stage 2: which methods can do what is asked
+# ---- stage 2: the methods that can do the task
 
 
 def contenders_of(
@@ -201,10 +204,10 @@ def contenders_of(
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
 ) -> tuple[Contender, ...]:
-    """The methods that compete for a statement, those that cannot do what it asks with the reason.
+    """The methods that compete for a statement; a method that cannot do the task has the reason.
 
-    None where it names a method, or where the method has to be one that does not depend on the rows of the moment:
-    that of a series, of kept levels, of several tables, and of rows on Spark.
+    Empty if the statement names a method, or if the method must not depend on the current rows: in a series, with fixed
+    levels, for several tables, and for rows on Spark.
     """
     create = requested.create
     fixed = bool(create.method.name or create.series or requested.leveled)
@@ -238,14 +241,14 @@ def _nothing_to_choose(requested: Requested, policy: Policy) -> PolicyError:
     )
 
 
-# ---- after stage 3: what they lose
+# ---- after stage 3: their losses
 
 
 @dataclass
 class _Tried:
-    """A contender with its cells and choice, or with the error that it ended in.
+    """A contender with its cells and choice, or with its error.
 
-    `starred` says that it publishes a whole column as `*`, or as labels that tell no more.
+    `starred` is true if it publishes a whole column as `*`, or as labels that say no more.
     """
 
     contender: Contender
@@ -256,9 +259,9 @@ class _Tried:
 
 
 def compare_stage(bound: Bound) -> Compared:
-    """Chooses the method of a statement that names none, or keeps the one that was chosen for the replaced release.
+    """Chooses the method of a statement that names none, or keeps the method chosen for the replaced release.
 
-    Raises what the first method raises where all refuse.
+    Raises the first method's error if all refuse.
     """
     contenders, requested = bound.resolved.contenders, bound.resolved.requested
     replaced = requested.replaced.comparison if requested.replaced is not None else None
@@ -269,7 +272,7 @@ def compare_stage(bound: Bound) -> Compared:
         by_former = _Tried(former)
         _choose(bound, [by_former], None)
         if by_former.encoded is not None:
-            by_kept_method = replace(_by(bound, former.call), kept_comparison=replaced)
+            by_kept_method = replace(_with_method(bound, former.call), kept_comparison=replaced)
             return Compared(by_kept_method, replace(by_former.encoded, bound=by_kept_method, choice=by_former.choice))
         anew = f"{call_of(former)} was refused: {by_former.contender.refused}"
     bound = replace(bound, anew=anew)
@@ -291,7 +294,7 @@ def compare_stage(bound: Bound) -> Compared:
     best.contender = replace(best.contender, why=_reason_for_choice(best, able))
     number = None if sample is None else rows_of_source(bound.engine, compared.policy)
     comparison = Comparison(tuple(each.contender for each in tried), number)
-    chosen = replace(_by(bound, best.contender.call), comparison=comparison)
+    chosen = replace(_with_method(bound, best.contender.call), comparison=comparison)
     if sample is not None or best.encoded is None:
         return Compared(chosen)
     return Compared(chosen, replace(best.encoded, bound=chosen, choice=best.choice))
@@ -302,23 +305,23 @@ def _sole(contender: Contender) -> Contender:
 
 
 def _first_of(contenders: Sequence[Contender]) -> Comparison:
-    """The comparison that could not be made, by which the first method that can do what is asked was taken."""
+    """The comparison without figures, which takes the first method that can do the task."""
     first = next(contender for contender in contenders if contender.refused is None)
     why = "a sample has too few rows to compare by, and it is the first"
     return Comparison(tuple(replace(each, why=why) if each is first else each for each in contenders))
 
 
-def _by(bound: Bound, call: MethodCall) -> Bound:
-    """The release by a method."""
+def _with_method(bound: Bound, call: MethodCall) -> Bound:
+    """Returns the bound statement with this method."""
     options = find_method(call.name, bound.engine).options(call.arguments)
     resolved = replace(bound.resolved, create=replace(bound.create, method=call), options=options)
     return replace(bound, resolved=resolved)
 
 
 def _sample(bound: Bound, rows: int) -> QualifiedName:
-    """A table of about as many rows as are compared, all of those of a respondent or none.
+    """Makes a table of about `sampled` rows, with all rows of a respondent or none.
 
-    Numbers of rows and respondents are mixed, not drawn: the same source has the same sample, whatever the threads.
+    Numbers of rows or respondents are hashed, so the same source has the same sample for any number of threads.
     """
     entity = bound.policy.entity
     of_whom = column(entity.column, "source") if entity is not None else row_number()
@@ -333,7 +336,7 @@ def _reading(bound: Bound, sample: QualifiedName) -> Bound:
 
 
 def _tried(bound: Bound, contenders: Sequence[Contender]) -> list[_Tried]:
-    """Each contender with its choice; those of one method are chosen together."""
+    """Tries each contender; those of one method are chosen together."""
     tried: list[_Tried] = []
     progress = bound.resolved.requested.progress
     for _, group in groupby(contenders, key=lambda contender: contender.call.name):
@@ -349,11 +352,11 @@ def _tried(bound: Bound, contenders: Sequence[Contender]) -> list[_Tried]:
 
 
 def _choose(bound: Bound, able: Sequence[_Tried], beside: Encoded | None) -> None:
-    """Has a method choose for each of its calls. What it cannot publish is the reason why it is refused.
+    """Has a method choose for each of its calls; an error becomes the reason of refusal.
 
     `beside` has the cells of a method that was tried before.
     """
-    by_method = _by(bound, able[0].contender.call)
+    by_method = _with_method(bound, able[0].contender.call)
     method = by_method.method
     try:
         encoded = encode_stage(by_method, beside)
@@ -368,19 +371,19 @@ def _choose(bound: Bound, able: Sequence[_Tried], beside: Encoded | None) -> Non
         each.contender = replace(each.contender, loss=choice.loss, suppressed=choice.suppressed)
 
 
-# ---- the error of drawn counts
+# ---- the error of counts
 
 
 def _measure(bound: Bound, able: Sequence[_Tried]) -> None:
-    """Adds to the contenders, where there are several, whether they star a column, and the error of drawn counts.
+    """Measures, if there are several contenders, whether each stars a column, and its error of counts.
 
-    Of few rows there is no such error.
+    A source with few rows has no error of counts.
     """
     rows = max(each.choice.rows for each in able if each.choice is not None)
     cells = [each.encoded.cells for each in able if each.encoded is not None and each.encoded.cells is not None]
     if len(able) < 2 or not bound.policy.quasi_identifiers:
         return
-    # Cells whose codes are ranks say at once where a row is.
+    # Cells whose codes are ranks give a row's values directly.
     source = next((each for each in cells if each.ranked), cells[0])
     ranks = ranked_values(bound.policy, source, bound.scratch)
     axes = axes_of(bound.engine, ranks)
@@ -404,9 +407,9 @@ def _rows(bound: Bound, cells: Cells, ranks: Sequence[str]) -> exp.Query:
 
 
 def _best(able: Sequence[_Tried]) -> _Tried:
-    """The contender of least loss among those whose error is nearly the least; of equal ones the first.
+    """The contender of least loss among those with nearly the least error; of equal ones the first.
 
-    Those that star a whole column are among them only where all do.
+    Contenders that star a whole column are considered only if all do.
     """
     return _of_near(_with_detail(able))
 
@@ -416,7 +419,7 @@ def _of_near(able: Sequence[_Tried]) -> _Tried:
 
 
 def _with_detail(able: Sequence[_Tried]) -> Sequence[_Tried]:
-    """The contenders that star no column, all where there are none."""
+    """The contenders that star no column, or all of them if each stars one."""
     return [each for each in able if not each.starred] or able
 
 
@@ -445,7 +448,7 @@ def _reason_for_choice(best: _Tried, able: Sequence[_Tried]) -> str:
 
 
 def _least(best: _Tried, compared: Sequence[_Tried]) -> str:
-    """The reason for the best of the contenders, as a clause about its loss and its error."""
+    """The reason for choosing the best contender, as a clause about its loss and its error."""
     errors = [each.contender.error for each in compared if each.contender.error is not None]
     if best.contender.error is None or not errors:
         return "it loses least, and the rows are too few to compare errors of counts"

@@ -25,7 +25,9 @@ from sqlanon.sql.release.view_preconditions import MadeFor
 
 
 def compile_stage(chosen: Chosen) -> Compiled:
-    """Makes the SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
+    """Makes the SELECT of the release. A live view reads the permanent source, a snapshot the relation that was
+    searched.
+    """
     bound, policy = chosen.bound, chosen.bound.policy
     release_id = secrets.token_hex(16)
     live = bound.is_live
@@ -63,7 +65,7 @@ def compile_plan(advised: Advised) -> Planned:
 
 
 def _hidden_by(bound: Bound, release_id: str) -> tuple[str, ...]:
-    """The names that a live view reads, by which a temporary relation would take the place of what they mean."""
+    """The names in a live view's sources that a temporary relation could hide."""
     policy = bound.resolved.policy
     read = filter(None, (policy.source, policy.against))
     names = [name for source in read for name in hidden_names(bound.engine, source)]
@@ -71,9 +73,10 @@ def _hidden_by(bound: Bound, release_id: str) -> tuple[str, ...]:
 
 
 def _source(bound: Bound, release_id: str) -> exp.Select:
-    """The relation that a live view reads, if the source is still the one that the view is made for.
+    """The relation that a live view reads, with a condition that the source is still the one for which the view is
+    made.
 
-    The user's own query becomes a view of its own, whose text stays as it was written.
+    The user's own query becomes a view of its own, with its text unchanged.
     """
     name = bound.source.lasting or source_view(release_id)
     needed = _needed(bound.policy)
@@ -81,7 +84,7 @@ def _source(bound: Bound, release_id: str) -> exp.Select:
 
 
 def _public(bound: Bound, release_id: str) -> exp.Select | None:
-    """The public table's columns, one for each quasi-identifier; it is read like the source. None without one."""
+    """The public table's columns, one for each quasi-identifier, read like the source; None without a public table."""
     public, source, against = bound.policy.public, bound.public, bound.resolved.policy.against
     if public is None or source is None or against is None:
         return None
@@ -92,7 +95,9 @@ def _public(bound: Bound, release_id: str) -> exp.Select | None:
 
 
 def _as_it_was(fits: MadeFor, name: QualifiedName) -> exp.Select:
-    """The columns of a relation that is still what a live view was made for; texts are compared by their bytes."""
+    """The columns of a relation that is unchanged since a live view was made for it; texts are compared by their
+    bytes.
+    """
     parts = [
         alias(by_bytes(column(part)), part) if published == "VARCHAR" else column(part)
         for part, _, published in fits.columns
@@ -101,13 +106,13 @@ def _as_it_was(fits: MadeFor, name: QualifiedName) -> exp.Select:
 
 
 def _needed(bound: BoundPolicy) -> list[str]:
-    """The columns of the source that the release needs."""
+    """The names of the source's columns that the release needs."""
     respondents = [bound.entity] if bound.entity else []
     return list(dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding]))
 
 
 def source_columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> exp.Select:
-    """The columns of the source that the release needs, and no other."""
+    """SELECT of the source's columns that the release needs, and of the row number if regions are found by it."""
     query = exp.select(*(column(part) for part in _needed(bound)))
     if placed and placed.by_row:
         return query.select(alias(row_number(), ROW), copy=False).from_(relation(name, as_="source"))

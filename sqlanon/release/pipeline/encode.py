@@ -1,4 +1,4 @@
-"""Stages 4 and 5: the source as cells, where the method needs them, and the method's choice.
+"""Stages 4 and 5: makes cells of the source, if the method needs them, and asks the method for its choice.
 
 The source is read once, after one pass for the values of each column.
 """
@@ -38,9 +38,9 @@ from sqlanon.sql.questions.ask import BoundRequirement
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes from which encoding works by tables: `coded_from` values of a column have a table of their codes.
+    """Sizes that decide how encoding works: a column with `coded_from` or more values has a table of their codes.
 
-    A snapshot of `joined_from` rows or more is joined with tables of its labels and classes; of fewer rows the guard
+    A snapshot of `joined_from` or more rows is joined with tables of its labels and classes; for fewer rows the guard
     reads the rows.
     """
 
@@ -52,9 +52,9 @@ sizes = Adjustable(Sizes())
 
 
 def encode_stage(bound: Bound, beside: Encoded | None = None) -> Encoded:
-    """Makes the cells that the method needs. Raises PolicyError for what the method cannot promise.
+    """Makes the cells that the method needs. Raises PolicyError for a task that the method cannot do.
 
-    `beside` has the cells of another method for the same statement, of which as much is taken as this one needs, too.
+    `beside` has the cells of another method for the same statement, which are reused as far as possible.
     """
     encoding, policy = _encoding(bound), bound.policy
     if encoding is None:
@@ -72,12 +72,14 @@ def encode_stage(bound: Bound, beside: Encoded | None = None) -> Encoded:
 
 
 def encode_compared(compared: Compared) -> Encoded:
-    """The cells that the comparison of methods has made, or those that the method needs. Raises as `encode_stage`."""
+    """Returns the cells that the comparison of methods has made, or makes those that the method needs. Raises as
+    `encode_stage`.
+    """
     return compared.encoded or encode_stage(compared.bound)
 
 
 def solve_stage(encoded: Encoded) -> Chosen:
-    """Asks the method for its choice. Raises PrivacyViolation where there is none."""
+    """Asks the method for its choice. Raises PrivacyViolation if there is none."""
     if encoded.choice is not None:
         return Chosen(encoded, encoded.choice)
     return Chosen(encoded, encoded.bound.method.choose(encoded.task, encoded.bound.resolved.options))
@@ -91,9 +93,9 @@ def _encoding(bound: Bound) -> Encoding | None:
 
 
 def keep_cells(encoded: Encoded) -> None:
-    """Keeps the cells of a release for other releases, unless they depend on tables beside the source.
+    """Stores the cells of a release for other releases, unless they depend on tables besides the source.
 
-    The tables of the cells have to exist as long as the other releases are made.
+    The tables of the cells must exist as long as the other releases are made.
     """
     bound = encoded.bound
     shared_cells, encoding = bound.resolved.requested.shared_cells, _encoding(bound)
@@ -102,7 +104,7 @@ def keep_cells(encoded: Encoded) -> None:
 
 
 def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
-    """The cells that encoding would give now; None where none are kept, or the source has other rows by now."""
+    """The stored cells that encoding would make now; None if there are none, or the source has other rows now."""
     shared_cells = bound.resolved.requested.shared_cells
     if not shared_cells or (key := _key(bound, encoding)) not in shared_cells:
         return None
@@ -111,9 +113,9 @@ def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
 
 
 def _key(bound: Bound, encoding: Encoding) -> object:
-    """The inputs of cells besides rows; None where they depend on public tables, ranges or guarding nodes, too.
+    """The inputs of cells besides rows; None if they include public tables, ranges or guarding nodes.
 
-    Of a requirement they depend on the relations that it reads, and about which attributes: on none of its numbers.
+    Cells depend on a requirement's question and attributes, but not on its numbers.
     """
     policy = bound.policy
     if policy.public or policy.ranges or policy.guarding or policy.long_table:
@@ -129,7 +131,7 @@ def _identity(bound: Bound) -> Sequence[Any]:
 
 
 def _cells_of_tables(bound: Bound) -> Cells:
-    """The cells of the source, and of each table that belongs to it."""
+    """Makes the cells of the source, and of each related table."""
     of_source = {attribute.column for attribute in bound.policy.sensitive}
     requirements = [requirement for requirement in bound.requirements if of_source.issuperset(requirement.attributes)]
     related = tuple(_cells_of_table(bound, bound.policy.of_related(table)) for table in bound.policy.related)
@@ -137,7 +139,7 @@ def _cells_of_tables(bound: Bound) -> Cells:
 
 
 def _cells_of_table(bound: Bound, policy: BoundPolicy, requirements: Sequence[BoundRequirement] = ()) -> Cells:
-    """The cells of one table, which may have no quasi-identifier by whose values its rows are counted."""
+    """Makes the cells of one table, which may have no quasi-identifier by whose values its rows are counted."""
     encoding, engine, scratch = Encoding(), bound.engine, bound.scratch
     values = _values(engine, policy, scratch, requirements, encoding)
     made = _encoded(engine, policy, scratch, requirements, encoding, values, by_respondent=True)
@@ -152,9 +154,9 @@ def _values(
     encoding: Encoding,
     beside: Encoded | None = None,
 ) -> ValuesOfColumns:
-    """The tables of the values, where they are not the ones `beside`.
+    """Makes the tables of the values, or returns those of `beside`.
 
-    Raises DataError, naming the values, where a stored hierarchy lacks values of its column, and TooManyRows.
+    Raises DataError, naming the values, if a stored hierarchy lacks values of its column, and TooManyRows.
     """
     others, quasi = encoding.besides, policy.quasi_identifiers
     former = None if beside is None else beside.values
@@ -181,10 +183,10 @@ def _encoded(
     by_respondent: bool = False,
     beside: Encoded | None = None,
 ) -> Cells:
-    """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
+    """Numbers every quasi-identifier's values along its hierarchy, and groups the source by the keys.
 
-    Cells tell respondents apart where some have several rows, and always if `by_respondent`. Where the cells `beside`
-    have the same rows, their keys are replaced, and the source is not read. Raises TooManyRows.
+    Cells have respondents if some of these have several rows, and always if `by_respondent`. If the cells `beside` have
+    the same rows, their keys are replaced and the source is not read. Raises TooManyRows.
     """
     numbered = _numbered(engine, policy, scratch, encoding, values)
     carried, layout, figures = values.carried, numbered.layout, values.figures
@@ -218,7 +220,7 @@ def _encoded(
 
 
 def _of_same_rows(beside: Encoded, values: ValuesOfColumns, encoding: Encoding, by_entity: bool) -> Cells | None:
-    """The cells `beside`, if they tell the rows apart as these would."""
+    """The cells `beside`, if they distinguish the same rows as the new cells would."""
     former, former_encoding = beside.cells, _encoding(beside.bound)
     if former is None or former_encoding is None or values is not beside.values:
         return None
@@ -229,9 +231,9 @@ def _of_same_rows(beside: Encoded, values: ValuesOfColumns, encoding: Encoding, 
 
 @dataclass(frozen=True)
 class _Numbered:
-    """The values of each quasi-identifier, and those of the carried columns, as numbers that make a key.
+    """The values of each quasi-identifier, and of the carried columns, as numbers that make up a key.
 
-    `ranks` are tables, none unless values are numbered by rank. `codes` are the relations of the quasi-identifiers'
+    `ranks` are tables, empty unless values are numbered by rank. `codes` are the relations of the quasi-identifiers'
     numbers.
     """
 
@@ -256,7 +258,7 @@ def _numbered(
 
 
 def _trees(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> tuple[list[str], list[int]]:
-    """The table of each quasi-identifier's tree, and the number of values in it."""
+    """The table of each quasi-identifier's tree, and the number of its values."""
     source, hierarchy_values = relation(policy.relation), relation(("anon", "hierarchy_value"))
     trees: list[str] = []
     counts: list[int] = []
@@ -271,7 +273,7 @@ def _trees(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> tuple[list[
 
 
 def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field], count: int) -> Codes | None:
-    """The codes of a column's values: where they are many, a table, whose size the engine knows."""
+    """The codes of a column's values, in a table if they are many; None for a column without bits."""
     query = codes(relation(table), fields)
     if query is None:
         return None
@@ -280,7 +282,7 @@ def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field]
 
 
 def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Encoding) -> bool:
-    """Whether a cell needs its respondents; not where each row is of another one: they are as many as the rows."""
+    """Whether cells need a column of respondents; not if the respondents are as many as the rows."""
     if encoding.flat or encoding.by_row:
         return True
     assert policy.entity is not None
@@ -290,7 +292,7 @@ def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Enco
 
 
 def _grouped(scratch: Scratch, query: exp.Query, encoding: Encoding) -> tuple[str, int | None]:
-    """The table of the cells, and their number; None for cells that stay on the engine of the rows, uncounted."""
+    """The table of the cells, and their number; None for cells that stay uncounted on the engine of the rows."""
     try:
         return scratch.bounded("cells", query) if encoding.unbounded else scratch.counted_table("cells", query)
     except TooManyRows as error:

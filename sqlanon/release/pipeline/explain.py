@@ -1,4 +1,4 @@
-"""EXPLAIN VERBOSE: the plan of a release in words, why it is that one, and the SQL that it would run."""
+"""EXPLAIN VERBOSE: the plan of a release in words, its reasons, and the SQL that it would run."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def explain_stage(chosen: Chosen) -> Explained:
 
 
 def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): what would be published, at what loss, and why; then of what, and by which SQL.
+    """Yields rows of (stage, item, detail): the columns to publish with their loss and reasons, then the inputs and the
+    SQL.
 
-    What only a machine compares, the policy's fingerprint, is the last row.
+    The last row has the policy's fingerprint, which only machines compare.
     """
     compiled, advised = plan.planned.compiled, plan.planned.advised
     bound, choice = compiled.bound, compiled.choice
@@ -54,19 +55,19 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def source_in_words(bound: Bound, choice: Choice) -> str:
-    """The source, and its number of rows unless this would tell of somebody."""
+    """The source, with its number of rows unless that is protected by noise."""
     source = str(bound.resolved.policy.source)
     return source if isinstance(choice, WithNoise) else f"{source}, {counted(choice.rows, 'row')}"
 
 
 def compared(bound: Bound) -> Iterator[tuple[str, str, str]]:
-    """Rows of the methods that were compared, the chosen one first; none where the statement names its method."""
+    """Yields rows of the compared methods, the chosen one first; none if the statement names its method."""
     for method, figures in compared_rows(bound):
         yield "compare", printable(method), printable(figures)
 
 
 def assumed(bound: Bound) -> Iterator[tuple[str, str, str]]:
-    """Rows of the assumptions that figures about buckets and groups rest on."""
+    """Yields rows of the assumptions behind figures about buckets and groups."""
     call = bound.create.method
     sensitive = [attribute.column for attribute in bound.policy.sensitive]
     for assumption in assumed_by(call.name, call.arguments, sensitive):
@@ -75,16 +76,16 @@ def assumed(bound: Bound) -> Iterator[tuple[str, str, str]]:
 
 
 def remarked(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """Rows of the remarks on the policy, and of the warning about other releases of the same people."""
+    """Yields rows of the remarks on the policy, and of the warning about other releases of the same people."""
     bound = plan.planned.compiled.bound
     for remark in plan.remarks:
         yield "remark", "remark", printable(remark)
-    if said := warning(others_than(bound.engine, bound.create.name, bound.sources, bound.resolved.series)):
-        yield "bind", "warning", printable(said)
+    if text := warning(others_than(bound.engine, bound.create.name, bound.sources, bound.resolved.series)):
+        yield "bind", "warning", printable(text)
 
 
 def required(bound: Bound) -> Iterator[tuple[str, str, str]]:
-    """The requirements of classes, of the join with another release, and of a series."""
+    """Yields rows of the requirements of classes, of the join with another release, and of the series."""
     for requirement in bound.requirements:
         yield "resolve", "requirement", printable(str(requirement))
     joined, series = bound.resolved.policy.joined, bound.resolved.series
@@ -96,7 +97,7 @@ def required(bound: Bound) -> Iterator[tuple[str, str, str]]:
 
 
 def _series(series: Series) -> str:
-    """The requirements of the series, measured of a release that is made, and not of one that is planned."""
+    """Describes the requirements of a series, which are measured when a release is made, not when it is planned."""
     releases = f"{series.name}, {counted(len(series.releases), 'release')} so far"
     required = ", ".join(map(call_text, series.requirements))
     return f"{releases}; {required} is measured when the release is made" if required else releases
@@ -115,12 +116,12 @@ class Place:
 
     @property
     def is_value(self) -> bool:
-        """Whether the column has one of the values of its bucket, or its range."""
+        """Whether the column shows the values of its bucket, or their range."""
         return self.is_range or self.part.reading is Reading.BUCKET_VALUE
 
 
 def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
-    """The treatment of each column that is not generalized."""
+    """Yields a row for each column that is not generalized, with its treatment."""
     policy, column_places = compiled.bound.policy, places_of(compiled.query)
     published = published_columns(compiled, column_places)
     for attribute in published:
@@ -145,7 +146,7 @@ def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
 
 
 def _not_shown(table: BoundRelatedTable, published: Collection[BoundAttribute]) -> Iterator[tuple[str, str, str]]:
-    """The columns of a related table that are not published."""
+    """Yields a row for each column of a related table that is not published."""
     for attribute in table.attributes:
         if attribute not in published:
             yield "bind", attribute.column, "not published: the policy hides it"
@@ -155,7 +156,7 @@ def _not_shown(table: BoundRelatedTable, published: Collection[BoundAttribute]) 
 
 
 def pseudonym_in_words(pseudonym: InPlace) -> str:
-    """The place of a value that is published as a pseudonym or shifted, in words."""
+    """Describes how the values of a pseudonym, or of a shifted column, are published."""
     if isinstance(pseudonym, Shift):
         unit = "days" if pseudonym.unit == 1 else "weeks"
         key = f", keyed by {pseudonym.key_variable}" if pseudonym.key_variable else ""
@@ -169,13 +170,15 @@ def pseudonym_in_words(pseudonym: InPlace) -> str:
 
 
 def places_of(query: ReleaseQuery | TablesQuery) -> dict[str, Place]:
-    """The place of each column of the source; none for a release of one table or view."""
+    """The table and column in which each column of the source is published; empty for a release of one table or
+    view.
+    """
     tables = query.tables if isinstance(query, TablesQuery) else ()
     return {part.bound.column: Place(table, part) for table in tables for part in table.columns if part.bound}
 
 
 def published_columns(compiled: Compiled, column_places: Mapping[str, Place]) -> tuple[BoundAttribute, ...]:
-    """The attributes that are published: tables may leave some out."""
+    """The attributes that are published; the tables of a release may leave some out."""
     policy = compiled.bound.policy
     if not isinstance(compiled.query, TablesQuery):
         return policy.published
@@ -184,7 +187,7 @@ def published_columns(compiled: Compiled, column_places: Mapping[str, Place]) ->
 
 
 def _place_in_words(compiled: Compiled, column_place: Place | None) -> str:
-    """The table that a column is in, and whether as a value of a bucket, in words."""
+    """Describes how a column is published: its table, and whether as a value of a bucket."""
     if column_place is not None and column_place.part.reading is Reading.DOMAIN_VALUE:
         return "by counts with noise"
     if column_place is None or not column_place.is_value:
@@ -208,5 +211,5 @@ def _sql(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
 
 
 def printable(text: str) -> str:
-    """The text on one line, whatever names and labels are in it: details of many lines are taken for SQL."""
+    """Escapes a text to one line, because details with several lines are displayed as SQL."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

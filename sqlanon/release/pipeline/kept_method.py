@@ -1,8 +1,8 @@
-"""The chosen method of a release that is replaced, which stays where nothing but rows has changed; and its words.
+"""Keeps the chosen method of a release that is replaced, as long as only its rows have changed.
 
-A job that makes a table every night names no method. Its readers expect the columns to stay as they are, so that the
-method is chosen once, and again where the policy or the source's columns change, where it cannot publish the rows of
-now, and where CHOOSE METHOD says so.
+A job that makes a table every night names no method, and its readers expect the columns to stay as they are. So the
+method is chosen once, and again if the policy or the source's columns change, if it cannot publish the current rows, or
+if the statement has CHOOSE METHOD.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sqlanon.sources.column_types import column_types
 
 
 def former_choice(bound: Bound) -> tuple[Contender | None, str | None]:
-    """The contender that was chosen for the release that is replaced, or the reason why the methods are compared anew.
+    """Returns the contender chosen for the release that is replaced, or the reason why methods are compared again.
 
-    Neither where no release is replaced.
+    Both are None if no release is replaced.
     """
     resolved = bound.resolved
     replaced = resolved.requested.replaced
@@ -49,7 +49,7 @@ def former_choice(bound: Bound) -> tuple[Contender | None, str | None]:
 
 
 def of_method(bound: Bound) -> Iterator[str]:
-    """Says that a release has another method than the one that it replaces, where the statement names none."""
+    """Yields a remark if a statement without a method gives a release another method than the one that it replaces."""
     replaced = bound.resolved.requested.replaced
     if replaced is None or bound.anew is None:
         return
@@ -70,29 +70,29 @@ def _called(call: MethodCall) -> str:
 
 
 def call_of(contender: Contender) -> str:
-    """A method that was compared, as a user writes it behind METHOD."""
+    """Formats a compared method, as a user writes it after METHOD."""
     return _called(contender.call)
 
 
 def release_method_text(release: Release) -> str:
-    """The method of a release as a user writes it, and of how many it was chosen."""
+    """Formats the method of a release as a user writes it, with the number of methods compared."""
     method = _called(_method_of(release))
     return f"{method}, chosen of {len(release.comparison.contenders)}" if release.comparison else method
 
 
 def method_text(bound: Bound) -> list[str]:
-    """A line for each method that was compared, the chosen one first, or one for the kept method; none otherwise."""
+    """Lines about the methods that were compared, the chosen one first, or about the kept method; empty otherwise."""
     return [f"{method}: {figures}" for method, figures in compared_rows(bound)]
 
 
 def recorded_text(release: Release) -> list[str]:
-    """A line for each method that was compared when the method of a release was chosen, the chosen one first."""
+    """Lines about the methods that were compared when the method of a release was chosen, the chosen one first."""
     rows = comparison_rows(release.comparison) if release.comparison is not None else ()
     return [f"{method}: {figures}" for method, figures in rows]
 
 
 def compared_rows(bound: Bound) -> Iterator[tuple[str, str]]:
-    """A row for each method that was compared, as a user writes it, and its figures; or one for the kept method."""
+    """Yields rows of (method, figures) for the methods that were compared, or one row for the kept method."""
     if bound.comparison is not None:
         yield from comparison_rows(bound.comparison)
     elif bound.kept_comparison is not None:
@@ -105,7 +105,7 @@ def compared_rows(bound: Bound) -> Iterator[tuple[str, str]]:
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """A row for each method that was compared, as a user writes it, and its figures; the chosen one first."""
+    """Yields rows of (method, figures) for each compared method, the chosen one first."""
     in_order = sorted(comparison.contenders, key=lambda contender: contender.why is None)
     for contender in in_order:
         yield call_of(contender), _figures(contender, comparison.sampled)

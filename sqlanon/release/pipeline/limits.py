@@ -29,9 +29,9 @@ def require_within(
     *,
     on_spark: bool,
 ) -> None:
-    """Raises PolicyError, in the method's words, for what a statement needs and the method cannot do.
+    """Raises PolicyError, in the method's words, if a statement needs an ability that the method lacks.
 
-    `hierarchies` are those of the policy by their folded names. `on_spark` says that the rows lie there.
+    `hierarchies` are those of the policy by their folded names. `on_spark` is true for rows on Spark.
     """
     # Of several uses of an ability the error names the first.
     used = dict(reversed(list(_used(create, policy, hierarchies, requirements))))
@@ -54,7 +54,7 @@ def _used(
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """The abilities that are used, each with what its sentence may name."""
+    """Yields the abilities that are used, each with the values for the placeholders of its refusal."""
     tables: dict[str, object] = {"table": policy.related[0].name} if policy.related else {}
     yield ("related" if policy.related else "without_related"), tables
     if create.kind == "view":
@@ -118,7 +118,7 @@ def _attributes_used(
 
 
 def require_snapshot(create: ReleaseRequest, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError for a live view of what compares a class with broader ones."""
+    """Raises PolicyError for a live view with a requirement that compares a class with broader ones."""
     if create.kind != "view":
         return
     for requirement in requirements:
@@ -131,7 +131,7 @@ def require_snapshot(create: ReleaseRequest, requirements: Sequence[BoundRequire
 
 
 def require_possible(create: ReleaseRequest, policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError, with the reason, for what a release on Spark cannot be or have."""
+    """Raises PolicyError, with the reason, for a release that is not possible on Spark."""
     for source in (policy.source, *([policy.against] if policy.against else [])):
         if source.name and len(source.name.parts) == 1 and same_name(source.name.name, create.name.name):
             raise PolicyError(
@@ -150,7 +150,7 @@ def require_possible(create: ReleaseRequest, policy: Policy, requirements: Seque
 def _refused(
     create: ReleaseRequest, policy: Policy, requirements: Sequence[BoundRequirement]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The refused abilities, each with the part of the statement that asks for it."""
+    """Yields the reasons of refusal, each with the part of the statement that it concerns."""
     if create.kind == "view":
         yield ("release",), "a live view is a query of DuckDB's on its source"
     if create.series is not None:

@@ -1,4 +1,4 @@
-"""Stage 7: the candidate, under a name of its own beside its target, not yet visible to anybody else."""
+"""Stage 7: makes the candidate, under a temporary name next to its target, not yet visible to others."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from sqlanon.sql.classes.guard import needs_rounds
 from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery, coded, spelled
 from sqlanon.sql.release.release_query import Precomputed, ReleaseQuery
 
-# The classes that may be published, and the label of each value, found from the cells rather than from the rows.
+# The classes that may be published, and the label of each value, computed from the cells rather than from the rows.
 #
-# The guard of a snapshot does not read the rows: the cells are a summary of all that it asks about, and the methods
+# The guard of a snapshot does not read the rows: the cells summarize everything that it needs, and the methods
 # work
-# on them. The rows are then joined with what has been found, so that a row whose class is not among those that may be
+# on them. The rows are then joined with the result, so that a row whose class is not among those that may be
 # published is withheld.
 
 
@@ -46,9 +46,9 @@ _WEIGHT = "__sqlanon_rows"
 
 
 def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQuery:
-    """The SELECT of a release that joins its rows with temporary tables of labels, and of classes to be published.
+    """Returns the SELECT of a release joined with temporary tables of labels, and of the classes to be published.
 
-    The query is returned as it is where the cells do not tell which rows have the same class, and for few rows.
+    The query is returned unchanged if the cells do not determine the classes of rows, and for few rows.
     """
     cells = compiled.chosen.encoded.cells
     if cells is None or not _is_answered_by(cells, query):
@@ -60,10 +60,10 @@ def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQue
 
 
 def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
-    """Whether the cells tell which rows have the same class.
+    """Whether the cells determine the classes of rows.
 
-    They do not where a row's class depends on more than its values: on its number, on the round in which it was
-    published, or on rows of other tables. Where rows lie on another engine, such a release is refused before.
+    They do not if a row's class depends on more than its values: on its number, on the round in which it was published,
+    or on rows of other tables. On another engine such a release was refused earlier.
     """
     if cells.related or query.tokens:
         return False
@@ -72,14 +72,16 @@ def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
 
 
 def _joined(query: ReleaseQuery, policy: BoundPolicy, cells: Cells, scratch: Scratch) -> ReleaseQuery:
-    """The SELECT with tables that are made by the guard of every release, of the cells in place of the source."""
+    """The SELECT with tables of labels and classes, which the usual guard computes from the cells in place of the
+    source.
+    """
     columns, complete = _columns(policy, cells), not cells.elsewhere
     if not complete:
         cells = _rolled_up(scratch, query, cells)
         if cells.elsewhere:
             _require_one_round(query)
     weight = free_name(_WEIGHT, (*columns, *((policy.entity.column,) if policy.entity else ())))
-    # Who is named as a guarding node, too, is among the columns.
+    # An entity that is also a guarding column is already among the columns.
     entity = policy.entity.column if policy.entity and cells.entity and policy.entity.column not in columns else None
     rows = decoded_cells(cells.table, columns, entity, weight)
     decoded = scratch.rows("decoded", rows) if cells.elsewhere else scratch.table("decoded", rows)
@@ -107,7 +109,7 @@ def _rolled_up(scratch: Scratch, query: ReleaseQuery, cells: Cells) -> Cells:
 
 
 def _require_one_round(query: ReleaseQuery) -> None:
-    """Raises TooManyRows where classes that stay on another engine would have to be judged in rounds."""
+    """Raises TooManyRows if classes that stay on another engine would have to be judged in rounds."""
     if needs_rounds(query.requirements):
         raise TooManyRows(
             "the classes that would be published have too many rows to be judged in memory, where it is settled in "
@@ -121,7 +123,7 @@ def _all_of(rows: exp.Expr) -> exp.Select:
 
 
 def _columns(policy: BoundPolicy, cells: Cells) -> dict[str, CodedColumn]:
-    """The columns of the source whose values the keys of its cells have."""
+    """The columns of the source whose values the keys of its cells have, by name."""
     columns: dict[str, CodedColumn] = {}
     for bound, fields, codes_of_rows, values in zip(
         policy.quasi_identifiers, cells.layout.fields, cells.codes, cells.trees, strict=True
@@ -134,7 +136,7 @@ def _columns(policy: BoundPolicy, cells: Cells) -> dict[str, CodedColumn]:
 
 
 def _carried(policy: BoundPolicy, cells: Cells) -> BoundPolicy:
-    """The policy without the attributes that cells do not have: those that the guard does not ask about."""
+    """The policy without the attributes that cells lack, which the guard does not need."""
     attributes = (
         bound
         for bound in policy.attributes
@@ -150,21 +152,22 @@ _GUARD = "__sqlanon_guard"
 
 
 def hidden_of(compiled: Compiled) -> dict[int, str]:
-    """The reason why requirements, by their indexes, cannot be recomputed from the released rows alone."""
+    """The reasons why requirements, by index, cannot be recomputed from the released rows alone."""
     bound, query = compiled.bound, compiled.query
     if isinstance(query, TablesQuery):
-        # What the tables do not show is refused before they are made.
+        # A requirement that the tables cannot answer is refused before they are made.
         return {}
     return hidden_parts(bound.requirements, query.guards, bound.policy.entity is not None, _as_it_is(query))
 
 
 def _as_it_is(query: ReleaseQuery) -> set[str]:
-    """The columns that are published as they are."""
+    """The columns that are published unchanged."""
     return {b.column for b in query.policy.published if b.role in (Role.SENSITIVE, Role.INSENSITIVE)}
 
 
 def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
-    """The columns that a snapshot's candidate has for its check alone: columns of the source, with their names there.
+    """The columns that a snapshot's candidate has only for its check: columns of the source, with their names in the
+    candidate.
 
     No released column has such a name. They are dropped before the candidate is published; of several tables the first
     has them.
@@ -180,7 +183,7 @@ def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
 
 
 def materialize_stage(compiled: Compiled) -> Materialized:
-    """Makes a snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
+    """Makes a snapshot's tables, each in an order independent of the source's, or the live view."""
     bound, query = compiled.bound, compiled.query
     target = qualified(bound.engine, bound.create.name)
     choices = () if bound.is_live else publish_tokens(bound.engine, bound.policy, query.tokens)
@@ -204,13 +207,15 @@ def materialize_stage(compiled: Compiled) -> Materialized:
 
 
 def _candidate(scratch: Scratch, release: QualifiedName, fragment: str | None = None, number: int = 0) -> Candidate:
-    """The candidate of a table or view, under a name beside that of the release, which no table has."""
+    """The candidate of a table or view, with a name next to the release's that no table has."""
     beside = QualifiedName((release.parts[0], f"__sqlanon_candidate_{scratch.key}_{number}"))
     return Candidate(fragment, fragment_name(release, fragment), own_object(scratch.engine, beside))
 
 
 def _snapshot(compiled: Compiled, query: ReleaseQuery, name: QualifiedName) -> tuple[ReleaseQuery, int | None]:
-    """Makes the one table of a snapshot; returns the query that made it, and how many rows the engine says it has."""
+    """Makes the one table of a snapshot; returns the query that made it, and its number of rows if the engine reports
+    it.
+    """
     bound = compiled.bound
     _freeze(compiled)
     query = with_classes_of_cells(compiled, query)
@@ -219,9 +224,9 @@ def _snapshot(compiled: Compiled, query: ReleaseQuery, name: QualifiedName) -> t
 
 
 def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
-    """The rows of a snapshot of one table in a random order: the source's links rows to it.
+    """The rows of a snapshot of one table in a random order, because the source's order would link rows to it.
 
-    Nobody can draw that order again.
+    The order cannot be repeated.
     """
     rows = _with_helpers(query)
     if query.precomputed is None and source_rows < sizes().joined_from:
@@ -235,7 +240,7 @@ def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
 
 
 def _tables(compiled: Compiled, query: TablesQuery, made: Sequence[Candidate]) -> int | None:
-    """Makes the tables of a snapshot of several; returns how many rows the engine says that the first has."""
+    """Makes the tables of a snapshot of several; returns the number of rows of the first if the engine reports it."""
     bound = compiled.bound
     _freeze(compiled)
     with registered(bound.engine, "random_draw") as draw:
@@ -247,15 +252,15 @@ def _tables(compiled: Compiled, query: TablesQuery, made: Sequence[Candidate]) -
 
 
 def _made(engine: Engine, name: QualifiedName, rows: exp.Select) -> int | None:
-    """Makes a table; returns the number of its rows, None where the engine does not count them."""
+    """Makes a table; returns the number of its rows, None if the engine does not report it."""
     counted = engine.rows(create_table(name, rows))
     return int(counted[0][0]) if counted else None
 
 
 def _rows_of_table(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
-    """The rows of one of several tables in their order: a random one, or that of their own values.
+    """The rows of one of several tables in random order, or in the order of their own values.
 
-    Rows on Spark are in many files, and in a random order whatever their values are.
+    Rows on Spark are in many files, and always in random order.
     """
     if not bound.engine.numbers_rows:
         rows = table.query.copy()
@@ -265,7 +270,7 @@ def _rows_of_table(bound: Bound, table: PublishedTable, draw: str) -> exp.Select
 
 
 def _shuffled(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
-    """A table's rows in a random order, in that of `by` first; few different texts are sorted as words."""
+    """A table's rows in random order, after the order of `by`; dictionary-encoded texts are sorted as words."""
     rows, words = table.query, table.words
     if words is None:
         as_in_source = (part for part in table.columns if part.reading in (Reading.EXACT, Reading.BUCKET_VALUE))
@@ -299,7 +304,7 @@ def _live(compiled: Compiled, query: ReleaseQuery, name: QualifiedName) -> Relea
 
 
 def _freeze(compiled: Compiled) -> None:
-    """Copies what the release reads besides its source and its public table."""
+    """Copies the tables that the release reads besides its source and its public table."""
     bound, query = compiled.bound, compiled.query
     recodings = query.recodings if isinstance(query, ReleaseQuery) else ()
     freeze(bound.engine, query.release_id, bound.policy, bound.requirements, recodings)

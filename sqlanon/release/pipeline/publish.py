@@ -1,4 +1,4 @@
-"""Stage 9: the candidate takes its name, and the catalog remembers it. The caller's transaction makes it one step."""
+"""Stage 9: renames the candidate and records it in the catalog. The caller's transaction makes that one step."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 
-# The columns of a release as the catalog remembers them.
+# The columns of a release as the catalog records them.
 
 
 def published_attributes(compiled: Compiled) -> tuple[ReleaseAttribute, ...]:
-    """The release's columns. Those that tell its classes apart are its quasi-identifiers."""
+    """The release's columns. Those that determine its classes are its quasi-identifiers."""
     query = compiled.query
     if isinstance(query, TablesQuery):
         return _attributes_of(query)
@@ -51,12 +51,12 @@ def published_attributes(compiled: Compiled) -> tuple[ReleaseAttribute, ...]:
 
 
 def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compiled: Compiled) -> ReleaseAttribute:
-    """A column of a release that is one table or view; `b` is the attribute that it shows, if it shows one."""
+    """A column of a release that is one table or view; `b` is its attribute, None for an added column."""
     role = b.role if b else Role.QUASI_IDENTIFIER
     if role is Role.QUASI_IDENTIFIER and name not in query.keys:
         role = Role.INSENSITIVE
     if b and b.attribute.is_shifted:
-        # No figure and no attack takes its dates for those of the source.
+        # Figures and attacks must not treat its dates as those of the source.
         role = Role.INSENSITIVE
     recoding = next((recoding for recoding in query.recodings if recoding.bound.column == name), None)
     return ReleaseAttribute(
@@ -72,7 +72,7 @@ def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compile
 
 
 def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:
-    """The reading of a column. Raises InternalError for a quasi-identifier whose reading the method does not say."""
+    """The reading of a column. Raises InternalError for a quasi-identifier without a reading from the method."""
     if bound is not None and bound.attribute.pseudonym:
         return Reading.TOKEN
     if name in readings:
@@ -101,7 +101,7 @@ def _attributes_of(query: TablesQuery) -> tuple[ReleaseAttribute, ...]:
 
 
 def publish_stage(remarked: Remarked) -> Published:
-    """Renames the candidate to its target and records the release with its measurements."""
+    """Renames the candidate to its target, and records the release with its measurements."""
     made, report = remarked.checked.materialized, remarked.checked.report
     bound, query = made.bound, made.query
     engine, requested, target = bound.engine, bound.resolved.requested, qualified(bound.engine, bound.create.name)
@@ -138,7 +138,7 @@ def publish_stage(remarked: Remarked) -> Published:
 
 
 def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
-    """The rows that the ledger of its series gets of a release.
+    """The rows that the ledger of the series gets for a release.
 
     The candidate shows respondents only until it is published.
     """
@@ -149,7 +149,7 @@ def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
     helper = helper_columns(query).get(entity.column)
     buckets = [part.name for part in query.tables[0].columns if part.reading is Reading.BUCKET]
     if helper is None or not buckets:
-        # That of another package: our own say of each row whose it is.
+        # Only a method of another package: our own name the respondent of each row.
         raise PolicyError(
             f"{bound.create.method.name} does not say whose the rows of its tables are, and {respondents.series} knows "
             "respondents",
@@ -162,7 +162,9 @@ def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
 def _rows_of_classes(
     made: Materialized, query: ReleaseQuery, sensitive: Sequence[tuple[str, str]], respondent: tuple[str, str]
 ) -> LedgerRows:
-    """The rows of a release that is one table; `sensitive` and `respondent` are columns with their types."""
+    """The ledger rows of a release that is one table or view; `sensitive` and `respondent` are columns with their
+    types.
+    """
     columns = row_columns(made.bound.policy)
     members = class_rows(relation(made.candidates[0].stands), query.keys, sensitive, respondent, columns)
     table = made.bound.scratch.table("series_row", members)
@@ -178,11 +180,11 @@ def _rows_of_buckets(
     bucket: str,
     respondent: tuple[str, str],
 ) -> LedgerRows:
-    """The rows of a release of several tables, of which the first has the columns `bucket` and `respondent`."""
+    """The ledger rows of a release of several tables, of which the first has the columns `bucket` and `respondent`."""
     engine = made.bound.engine
     members = bucket_rows(relation(made.candidates[0].stands), bucket, respondent)
     if query.bucket_rows is not None and query.bucket_rows.counterfeits is not None:
-        # Counterfeits are nobody's rows; that they are as many as is stated was checked with the candidate.
+        # Counterfeits belong to nobody; their stated number was checked with the candidate.
         members.where(is_not_null(column(respondent[0])), copy=False)
     table = made.bound.scratch.table("series_row", members)
     tables = {each.fragment or "": relation(own_object(engine, each.name)) for each in made.candidates}
@@ -190,7 +192,9 @@ def _rows_of_buckets(
 
 
 def _publish_view(made: Materialized, query: ReleaseQuery) -> list[ReleaseObject]:
-    """Publishes the view and returns the objects beside it. A rename loses SECURE, so the view is made again."""
+    """Publishes the view and returns the other objects that it needs. A rename loses SECURE, so the view is made
+    again.
+    """
     engine, candidate = made.bound.engine, made.candidates[0]
     engine.run(drop_object("view", candidate.stands))
     body = query.select()
@@ -203,7 +207,7 @@ def _publish_view(made: Materialized, query: ReleaseQuery) -> list[ReleaseObject
 
 
 def _is_plain(query: ReleaseQuery | TablesQuery) -> bool:
-    """Whether no column of the release has a nested type: each shows a column of the source, or texts, its labels."""
+    """Whether no column of the release has a nested type, because each has plain values of the source or labels."""
     if not isinstance(query, ReleaseQuery) or query.placed is not None:
         return False
     return not any(is_nested(attribute.published_type) for attribute in query.policy.published)

@@ -1,4 +1,6 @@
-"""Remarks on oversights of the policy's roles, in the source and in the classes of the release. Never a verdict."""
+"""Remarks on oversights of the policy's roles, in the source and in the classes of the release. A remark refuses
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -43,28 +45,28 @@ from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 
-# Fewer rows have no two buckets.
+# The least number of rows that can be in two buckets.
 _SEVERAL = 2
-# A value of the source, beside those of the same reading in the same row of a table.
+# The readings of values of the source, which a table links to other columns with the same reading.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
 # The methods that publish one bucket on purpose.
 _COMPARED_WITH = {name for name, _ in BASELINES}
 
 
 def remark_stage(checked: Checked) -> Remarked:
-    """Looks at the columns of the source and at the classes of the release, unless nobody reads the remarks."""
+    """Examines the columns of the source and the classes of the release, unless nobody reads the remarks."""
     made = checked.materialized
     alone = made.bound.resolved.requested.alone
     return Remarked(checked, () if alone else tuple(_remarks(made.compiled, made.candidates)))
 
 
 def remark_plan(planned: Planned) -> Plan:
-    """Looks at the columns of the source and at the classes that the release would have, which is not made."""
+    """Examines the columns of the source and the classes of the planned release."""
     return Plan(planned, tuple(_remarks(planned.compiled, ())))
 
 
 def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[str]:
-    """Sentences about what the policy may have overlooked; there are no candidates where the release is not made."""
+    """Yields sentences about possible oversights of the policy; `candidates` are empty if the release is not made."""
     bound, choice = compiled.bound, compiled.choice
     if isinstance(choice, WithNoise):
         # Remarks on the source's rows would tell of them.
@@ -92,7 +94,7 @@ def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[st
 
 
 def _of_stars(compiled: Compiled) -> Iterator[str]:
-    """A remark on quasi-identifiers of which every row shows `*`, and what can be done about it."""
+    """Yields a remark on quasi-identifiers that are `*` in every row, with advice."""
     bound, query = compiled.bound, compiled.query
     if not isinstance(query, ReleaseQuery):
         return
@@ -108,7 +110,7 @@ def _of_stars(compiled: Compiled) -> Iterator[str]:
 
 
 def _of_open_ends(compiled: Compiled) -> Iterator[str]:
-    """A remark on quasi-identifiers at level 0 whose hierarchy has open ends with words as labels."""
+    """Yields a remark on quasi-identifiers at level 0 whose hierarchy has open ends with words as labels."""
     query = compiled.query
     if isinstance(query, ReleaseQuery):
         ended = [r.bound for r in query.recodings if 0 in r.levels and open_ends(r.bound.hierarchy)]
@@ -117,7 +119,7 @@ def _of_open_ends(compiled: Compiled) -> Iterator[str]:
 
 
 def _losing_less(bound: Bound) -> str | None:
-    """The method of least loss among those that were compared, None where it is the one that was chosen."""
+    """The method of least loss among those compared; None if it is the chosen one, or nothing was compared."""
     comparison = bound.comparison
     losses = [(each.loss, each) for each in comparison.contenders if each.loss is not None] if comparison else []
     if comparison is None or not losses:
@@ -130,7 +132,7 @@ def _losing_less(bound: Bound) -> str | None:
 
 
 def _alternatives(bound: Bound) -> list[str]:
-    """The methods that nobody has compared with that of the statement, and that can do what it asks."""
+    """The methods that could do the task and were not compared with that of the statement."""
     resolved = bound.resolved
     if bound.comparison is not None or resolved.create.series or resolved.requested.leveled:
         return []
@@ -142,7 +144,7 @@ def _alternatives(bound: Bound) -> list[str]:
 
 
 def _of_source(compiled: Compiled, noted: Sequence[Profile], respondent: Profile | None) -> Iterator[str]:
-    """Remarks on the columns of the source, as far as no requirement asks about them."""
+    """Yields remarks on the columns of the source, unless a requirement is about them."""
     bound, policy = compiled.bound, compiled.bound.policy
     shown_readings = _shown_readings(compiled)
     width = len(policy.quasi_identifiers)
@@ -157,7 +159,7 @@ def _of_source(compiled: Compiled, noted: Sequence[Profile], respondent: Profile
 def _of_release(
     compiled: Compiled, query: ReleaseQuery, candidates: Sequence[Candidate], respondent: Profile | None
 ) -> Iterator[str]:
-    """Remarks on the classes of a release that is one table or view."""
+    """Yields remarks on the classes of a release that is one table or view."""
     if compiled.choice.rows <= compiled.choice.suppressed:
         return
     requirements = compiled.bound.requirements
@@ -167,7 +169,7 @@ def _of_release(
 
 
 def _of_tables(compiled: Compiled, query: TablesQuery, candidates: Sequence[Candidate]) -> Iterator[str]:
-    """Remarks on the buckets of a release of several tables."""
+    """Yields remarks on the buckets of a release of several tables."""
     if _is_one_bucket(compiled, query, candidates):
         yield ONE_BUCKET
     for index, table in enumerate(query.tables):
@@ -180,7 +182,7 @@ def _of_tables(compiled: Compiled, query: TablesQuery, candidates: Sequence[Cand
 
 
 def _shown_readings(compiled: Compiled) -> list[tuple[str | None, Mapping[str, Reading]]]:
-    """The published tables, each with its name and with how the source's columns are read that it has."""
+    """The published tables, each with its name and the readings of the source's columns in it."""
     query, readings = compiled.query, compiled.readings
     if isinstance(query, TablesQuery):
         return [(table.name, {p.bound.column: p.reading for p in table.columns if p.bound}) for table in query.tables]
@@ -188,9 +190,9 @@ def _shown_readings(compiled: Compiled) -> list[tuple[str | None, Mapping[str, R
 
 
 def _hidden(profile: Profile, shown_readings: Sequence[tuple[str | None, Mapping[str, Reading]]]) -> dict[str, bool]:
-    """The quasi-identifiers that a column determines whose values stand beside its own in no table.
+    """The quasi-identifiers that a column determines and that no table shows next to it unchanged.
 
-    Each with whether its values stand in a table at all.
+    Each has whether its values are in a table at all.
     """
     name = profile.column
     tables = [readings for table, readings in shown_readings if profile.table in (None, table)]
@@ -208,7 +210,7 @@ def _required_of(requirements: Sequence[BoundRequirement], sensitive: str) -> se
 
 
 def _is_one_bucket(compiled: Compiled, query: TablesQuery, candidates: Sequence[Candidate]) -> bool:
-    """Whether the tables of a release show their values by bucket, and all rows, of which there are several, in one."""
+    """Whether the tables of a release show values by bucket, and all rows are in one bucket."""
     if compiled.choice.rows - compiled.choice.suppressed < _SEVERAL:
         return False
     for index, table in enumerate(query.tables):
@@ -224,7 +226,7 @@ def _is_one_bucket(compiled: Compiled, query: TablesQuery, candidates: Sequence[
 def _bucket_figures(
     compiled: Compiled, rows: exp.Table | exp.Subquery, buckets: Sequence[str], values: Sequence[PublishedColumn]
 ) -> ClassFigures:
-    """The figures of the buckets of a table that shows them beside sensitive values."""
+    """The figures of the buckets of a table that has them with sensitive values."""
     names = [part.name for part in values]
     figures = class_figures(compiled.bound.engine, rows, compiled.choice.rows, buckets, names)
     named = {part.name: part.bound.column if part.bound else part.name for part in values}
@@ -234,7 +236,7 @@ def _bucket_figures(
 def _table(
     query: TablesQuery, candidates: Sequence[Candidate], index: int, names: Sequence[str]
 ) -> exp.Table | exp.Subquery:
-    """Some columns of a table of the release, whether it is made or not."""
+    """Some columns of a table of the release, from its candidate or, if there is none, from its query."""
     if candidates:
         return relation(candidates[index].stands)
     return _planned(query.tables[index], names, query.tokens)
@@ -250,10 +252,10 @@ def _planned(table: PublishedTable, names: Sequence[str], tokens: Mapping[str, s
 
 
 def _unproven(choice: Choice) -> Iterator[str]:
-    """The remark on a search that was stopped before its end, with the bound on any better choice."""
+    """Yields the remark on a search that was stopped before its end, with the bound on any better choice."""
     searched = choice.searched
     if searched is not None and not searched.proven and searched.least is not None and searched.least < choice.loss:
-        # That nothing loses less than nothing need not be said.
+        # A bound of 0 needs no words.
         bound = (
             f", and none that may be published loses less than {loss_text(searched.least)}" if searched.least else ""
         )
@@ -265,7 +267,9 @@ def _unproven(choice: Choice) -> Iterator[str]:
 
 
 def _respondent(noted: Sequence[Profile], width: int) -> Profile | None:
-    """The column that is most like a number of a person: it repeats, and determines most quasi-identifiers."""
+    """The column most like a number of a person: it repeats, and determines most quasi-identifiers; None without
+    one.
+    """
     alike = [p for p in noted if p.is_repeated and (p.role is Role.IDENTIFIER or p.is_respondent(width))]
     return max(alike, key=lambda p: (len(p.agreeing), p.role is Role.IDENTIFIER, p.values), default=None)
 
@@ -277,7 +281,7 @@ def _class_figures(
     sensitive: Sequence[str],
     respondent: Profile | None,
 ) -> ClassFigures:
-    """The figures of the candidate's classes; of the classes that it would have, where it is not made."""
+    """The figures of the classes of the candidate, or of the planned release."""
     bound, choice = compiled.bound, compiled.choice
     columns = [*sensitive, *([respondent.column] if respondent else [])]
     rows: exp.Table | exp.Subquery
@@ -290,7 +294,7 @@ def _class_figures(
 
 
 def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | None) -> exp.Query:
-    """The rows that are released, from the source as it was searched, with the column of respondents."""
+    """The released rows, from the source as it was searched, with the column of respondents."""
     policy, public = bound.policy, bound.policy.public
     if respondent is not None and respondent.column not in query.columns:
         others = tuple(attribute for attribute in policy.attributes if attribute.column != respondent.column)
@@ -304,7 +308,7 @@ def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | No
 
 
 def _without_token(bound: BoundAttribute) -> BoundAttribute:
-    """The attribute with its values: tokens are made with a release, and are as many as the values behind them."""
+    """The attribute with its values instead of tokens, which are made with a release and are as many as the values."""
     if not bound.attribute.pseudonym:
         return bound
     role = Role.ENTITY if bound.role is Role.ENTITY else Role.INSENSITIVE
@@ -318,7 +322,7 @@ def _as_published(bound: Bound, name: str) -> BoundAttribute:
 
 
 def _from_copies(bound: Bound, query: ReleaseQuery, rows: exp.Query) -> exp.Query:
-    """The query with temporary tables in the place of the catalog's copies, which a dry run does not make."""
+    """Replaces the catalog's copies in a query by temporary tables, because a dry run makes no copies."""
     if not any(_of_catalog(table) for table in rows.find_all(exp.Table)):
         return rows
     tables = [_empty_copy(bound.scratch, name) for name in CATALOG.names]
@@ -331,7 +335,7 @@ def _from_copies(bound: Bound, query: ReleaseQuery, rows: exp.Query) -> exp.Quer
 
 
 def _of_catalog(table: exp.Table) -> QualifiedName | None:
-    """The catalog's copy that a table is; None if it is none of them."""
+    """The catalog's copy that a table is; None for another table."""
     name = QualifiedName((table.db, table.name))
     return name if name in CATALOG.names else None
 

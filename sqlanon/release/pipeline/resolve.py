@@ -1,4 +1,4 @@
-"""Stages 2 and 3: the policy that a release names, its requirements, and its source."""
+"""Stages 2 and 3: finds the policy that a release names, its requirements, and its source."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from sqlanon.sources.source import passing, qualified
 from sqlanon.sql.build.names import relation
 from sqlanon.syntax.texts import typed_name, typed_qualified
 
-# The levels of an earlier release, which another one keeps: LEVELS FROM RELEASE.
+# LEVELS FROM RELEASE: the levels of an earlier release that another one takes over.
 
 
 _HINT = "leave out LEVELS FROM RELEASE, and levels are searched for"
 
 
 def release_with_levels(engine: Engine, name: QualifiedName | None) -> Release | None:
-    """The release whose levels are kept, None without a name; it is read before OR REPLACE takes it away.
+    """The release whose levels are taken over, None without a name; it is read before OR REPLACE drops it.
 
     Raises UserError if there is none, CatalogError if its rows in the catalog were changed.
     """
@@ -55,11 +55,10 @@ def release_with_levels(engine: Engine, name: QualifiedName | None) -> Release |
 
 
 def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, StoredHierarchy]) -> Policy:
-    """The policy with each quasi-identifier at its level in a release, and no other.
+    """The policy with each quasi-identifier fixed at its level in a release.
 
     `hierarchies` are those of the policy by their folded names. Raises PolicyError for a quasi-identifier whose level
-    the release does not state, which its rows show at several levels, or which has a hierarchy of another name or
-    height now.
+    the release does not state, which has several levels there, or whose hierarchy now has another name or height.
     """
     known = {fold(a.source or a.name): a for a in release.attributes if a.level is not None}
 
@@ -94,7 +93,7 @@ def _refused(release: Release, why: str) -> PolicyError:
 
 @contextmanager
 def about_levels(release: Release | None) -> Iterator[None]:
-    """Says of a requirement that is not met that it would be by other levels, where those of a release are kept."""
+    """Adds to a violated requirement's error the hint that other levels might meet it, if levels were taken over."""
     try:
         yield
     except PrivacyViolation as error:
@@ -103,11 +102,11 @@ def about_levels(release: Release | None) -> Iterator[None]:
         raise
 
 
-# Stages 2 and 3 of a policy that joins another release: which one that is, and whether it can be joined.
+# Stages 2 and 3 of a policy that joins another release: finding it, and checking that it can be joined.
 
 
 def other_release(requested: Requested, policy: Policy) -> Release | None:
-    """The release that a policy joins, as it is now; None where it joins none.
+    """The current release that a policy joins; None if it joins none.
 
     Raises PolicyError for a live view, and as `joined_release` does.
     """
@@ -131,10 +130,10 @@ def other_release(requested: Requested, policy: Policy) -> Release | None:
 
 
 def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
-    """The join of the releases of a bound policy with another.
+    """The join of the releases of a bound policy with another release.
 
-    Raises PolicyError where the releases share no such column, or one by other labels, and for requirements of columns
-    that neither shows, or one of them alone.
+    Raises PolicyError if a shared column is missing or has other labels, and for requirements of columns that neither
+    release shows, or only one.
     """
     policy = bound.policy
     assert policy.joined is not None
@@ -153,7 +152,7 @@ def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
 
 
 def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other: str | None, kind: str) -> None:
-    """Raises unless a shared column has the hierarchy and the type that it has in the other release."""
+    """Raises PolicyError unless a shared column has the hierarchy and the type that it has in the other release."""
     theirs = side.hierarchy(fold(b.column))
     ours = resolved.hierarchies[fold(b.hierarchy.name)] if b.hierarchy else None
     if (theirs and theirs.digest) != (ours and ours.digest):
@@ -165,9 +164,9 @@ def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other
 
 
 def measured_join(made: Materialized) -> tuple[Measurement, ...]:
-    """The measurements of the candidate's join with the other release, counted from both.
+    """Measures the candidate's join with the other release, counted from both; empty without requirements of a join.
 
-    Raises PrivacyViolation where that is too little. Nothing where nothing is required of a join.
+    Raises PrivacyViolation if a requirement is violated.
     """
     bound = made.bound
     join, policy = bound.join, bound.resolved.policy
@@ -199,8 +198,8 @@ def measured_join(made: Materialized) -> tuple[Measurement, ...]:
 def resolve_stage(requested: Requested) -> Resolved:
     """Reads the policy from the catalog, or takes the caller's, and validates it with its hierarchies and requirements.
 
-    The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method,
-    PolicyError for what the method cannot do, and for a release that its series does not take.
+    The method and its arguments are checked here too, before any row is read. Raises UserError for an unknown method,
+    PolicyError for a task that the method cannot do, and for a release that its series does not accept.
     """
     policy = None if requested.create.method.name else _policy(requested)
     engine, create = requested.engine, _with_argument_names(requested.create, policy)
@@ -211,7 +210,7 @@ def resolve_stage(requested: Requested) -> Resolved:
     hierarchies = hierarchies_of(engine, policy)
     if requested.leveled is not None:
         policy = with_levels(policy, requested.leveled, hierarchies)
-    # A release that is not asked what the policy requires does not carry it, either.
+    # A release that need not meet the policy's requirements does not carry them, either.
     asked_policy = policy if method.ASKS_REQUIREMENTS else replace(policy, requirements=(), against=None, joined=None)
     requirements = resolve_requirements(asked_policy, promised=_promised(create))
     on_spark = engine.distributed
@@ -240,9 +239,9 @@ def _policy(requested: Requested) -> Policy:
 
 
 def _with_argument_names(create: ReleaseRequest, policy: Policy | None) -> ReleaseRequest:
-    """The statement with the method that it means, and the names of all its arguments.
+    """The statement with its method, by default that for the policy's tables, and the names of all its arguments.
 
-    `policy` is that of a statement without a method, which means the one for the tables that the policy has.
+    `policy` is given for a statement without a method.
     """
     name = create.method.name if policy is None else default_method(policy)
     with about("method", name):
@@ -255,8 +254,8 @@ def _promised(create: ReleaseRequest) -> tuple[Requirement, ...]:
 
 
 def bind_stage(resolved: Resolved) -> Bound:
-    """Finds the policy's columns in its source, its related tables and its public table, each copied unless it is a
-    table.
+    """Finds the policy's columns in its source, its related tables and its public table; a source that is no table is
+    copied.
 
     From here on the requirements are about the source's own columns.
     """
@@ -289,7 +288,7 @@ def bind_stage(resolved: Resolved) -> Bound:
 
 
 def _require_live(resolved: Resolved) -> None:
-    """Raises PolicyError where a live view cannot be a query of its source, which is read again and again."""
+    """Raises PolicyError for a policy that a live view cannot query repeatedly."""
     policy, name = resolved.policy, typed_qualified(resolved.create.name)
     snapshot = f"make a snapshot, CREATE ANONYMIZED TABLE {name}"
     if policy.pivot:
@@ -314,7 +313,7 @@ def _require_live(resolved: Resolved) -> None:
 
 
 def _require_here(resolved: Resolved, named: Source, what: str) -> None:
-    """Raises PolicyError where a live view could not read its source again and again, from this database."""
+    """Raises PolicyError if a live view could not read a source repeatedly, from this database."""
     engine, name = resolved.requested.engine, typed_qualified(resolved.create.name)
     if why := passing(engine, named):
         raise PolicyError(

@@ -30,15 +30,15 @@ from sqlanon.release.pipeline.stages import Encoded, KeptCells, Plan, Published,
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import own_object, qualified
 
-# Makes room for a release where its name is taken, or refuses to.
+# Makes room for a release whose name is taken, or refuses to.
 
 
 def make_room(requested: Requested) -> Requested | None:
-    """Looks at the object that has the target's name already.
+    """Handles an object that already has the target's name.
 
-    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release with an
-    object that somebody dropped by hand counts as gone, and the rest of it makes room, too. Raises
-    UserError for anything that is not a release: a user's table is never replaced.
+    Drops a release that OR REPLACE replaces; returns None if IF NOT EXISTS finds one. A release with an object that
+    somebody dropped by hand counts as gone, and the rest of it is dropped, too. Raises UserError for an object that is
+    not a release: a user's table is never replaced.
     """
     engine, create = requested.engine, requested.create
     target = qualified(engine, create.name)
@@ -70,7 +70,7 @@ def make_room(requested: Requested) -> Requested | None:
 
 
 def _require_in_series(requested: Requested, known: Release) -> None:
-    """Raises UserError where IF NOT EXISTS finds a release that is not in the series of the statement."""
+    """Raises UserError if IF NOT EXISTS finds a release that is not in the series of the statement."""
     wanted = requested.create.series
     if wanted is None:
         return
@@ -91,9 +91,9 @@ _Next = TypeVar("_Next")
 
 @dataclass(frozen=True)
 class Order(Generic[_First, _Last]):
-    """Stages by their names. The first takes a `_First`, each other one takes what the former returns.
+    """A sequence of named stages. The first takes a `_First`, each other one takes the result of the former.
 
-    The types of the stages between are checked where the order is written, in `then`.
+    The types of the stages between are checked in `then`, where the order is written.
     """
 
     stages: tuple[tuple[str, Callable[[Any], Any]], ...] = ()
@@ -102,7 +102,7 @@ class Order(Generic[_First, _Last]):
         return Order((*self.stages, (name, stage)))
 
     def run(self, first: _First, progress: Watching | None = None) -> _Last:
-        """Goes through the stages, and reports each before it begins."""
+        """Runs the stages, and reports each before it begins; returns the result of the last."""
         part: Any = first
         for done, (name, stage) in enumerate(self.stages):
             if progress:
@@ -137,7 +137,7 @@ RELEASE = (
 
 
 def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Plan:
-    """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
+    """Makes a dry run up to the SELECT of the release, with the reasons; publishes nothing."""
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
         with about_levels(leveled):
@@ -149,9 +149,10 @@ def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None
 def create(
     engine: Engine, statement: ReleaseRequest, progress: Watching | None = None, *, refreshing: bool = False
 ) -> Published | None:
-    """Publishes a release, whole or not at all; None where IF NOT EXISTS found one.
+    """Publishes a release, whole or not at all; returns None if IF NOT EXISTS found one.
 
-    If `refreshing`, the statement names the method of the release that it replaces, and how that one was chosen stays.
+    If `refreshing`, the statement names the method of the release that it replaces, and the record of that method's
+    choice is kept.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
@@ -163,11 +164,10 @@ def create(
 def candidate(
     engine: Engine, statement: ReleaseRequest, policy: Policy, shared_cells: KeptCells | None = None
 ) -> Release:
-    """The release that the statement would publish by this policy, whatever the catalog has under its name.
+    """Makes the release that the statement would publish by this policy, whatever the catalog has under its name.
 
-    It is recorded like any other, so that all that is asked of a release can be asked of it: the caller's transaction
-    is to be rolled back. Its name is one that nothing has. It is chosen from the `shared_cells`, where they are
-    its own. Raises what the stages raise.
+    It is recorded like any other, so that every statement about a release works; the caller rolls the transaction back.
+    No object may have its name. It is chosen from the `shared_cells` if they fit. Raises the errors of the stages.
     """
     with Scratch(engine) as scratch:
         requested = Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
@@ -177,5 +177,5 @@ def candidate(
 def encoded(
     engine: Engine, statement: ReleaseRequest, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
 ) -> Encoded:
-    """The bound policy and the cells that a release by this policy would be chosen from. Raises as the stages do."""
+    """The bound policy, and the cells from which a release by this policy would be chosen. Raises as the stages do."""
     return _ENCODED.run(Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells))

@@ -37,12 +37,12 @@ KeptCells = dict[object, tuple[Sequence[Any], Cells]]
 
 @dataclass(frozen=True)
 class Requested:
-    """The release that a statement asks for, before anything is read.
+    """The release that a statement requests, before anything is read.
 
-    `create` is the statement as it is written. If `dry`, nothing is published; if `alone`, nobody reads remarks or the
-    releases beside the published one. `leveled` is the release whose levels are kept. `policy` replaces the catalog's
-    policy of that name. `shared_cells` are the cells of other releases. `replaced` is the release that is replaced, and
-    `former` has the types of its columns, by table. If `refreshing`, the release is made as the replaced one was.
+    `create` is the statement as written. If `dry`, nothing is published; if `alone`, remarks and other releases are not
+    needed. `leveled` is the release whose levels are taken over. `policy` replaces the catalog's policy of that name.
+    `shared_cells` are the cells of other releases. `replaced` is the release that is replaced, and `former` has the
+    types of its columns, by (fragment, column). If `refreshing`, the release is made as the replaced one was.
     """
 
     engine: Engine
@@ -61,12 +61,12 @@ class Requested:
 
 @dataclass(frozen=True)
 class Resolved:
-    """The entries of the catalog that the statement names, validated, and the method's checked options.
+    """The catalog entries that the statement names, validated, and the method's checked options.
 
-    `create` is the statement with the name of its method and the names of all arguments. `hierarchies` are those of
-    the policy by their folded names. `series` is the series that the release is made in, and `other` the release that
-    the policy joins. `contenders` are the methods that are compared, none where the statement names one, or where the
-    method does not depend on the rows.
+    `create` is the statement with the name of its method and of all arguments. `hierarchies` are those of the policy by
+    their folded names. `series` is the series of the release, and `other` the release that the policy joins.
+    `contenders` are the methods to compare, empty if the statement names a method or the method does not depend on the
+    rows.
     """
 
     requested: Requested
@@ -83,10 +83,10 @@ class Resolved:
 class Bound:
     """The policy and its requirements with the columns of the source.
 
-    `public` is the public table. `sources` are the tables that the source reads, as lineage records them.
-    `respondents` are the respondents as the series knows them, and `join` is the join with the other release.
-    `comparison` is that by which the method was chosen, None where nothing was compared. `kept_comparison` is
-    that of the replaced release, where the release keeps its method, and `anew` the reason where it does not.
+    `public` is the public table. `sources` are the tables that the source reads, for lineage. `respondents` links
+    respondents to the series' ledger, and `join` is the join with the other release. `comparison` is the comparison
+    that chose the method, None if there was none. `kept_comparison` is that of the replaced release, if its method is
+    kept; otherwise `anew` is the reason why methods were compared again.
     """
 
     resolved: Resolved
@@ -115,7 +115,7 @@ class Bound:
 
     @property
     def method(self) -> Method[Any, Any]:
-        """The method of the statement, as it works where the rows are."""
+        """The variant of the statement's method for the engine of the rows."""
         return find_method(self.create.method.name, self.engine)
 
     @property
@@ -147,7 +147,9 @@ class Bound:
 
 @dataclass(frozen=True)
 class Compared:
-    """The release by the method that loses least; `encoded` has its cells and its choice, None for those to be made."""
+    """The release with the method that was chosen; `encoded` has its cells and its choice if the comparison made
+    them.
+    """
 
     bound: Bound
     encoded: Encoded | None = None
@@ -157,9 +159,9 @@ class Compared:
 class ValuesOfColumns:
     """The values of the columns that cells have, in temporary tables: the same for each encoding of a source.
 
-    `of` are the quasi-identifiers, the requirements and the other columns that the values are of. For each
-    quasi-identifier `trees` has the table of its tree, `counts` the number of its values, and `figures` their figures.
-    `carried` are the columns that requirements read, and the others.
+    `of` has the quasi-identifiers, the requirements and the other columns. For each quasi-identifier `trees` has the
+    table of its tree, `counts` the number of its values, and `figures` their figures. `carried` are the columns that
+    requirements read, and the other columns.
     """
 
     of: tuple[Sequence[BoundAttribute], Sequence[BoundRequirement], Sequence[BoundAttribute]]
@@ -173,8 +175,8 @@ class ValuesOfColumns:
 class Encoded:
     """The cells of the source, None for a method that needs none.
 
-    `values` are those that the cells were made of, None for cells of another release. `choice` is the method's choice
-    where a comparison has needed it already.
+    `values` are those from which the cells were made, None for cells of another release. `choice` is the method's
+    choice if a comparison has made it.
     """
 
     bound: Bound
@@ -201,7 +203,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Explained:
-    """The reasons for the choice, None where the method cannot tell."""
+    """The reasons for the choice, None if the method states none."""
 
     chosen: Chosen
     explanation: Explanation | None
@@ -219,8 +221,8 @@ class Advised:
 class Compiled:
     """The SELECT of the release, or those of its tables.
 
-    Of a release that is one table or view, `readings` says how each column is read that the method recodes or adds, and
-    `rounds` are the levels of each round of a local recoding, with the rows that it published.
+    For a release that is one table or view, `readings` has the reading of each column that the method recodes or adds,
+    and `rounds` the levels of each round of a local recoding with its published rows.
     """
 
     chosen: Chosen
@@ -239,7 +241,7 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A table or view before it is published: `stands` is its full name, `name` the name that it will have."""
+    """A table or view before it is published: `stands` is its current full name, `name` its final one."""
 
     fragment: str | None
     name: QualifiedName
@@ -277,7 +279,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Remarked:
-    """Sentences about what the policy may have overlooked."""
+    """Sentences about possible oversights of the policy."""
 
     checked: Checked
     remarks: tuple[str, ...]
@@ -285,9 +287,9 @@ class Remarked:
 
 @dataclass(frozen=True)
 class Published:
-    """The release as the catalog has it.
+    """The release as recorded in the catalog.
 
-    `known` are the releases beside it, none where nobody reads them. `remarks` are those of the stage before and those
+    `known` are the other releases, empty if they are not needed. `remarks` are those of the stage before, and those
     about columns whose types differ from the replaced release.
     """
 
@@ -311,7 +313,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """The report of EXPLAIN: a plan, with sentences about what the policy may have overlooked."""
+    """The report of EXPLAIN: a plan, with sentences about possible oversights of the policy."""
 
     planned: Planned
     remarks: tuple[str, ...]

@@ -1,4 +1,6 @@
-"""EXPLAIN in brief: what becomes of each column, the rows left out, the error, what binds, and what would lose less."""
+"""EXPLAIN in brief: the treatment of each column, the rows left out, the error, the binding requirement, and
+alternatives.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 
-# Each in words that are true of one column and of several.
+# Words that fit one column and several.
 _READINGS = {
     Reading.EXACT: "unchanged",
     Reading.LABEL: "labels of its hierarchy",
@@ -52,7 +54,7 @@ Reasons = Mapping[str, Sequence[str]]
 
 
 def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): what is asked for, remarks, and last the five rows that a reader decides by.
+    """Yields rows of (stage, item, detail): the task, remarks, and last the five rows for a decision.
 
     The five are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order. A method
     without levels that has to meet several requirements does not know which of them binds, so it has no such row.
@@ -78,7 +80,7 @@ def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def _left_out(compiled: Compiled, reasons: Reasons) -> str:
-    """The number of rows, or of people, that the release leaves out, how many it may, and what these have in common."""
+    """Describes the rows, or people, that the release leaves out: their number, its limit, and their common values."""
     choice = compiled.choice
     numbers = [f"{choice.suppressed} of {choice.rows}"]
     for item, details in reasons.items():
@@ -89,14 +91,14 @@ def _left_out(compiled: Compiled, reasons: Reasons) -> str:
 
 
 def _error(compiled: Compiled, reasons: Reasons) -> str:
-    """The loss by its name, with what is known of its being the least."""
+    """Describes the loss by its name, and whether it is proven to be the least."""
     choice = compiled.choice
     name = choice.loss_name.replace("_", " ")
     return f"{name} {'; '.join(reasons.get(name, [loss_text(choice.loss)]))}"
 
 
 def _binding(compiled: Compiled, reasons: Reasons) -> str | None:
-    """The requirement that binds: of a method that compares no levels the only one, None where there are several."""
+    """Names the binding requirement; for a method without levels the only one, None if there are several."""
     if _BINDING in reasons:
         return "; ".join(reasons[_BINDING])
     requirements = [detail for _, item, detail in required(compiled.bound) if item == "requirement"]
@@ -104,7 +106,7 @@ def _binding(compiled: Compiled, reasons: Reasons) -> str | None:
 
 
 def _alternative(compiled: Compiled, advice: Sequence[str]) -> str:
-    """Options and methods that would lose less, or why none is named."""
+    """Describes options and methods that would lose less, or the reason why none is named."""
     if advice:
         return "; ".join(advice)
     if compiled.bound.comparison is not None:
@@ -114,7 +116,7 @@ def _alternative(compiled: Compiled, advice: Sequence[str]) -> str:
 
 
 def _columns(compiled: Compiled) -> str:
-    """Describes what becomes of each column of the source, columns with the same fate together."""
+    """Describes the treatment of each column of the source; columns with the same treatment share a phrase."""
     policy, column_places = compiled.bound.policy, places_of(compiled.query)
     published = published_columns(compiled, column_places)
     fates: dict[str, list[str]] = {}
@@ -136,7 +138,7 @@ def _columns(compiled: Compiled) -> str:
 
 
 def _fate(compiled: Compiled, attribute: BoundAttribute, column_place: Place | None) -> str:
-    """Describes what becomes of a published column, in a phrase."""
+    """Describes the treatment of a published column in a phrase."""
     query = compiled.query
     if attribute.attribute.pseudonym:
         return pseudonym_in_words(attribute.attribute.pseudonym).removeprefix("as ")
@@ -151,7 +153,7 @@ def _fate(compiled: Compiled, attribute: BoundAttribute, column_place: Place | N
 
 
 def _table(compiled: Compiled, query: TablesQuery, column_place: Place) -> str:
-    """The table that a column is published in, where the release has several."""
+    """Names the table of a column, if the release has several tables."""
     return (
         "" if query.is_one_table else f" in {fragment_name(compiled.bound.create.name, column_place.table.name).name}"
     )
@@ -168,7 +170,7 @@ def _in_words(reading: Reading, attribute: BoundAttribute, levels: Sequence[int]
 
 
 def _level(attribute: BoundAttribute, levels: Sequence[int]) -> str:
-    """The level of a column, with the part of its hierarchy's definition that makes the level."""
+    """Describes the level of a column, with the part of its hierarchy's definition that makes the level."""
     if set(levels) == {0}:
         return "unchanged"
     if set(levels) == {attribute.height}:

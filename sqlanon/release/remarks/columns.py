@@ -1,7 +1,8 @@
-"""Profiles the columns of a source that are no quasi-identifiers: how values repeat, and what they determine.
+"""Profiles the columns of a source that are not quasi-identifiers: the repetition of values, and the columns they
+determine.
 
-The values are compared by their hashes. A first query reads some of the rows and all columns; only of columns that are
-remarkable there a second reads all rows of some of their values, so that what it says of these values is exact.
+Values are compared by their hashes. A first query reads some of the rows and all columns. Columns that are notable
+there are read again with all rows of some of their values, so counts of these values are exact.
 """
 
 from __future__ import annotations
@@ -21,26 +22,25 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, filtered, if_, is_not_null, is_null, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 
-# When a column or a class is worth a remark, and how many rows are looked at for it.
+# The thresholds of remarks on columns and classes, and the number of rows read for them.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Thresholds of remarks. A remark that nobody needs teaches people to skip all of them, so each asks for a lot.
+    """Thresholds of remarks. Needless remarks teach people to skip all of them, so the thresholds are high.
 
-    Of a source, `sample_rows` rows are looked at first: reading those of at most `columns` columns takes milliseconds.
-    Only of a column that is remarkable there are the rows of some values looked at, about as many, and of larger
-    releases about as many rows by their classes.
+    Of a source, `sample_rows` rows of at most `columns` columns are read first, which takes milliseconds. Of a notable
+    column, about as many rows are read by values, and of larger releases about as many rows by classes.
 
-    A column tells most rows apart if a share of `alone` of the rows has a value of its own: half is "most". It repeats
-    if a value has `repeats` rows in the mean: a few duplicates in a register do not make it one of visits. It
-    determines a quasi-identifier if a share of `agreeing` of the values that repeat has one value of it, as births and
-    sexes have, but for slips of the pen, and if that had at most the probability `chance` were the two columns
-    independent. With 64 columns and 62 quasi-identifiers there are at most 3,968 such tests of a table: of 250 tables
-    of independent columns one has a remark. A quasi-identifier of which a share of more than `common` of these rows has
-    one value is nearly constant: what determines it tells little. A column of at least `values` values that repeat
-    which determines a share of `determined` of the others is a person's, rather than, say, a place's. Of a column with
-    at most `few` values all rows are read: of these there would be none among one value in many.
+    A column identifies most rows if a share of `alone` of the rows has a unique value. It repeats if a value has
+    `repeats` rows on average: a few duplicates in a register of people are not enough. It determines a quasi-identifier
+    if a share of `agreeing` of the repeated values has one value of it, as birth and sex do except for errors, and if
+    that had at most the probability `chance` for independent columns. With 64 columns and 62 quasi-identifiers there
+    are at most 3,968 such tests of a table: of 250 tables of independent columns about one has a remark. A
+    quasi-identifier of which one value has a share of more than `common` of these rows is nearly constant, so a column
+    that determines it says little. A column with at least `values` repeated values which determines a share of
+    `determined` of the quasi-identifiers belongs to a person rather than, say, to a place. Of a column with at most
+    `few` values all rows are read, because a sample of values could be empty.
     """
 
     sample_rows: int = 20_000
@@ -60,12 +60,12 @@ sizes = Adjustable(Sizes())
 
 @dataclass(frozen=True)
 class Profile:
-    """The repetition of a column's values, in rows in which it is not NULL; `role` is None where the policy has none.
+    """The repetition of a column's values, in rows in which it is not NULL; `role` is None if the policy has none.
 
-    There are `values` different ones in `rows` rows, of which `alone` rows have a value that no other row has, and
-    `repeating` values have several rows. `agreeing` has the quasi-identifiers that it determines: of how many of the
-    repeating values all rows have one value of it. One value in `one_in` was looked at. `table` names its table where
-    the policy has several, whose source has one row of each respondent.
+    There are `values` different values in `rows` rows; `alone` rows have a unique value, and `repeating` values have
+    several rows. `agreeing` maps the quasi-identifiers that the column determines to the number of repeated values
+    whose rows all have one value of it. One value in `one_in` was read. `table` names the column's table for a policy
+    with several, whose source has one row of each respondent.
     """
 
     column: str
@@ -80,7 +80,7 @@ class Profile:
 
     @property
     def is_unique(self) -> bool:
-        """Whether it tells most rows apart."""
+        """Whether most rows have a unique value."""
         return self.rows > 0 and self.alone >= sizes().alone * self.rows and self.values > 1
 
     @property
@@ -88,7 +88,7 @@ class Profile:
         return self.rows >= sizes().repeats * max(self.values, 1)
 
     def is_respondent(self, quasi_identifiers: int) -> bool:
-        """Whether it is like a number of a person: it repeats, and most of the quasi-identifiers are the same then."""
+        """Whether the column is like a number of a person: it repeats, and determines most of the quasi-identifiers."""
         if self.table is not None:
             return False
         is_number = self.is_repeated and self.repeating >= sizes().values
@@ -96,7 +96,7 @@ class Profile:
 
 
 def rows_of_nobody(engine: Engine, policy: BoundPolicy) -> int:
-    """The number of rows of the source whose ENTITY is NULL; 0 without an ENTITY."""
+    """Counts the rows of the source whose ENTITY is NULL; 0 without an ENTITY."""
     if policy.entity is None:
         return 0
     nobody = exp.select(f.count()).from_(relation(policy.relation), copy=False)
@@ -104,7 +104,7 @@ def rows_of_nobody(engine: Engine, policy: BoundPolicy) -> int:
 
 
 def profiles(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
-    """The columns of a source of this many rows, and of its related tables, that may be worth a remark."""
+    """Profiles the columns of a source of this many rows, and of its related tables, that may be worth a remark."""
     if not policy.related:
         return _of_table(engine, policy, rows)
     tables = [(policy, rows), *((policy.of_related(table), _rows(engine, table)) for table in policy.related)]
@@ -120,10 +120,10 @@ def _rows(engine: Engine, table: BoundRelatedTable) -> int:
 
 
 def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
-    """The columns of a source of this many rows that may be worth a remark, with the figures of their values.
+    """Profiles the columns of one table of this many rows that may be worth a remark.
 
-    None of a source that was pivoted: it has a row for each respondent, and its columns are items of one kind, as many
-    as that each of them cannot be compared with all others.
+    Returns an empty list for a pivoted source: it has a row for each respondent, and too many columns, items of one
+    kind, to compare each with all others.
     """
     if policy.long_table is not None:
         return []
@@ -144,13 +144,13 @@ def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
 
 
 def _read_again(engine: Engine, policy: BoundPolicy, noted: Sequence[Profile], one_in: int) -> list[Profile]:
-    """The figures of columns in all rows of one value in `one_in`."""
+    """Profiles columns over all rows of one value in `one_in`."""
     names = [(profile.column, profile.role) for profile in noted]
     return _profiled(engine, policy, names, one_in=one_in) if names else []
 
 
 def _candidates(policy: BoundPolicy) -> list[tuple[str, Role | None]]:
-    """The columns to look at: where the policy has an ENTITY, those alone that are published."""
+    """The columns to profile, with their roles: with an ENTITY only the published ones, otherwise hidden ones, too."""
     open_roles = (Role.SENSITIVE, Role.INSENSITIVE)
     published: list[tuple[str, Role | None]] = [(b.column, b.role) for b in policy.attributes if b.role in open_roles]
     if policy.entity is not None:
@@ -234,7 +234,9 @@ class _HashedRows:
         return [by_column[i] for i in range(columns)]
 
     def determined(self, counts: Sequence[_Counts]) -> dict[int, list[int]]:
-        """The quasi-identifiers that a column determines, by their indexes, and more often than chance explains."""
+        """The indexes of the quasi-identifiers that each column determines more often than chance explains, by
+        column.
+        """
         # Only where a column repeats and its values nearly always have one value, the rows are read for the chance.
         pairs = [
             (i, j)
@@ -254,7 +256,7 @@ class _HashedRows:
         return {i: sorted(indexes) for i, indexes in determined.items()}
 
     def _read(self, parts: Sequence[exp.Query], columns: Iterable[int]) -> Sequence[Sequence[Any]]:
-        """The rows of queries of the values of these columns."""
+        """Runs queries over the values of these columns; returns the rows of all."""
         query = union_all(list(parts))
         # All columns are read from the same rows; with one value in many each column has rows of its own.
         is_limited = self.query.args.get("limit") is not None
@@ -266,13 +268,13 @@ class _HashedRows:
 
 
 def log_chance(agreeing: int, repeating: int, rows: int, most: float, expected: float) -> float:
-    """The logarithm of an upper bound of a probability, where a column and a quasi-identifier are independent.
+    """The logarithm of an upper bound of a probability for a column and a quasi-identifier that are independent.
 
-    It is the probability that of at least `agreeing` of the column's `repeating` values, which have `rows` rows
-    together, all rows have one value of the quasi-identifier, whose most frequent value has a share of `most` of the
-    rows. So n rows have one value with a probability of the sum of p^n, which is at most most^(n - 1); `expected` is
-    the sum of these over the repeating values. Where all agree the bound is the product of these, else that of Chernoff
-    (A measure of asymptotic efficiency for tests of a hypothesis based on the sum of observations, 1952).
+    It is the probability that at least `agreeing` of the column's `repeating` values, which have `rows` rows together,
+    have one value of the quasi-identifier in all their rows; that quasi-identifier's most frequent value has a share of
+    `most`. So n rows have one value with probability sum of p^n, at most most^(n - 1); `expected` is the sum of these
+    bounds over the repeating values. If all values agree, the bound is their product, otherwise that of Chernoff (A
+    measure of asymptotic efficiency for tests of a hypothesis based on the sum of observations, 1952).
     """
     if not agreeing or most >= 1:
         return 0.0
@@ -288,7 +290,9 @@ def _values(index: int) -> str:
 
 
 def _values_of(index: int, width: int, one_in: int) -> exp.Select:
-    """The values of a column: n rows each, whether they have one value of each quasi-identifier, and one of these."""
+    """SELECT of a column's values: their rows n, whether these have one value of each quasi-identifier, and one such
+    value.
+    """
     value = column(f"value_{index}")
     ends = [(f.min(column(f"quasi_{j}")), f.max(column(f"quasi_{j}"))) for j in range(width)]
     values = exp.select(
@@ -303,7 +307,9 @@ def _values_of(index: int, width: int, one_in: int) -> exp.Select:
 
 
 def _of_column(index: int, width: int) -> exp.Select:
-    """A row of counts of one column: its values, and those that repeat and have one value of a quasi-identifier."""
+    """SELECT of a row of counts of one column: its values, and the repeated ones with one value of each
+    quasi-identifier.
+    """
     repeats = column("n") > 1
     return exp.select(
         alias(literal(index), "number"),
@@ -316,7 +322,7 @@ def _of_column(index: int, width: int) -> exp.Select:
 
 
 def _of_pair(index: int, quasi: int) -> exp.Select:
-    """A row of a column and a quasi-identifier: `most` and `expected` of `log_chance`."""
+    """SELECT of a row for a column and a quasi-identifier: `most` and `expected` of `log_chance`."""
     by_chance = f.sum(f.call("power", column("most"), column("n") - 1))
     query = exp.select(
         alias(literal(index), "number"), alias(literal(quasi), "quasi"), f.max(column("most")), by_chance
@@ -326,7 +332,7 @@ def _of_pair(index: int, quasi: int) -> exp.Select:
 
 
 def _most_frequent(index: int, quasi: int) -> exp.Select:
-    """Returns, of the rows whose values agree in a quasi-identifier, the share that has its most frequent value."""
+    """SELECT of the share of a quasi-identifier's most frequent value, among the rows of values that agree in it."""
     rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(_values(index)), copy=False)
     rows.where(column("n") > 1, column(f"same_{quasi}"), copy=False).group_by(column(f"first_{quasi}"), copy=False)
     share = cast(f.max(column("n")), "DOUBLE") / f.sum(column("n"))
@@ -337,15 +343,15 @@ def _hash(value: exp.Expr) -> exp.Expr:
     return f.call("hash", value)
 
 
-# What classes have in common that a requirement did not ask about: a respondent, or a sensitive value.
+# Common values of classes that no requirement is about: a respondent, or a sensitive value.
 
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """The classes of a release in numbers: of `classes`, `single` have one row; the others have several rows.
+    """Counts of a release's classes: of `classes` classes, `single` have one row and the others several.
 
-    `alike` says of a column how many of the others have one value of it, `known_alike` how many have one value and
-    NULL. One class in `one_in` was looked at.
+    `alike` maps a column to the number of these others with one value of it, `known_alike` to the number with one value
+    and NULL. One class in `one_in` was read.
     """
 
     classes: int
@@ -358,9 +364,9 @@ class ClassFigures:
 def class_figures(
     engine: Engine, rows: exp.Table | exp.Subquery, number: int, keys: Sequence[str], columns: Sequence[str]
 ) -> ClassFigures:
-    """The figures of a release that has this number of rows, whose classes are told apart by the values of `keys`."""
+    """The figures of a release with this number of rows, whose classes are determined by the columns `keys`."""
     one_in = -(-number // sizes().sample_rows) if number > sizes().sample_rows else 1
-    # What is the same in all rows of a class, NULL included, has one hash.
+    # A value that is the same in all rows of a class, NULL included, has one hash.
     ends = [(f.min(_hash_classes(column(name))), f.max(_hash_classes(column(name)))) for name in columns]
     same = [alias(low.eq(high), f"same_{index}") for index, (low, high) in enumerate(ends)]
     same += [alias(_known_alike(column(name)), f"known_{index}") for index, name in enumerate(columns)]
@@ -386,7 +392,7 @@ def class_figures(
 
 
 def _known_alike(value: exp.Expr) -> exp.Expr:
-    """Whether some rows of a class have no value, and the others one."""
+    """Whether some rows of a class have NULL, and all others one value."""
     known = if_(is_not_null(value.copy()), _hash_classes(value))
     return exp.and_(f.min(known).eq(f.max(known.copy())), f.count(value.copy()) < f.count())
 

@@ -1,4 +1,4 @@
-"""Remarks in words: what was seen, in counts and never in values, and what can be done about it."""
+"""Remarks in words: the observation in counts, never in values, and advice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIKE_A_PERSON = "repeats as the number of a person does"
 _COUNTED = "requirements count rows now, not respondents"
 
 
-# What keeps a class from having one sensitive value, and what helps where that is required already.
+# The models that keep a class from having one sensitive value, and the advice if they are already required.
 _AGAINST_ONE_VALUE = {"l_diversity": "a greater l", "t_closeness": "a smaller t"}
 
 
@@ -29,11 +29,11 @@ def of_columns(
     respondent: Profile | None,
     hidden: Callable[[Profile], Mapping[str, bool]],
 ) -> Iterator[str]:
-    """A sentence about each column that is worth one.
+    """Yields a sentence about each notable column.
 
-    `respondent` is the column that is most like a number of a person. Of the columns that the policy does not name, it
-    alone is worth a remark. `hidden` gives the quasi-identifiers that a column determines and which the release does
-    not show beside it, and whether it shows their values elsewhere.
+    `respondent` is the column most like a number of a person, the only notable one among columns that the policy does
+    not name. `hidden` returns the quasi-identifiers that a column determines and which the release does not show next
+    to it, each with whether it shows their values elsewhere.
     """
     for profile in profiles:
         is_asked = profile.role is not None or profile is respondent
@@ -65,8 +65,8 @@ def of_stars(
 ) -> str:
     """A sentence about columns that are `*` in all rows; `alternatives` are methods that may keep more of them.
 
-    `is_kept` says that the method is that of the replaced release, which no statement named. `less` is the method of
-    those compared that loses least, None where the release is by it.
+    `is_kept` is true if the method is that of the replaced release, which no statement named. `less` is the method with
+    the least loss of those compared, None if the release has it.
     """
     is_single = len(columns) == 1
     which = f"{' and '.join(columns)} {'is' if is_single else 'are'} * in all rows"
@@ -97,11 +97,10 @@ def of_classes(
     *,
     together: bool = False,
 ) -> Iterator[str]:
-    """A sentence about the classes of one row, of one respondent, and of one sensitive value, also beside NULL.
+    """Yields sentences about the classes of one row, of one respondent, and of one sensitive value, also with NULL.
 
-    There is none where no class is of the kind.
-    `sensitive` has the models that are required of each sensitive column by itself already. If `together`, what is
-    required is of some quasi-identifiers, and what is advised is of all of them.
+    A kind without classes has no sentence. `sensitive` has the models already required of each sensitive column by
+    itself. If `together`, requirements are on some quasi-identifiers, and the advice is about all of them.
     """
     of_all = " of all quasi-identifiers together" if together else ""
     if figures.single:
@@ -121,9 +120,9 @@ def of_classes(
 def of_known_values(
     figures: ClassFigures, sensitive: Iterable[str], noun: str, nouns: str | None = None, of_all: str = ""
 ) -> Iterator[str]:
-    """A sentence about the classes or buckets in which every sensitive value but NULL is the same, if there are any.
+    """Yields sentences about classes or buckets in which every sensitive value other than NULL is the same.
 
-    `of_all` follows what is advised.
+    `of_all` is appended to the advice.
     """
     for name in sensitive:
         if count := figures.known_alike.get(name):
@@ -135,7 +134,7 @@ def of_known_values(
 
 
 def of_nobody(entity: str, rows: int) -> Iterator[str]:
-    """A sentence about the rows whose ENTITY is NULL, if there are any."""
+    """Yields a sentence about the rows whose ENTITY is NULL, if there are any."""
     if rows:
         has, counts = ("has", "counts") if rows == 1 else ("have", "count")
         yield (
@@ -145,7 +144,7 @@ def of_nobody(entity: str, rows: int) -> Iterator[str]:
 
 
 def of_people(unconstrained: Sequence[str]) -> Iterator[str]:
-    """A sentence about the sensitive columns of several tables of which nothing is required, if there are any."""
+    """Yields a sentence about the sensitive columns of several tables without requirements, if there are any."""
     if unconstrained:
         yield (
             f"nothing is required of {', '.join(unconstrained)}: whether all people of a class have one value is not "
@@ -164,7 +163,7 @@ def _values(profile: Profile) -> str:
 
 
 def of_types(former: Mapping[tuple[str | None, str], str], now: Mapping[tuple[str | None, str], str]) -> Iterator[str]:
-    """Says which columns, by their tables, have another type than in the release that is replaced."""
+    """Yields a sentence about the columns, by their tables, whose types differ from the replaced release."""
     changed = [
         f"{name} is {kind} and was {former[table, name]}"
         for (table, name), kind in now.items()
@@ -191,7 +190,7 @@ def _rows(profile: Profile) -> str:
 
 
 def _alone(profile: Profile) -> str:
-    """Counts the rows that have a value of their own."""
+    """Counts the rows with a unique value, in words."""
     if profile.one_in == 1:
         return count_of(profile.alone, profile.rows, "row")
     return f"about {per_cent(profile.alone / profile.rows)} of the rows"
@@ -206,7 +205,7 @@ def _determined(profile: Profile, quasi_identifiers: Sequence[str]) -> str:
 
 
 def _agreeing(profile: Profile, agreeing: int) -> str:
-    """Counts the repeated values that are the same in a quasi-identifier, "each" only where all were counted."""
+    """Counts the repeated values that agree in a quasi-identifier, in words; "each" only if all values were read."""
     if agreeing < profile.repeating:
         about = "" if profile.one_in == 1 else "about "
         return f"{about}{per_cent(agreeing / profile.repeating)} of those that repeat have"
@@ -220,7 +219,7 @@ def _share(number: int, figures: ClassFigures, noun: str = "class", nouns: str |
 
 
 def _about(number: int, profile: Profile, noun: str) -> str:
-    """A number of things, of which one in some was counted."""
+    """Formats a number of things, extrapolated if only a part was read."""
     if profile.one_in == 1:
         return counted(number, noun)
     number *= profile.one_in
