@@ -1,7 +1,8 @@
 """Attacks of the literature on a release: the knowledge that an adversary gains.
 
-An attack publishes nothing. Its answer is the owner's: for each sensitive attribute how many targets were tried and how
-many succeeded, how sure the adversary is, what a satisfied requirement promises, and in which classes it is worst.
+An attack publishes nothing; only the owner sees its answer. For each sensitive attribute it has the numbers of targets
+tried and of successes, the adversary's confidence, the bound that a satisfied requirement promises, and the worst
+classes.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement
 from sqlanon.sql.questions.statistics import BoundStatistic, attack_parts, bind_attack
 
-# Makes a table that an attack reads of a release.
+# A function that makes a table which an attack reads, for a release.
 Ranking = Callable[[Engine, Release, BoundStatistic, Scratch], str]
 
 
 def attack_release(
     engine: Engine, release: Release, request: AttackRequest, ranking: Ranking | None = None
 ) -> list[AttackAnswer]:
-    """The answers of an attack for a release as it is now. Raises as `attacked` and `classes_of` do.
+    """The answers of an attack on the current release. Raises as `attacked` and `classes_of` do.
 
-    `ranking` makes the ranked_candidate of the attack by membership.
+    `ranking` makes the table ranked_candidate for the attack by membership.
     """
     require_own_columns(engine, release)
     try:
@@ -66,15 +67,15 @@ def attack_release(
         raise unreadable(engine, release, error) from None
 
 
-# A guess that is surer is that of a single value of its class.
+# A guess with a higher confidence is the only such value of its class.
 _ONE_OF_TWO = 0.5
 
 
 def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
-    """The share of NULL among the surest guesses of a secret that stands beside the labels of its class, by rows.
+    """The share of NULL among the surest guesses of a secret published with its class's labels, weighted by rows.
 
-    It is 0 where it is not counted: in a release of several tables, of people with several rows, or where half of the
-    rows of the surest class may have another value.
+    It is 0 if it is not counted: for a release of several tables, for people with several rows, or if half of the rows
+    of the surest class may have another value.
     """
     secret = {fold(a.source or a.name): a.name for a in release.attributes if a.reading is Reading.EXACT}.get(
         fold(answer.attribute or "")
@@ -105,7 +106,7 @@ def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
 
 
 def _ranked(engine: Engine, release: Release, ranking: Ranking) -> Target:
-    """A release of whichever tables, whose rows are estimated: they need not be in classes."""
+    """The target of the attack by membership: a release of any tables, whose rows need not be in classes."""
 
     def rows(statistics: Sequence[SqlRequirement]) -> list[RowsOfRequirements]:
         nothing = exp.select(alias(literal(0), "nothing")).subquery("nothing")
@@ -151,14 +152,14 @@ def _released(engine: Engine, release: Release) -> Target:
 
 
 def _one_table(release: Release, sources: Mapping[str | None, exp.Table]) -> exp.Table:
-    """The table of a release that has all of its columns."""
+    """The table of a release that has all of its columns. Raises PolicyError if there is none."""
     if None not in sources:
         raise PolicyError(f"{release.name} shows its lists apart from the secret items", part=("attack", "rules"))
     return sources[None]
 
 
 def _composed(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
-    """The table of the respondents of a release and of the one that the attack names, as each other's later."""
+    """Makes the table composed_respondent from a release and the earlier release that the attack names."""
     name = dict(statistic.arguments)["with"]
     assert isinstance(name, QualifiedName)
     with about("attack", "composition", "with"):

@@ -1,4 +1,4 @@
-"""A release against the requirements that it was made for."""
+"""Checks a release against the requirements for which it was made."""
 
 from __future__ import annotations
 
@@ -36,13 +36,12 @@ from sqlanon.syntax.texts import typed_qualified
 
 
 def check_release(engine: Engine, release: Release) -> PrivacyReport:
-    """Recomputes every requirement from the release as it is now.
+    """Measures every requirement on the current release.
 
-    Some are about what no released row shows: the respondents, guarding nodes, the public
-    table. A snapshot must then have the rows that were checked when it was made, and that
-    check's result stands; a live view must show the rows that its own query gives, and
-    that query's report counts. Raises PrivacyViolation if they have others, or if the
-    object is another than the one that was released; UserError if it is gone.
+    Some requirements are about data that no released row shows: respondents, guarding nodes, a public table. For these
+    a snapshot must have the rows that were checked when it was made, and the recorded result is returned; a live view
+    must show the rows of its own query, and that query's report is returned. Raises PrivacyViolation for other rows or
+    another object than was released; UserError if the object is gone.
     """
     require_own_columns(engine, release)
     if release.kind == "view":
@@ -74,7 +73,7 @@ def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Meas
 
 
 def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHECK") -> None:
-    """Raises UserError for a table or view that is no release, and says how the statement is asked of it."""
+    """Raises UserError for a table or view that is no release, with the statement for a table."""
     table = find_relation(engine, name)
     if table is None:
         return
@@ -88,7 +87,7 @@ def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHEC
 
 
 def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -> Release:
-    """The release of this name; of a table that is no release the error says how the statement is asked of it."""
+    """The release of this name. For a table that is no release, raises UserError with the statement for a table."""
     try:
         return load_release(engine, name)
     except CatalogError:
@@ -104,7 +103,7 @@ def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -
 def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequirements) -> tuple[Measurement, ...]:
     """Measures the structure that the method promises, besides the requirements of classes.
 
-    The tables of a release of several have to fit together, and to be those that were released.
+    The tables of a release of several must fit together, and be the released ones.
     """
     several = any(made.fragment is not None for made in release.published)
     published = PublishedTables(
@@ -127,7 +126,7 @@ def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequir
 
 
 def _answered(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
-    """Measures the requirements that the released rows can answer, by their index."""
+    """Measures the requirements that the released rows can answer, by index."""
     sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
     measurements: dict[int, Measurement] = {}
     for part in answerable.rows_of_requirements(sources):
@@ -146,7 +145,7 @@ def _require_released(engine: Engine, release: Release) -> None:
 
 
 def _of_snapshot(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
-    """Returns the measurements made with the snapshot, of the requirements that its rows alone cannot answer."""
+    """Returns the recorded measurements of the requirements that the snapshot's rows alone cannot answer, by index."""
     if not answerable.hidden:
         return {}
     if not has_checked_rows(engine, release):
@@ -176,7 +175,7 @@ def _seen(answerable: AnswerableRequirements) -> str:
 
 
 def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
-    """Returns what the live view's own query reports for the requirements that its rows alone cannot answer."""
+    """Returns the live view's own report on the requirements that its rows alone cannot answer, by index."""
     if not answerable.hidden:
         return {}
     report, content = (own_object(engine, view(release.release_id)) for view in (report_view, content_view))

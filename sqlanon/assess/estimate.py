@@ -1,4 +1,4 @@
-"""ESTIMATE: what a query on the source comes to, from the release alone."""
+"""ESTIMATE: the answer of a query on the source, from the release alone."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 
 
 def estimate_release(engine: Engine, release: Release, text: str, marginals: Marginals = ()) -> Answered:
-    """Estimates a query from a release in this database: its rows, and what the catalog records of it.
+    """Estimates a query from a release in this database: from its rows, and its record in the catalog.
 
-    `marginals` are tables of how frequent the values of generalized columns are.
-
-    Raises PolicyError for whatever of the query the release cannot answer, and where a
-    hierarchy is not any more the one that the release was made with.
+    `marginals` are tables of the frequencies of generalized columns' values. Returns the columns and the rows. Raises
+    PolicyError for parts of the query that the release cannot answer, and if a hierarchy has changed since the release
+    was made.
     """
     query = parsed(text)
     require_parsed(engine, text)
@@ -49,7 +48,7 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
 
 
 def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> ReleaseModel:
-    """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
+    """The model of a release in this database for these queries; raises PolicyError as `estimate_release` does."""
     require_own_columns(engine, release)
     known = recorded(engine, release, source_columns(queries))
     return published(known, [*source_names(known.policy), release.name.name])
@@ -63,7 +62,7 @@ def estimate(
     policy: Policy,
     marginals: Marginals = (),
 ) -> Answered:
-    """Estimates a query from a release, wherever its rows are."""
+    """Estimates a query from a release, wherever its rows are; returns the columns and the rows."""
     require_same_source(query, release.name, release.names)
     require_binary_text(engine, query.source, (), called=release.name)
     try:
@@ -76,9 +75,9 @@ def estimate(
 def answer_alone(
     engine: Engine, release: Release, query: AggregateQuery, counted: CountedRelease, scratch: Scratch
 ) -> Rows:
-    """Answers one query of a workload as a table of this connection, in a transaction that is open already.
+    """Answers one query of a workload as a table of this connection, in an open transaction.
 
-    Raises PolicyError for what the release cannot answer.
+    Raises PolicyError for parts that the release cannot answer.
     """
     try:
         model = counted.of(readable(engine, release, [query]))
@@ -88,14 +87,14 @@ def answer_alone(
 
 
 def require_parsed(engine: Engine, text: str) -> None:
-    """Raises StatementError for a query that DuckDB would not read: nobody could ask it of the source."""
+    """Raises StatementError for a query that DuckDB cannot parse."""
     ((message,),) = engine.rows(read("sql", "estimates", "parse.sql"), [text])
     if message is not None:
         raise StatementError(f"the query cannot be read: {str(message).splitlines()[0]}", hint="write one SELECT")
 
 
 def require_same_source(query: AggregateQuery, release: str, names: Sequence[str]) -> None:
-    """Raises PolicyError if the query reads another table than what the release was made of."""
+    """Raises PolicyError if the query reads another table than the release's source."""
     if fold(query.source.name) not in map(fold, names):
         raise PolicyError(
             f"the query reads {query.source}, and the release {release} was made of {names[0]}",
@@ -110,14 +109,16 @@ def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratc
 
 
 def source_names(policy: Policy) -> list[str]:
-    """The names by which a query may call a policy's source: a query has that of the policy, a data frame its own."""
+    """The names by which a query may call a policy's source: a table's own name or a variable's, and the policy's
+    name.
+    """
     table = [policy.source.name.name] if policy.source.name else []
     variables = filter(None, map(variable_of, table))
     return [*variables, *table, policy.name]
 
 
 def source_columns(queries: Sequence[AggregateQuery]) -> set[str]:
-    """The columns that queries name, by their folded names: those of the source, and of tables that they join."""
+    """The folded names of the columns in queries: those of the source, and of tables that they join."""
     # Queries of a workload that differ in constants alone are one object.
     different = {id(query): query for query in queries}.values()
     return {name for query in different for name in _columns_of(query)}
@@ -130,7 +131,7 @@ def _columns_of(query: AggregateQuery) -> set[str]:
 
 
 def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
-    """A joined table with its columns. Raises PolicyError if it does not have the key, or is the source itself."""
+    """A joined table with its columns. Raises PolicyError if it lacks the key, or is the source itself."""
     joined_object = find_relation(engine, lookup.table)
     if joined_object is None:
         raise PolicyError(f"there is no table or view {lookup.table} to join")

@@ -1,7 +1,7 @@
-"""Attacks under `sql/attacks/` on rows that fall into classes: the knowledge that an adversary gains.
+"""Runs the attacks under `sql/attacks/` on rows in classes: the knowledge that an adversary gains.
 
-For each sensitive attribute: how many targets were tried and how many succeeded, how sure the adversary is, what a
-satisfied requirement promises, and in which classes it is worst.
+For each sensitive attribute: the numbers of targets tried and of successes, the adversary's confidence, the bound that
+a satisfied requirement promises, and the worst classes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from sqlanon.sql.questions.statistics import (
     shapes,
 )
 
-# What attacks read beside the normal relations, made from the source.
+# The relations made from the source that attacks read besides the normal relations.
 _OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "item_rule", "ordered_class", "ranked_candidate")
 
 # A guess that is right more often than not.
@@ -52,7 +52,7 @@ _LIKELY = 0.5
 
 @dataclass(frozen=True)
 class AttackedClass:
-    """A class by what the release shows of it, how many targets it has, and how sure the adversary is of them."""
+    """A class by its published labels, its number of targets, and the adversary's confidence about them."""
 
     name: str
     targets: int
@@ -61,11 +61,11 @@ class AttackedClass:
 
 @dataclass(frozen=True)
 class AttackAnswer:
-    """The answer of an attack for one sensitive attribute; `worst` are the classes in which it is surest.
+    """The answer of an attack for one sensitive attribute; `worst` are the classes with the highest confidence.
 
-    `undefined` is why it has targets and no number of those that succeeded, or no confidence. `threshold` is the
-    confidence from which on it counts as a success, None for an attack without one. `missing` is the share of NULL
-    among the surest guesses, by rows, where it was counted.
+    `undefined` is the reason why there are targets but no number of successes, or no confidence. `threshold` is the
+    confidence that counts as a success, None for an attack without one. `missing` is the share of NULL among the surest
+    guesses, weighted by rows, if it was counted.
     """
 
     attack: str
@@ -82,7 +82,7 @@ class AttackAnswer:
 
     @property
     def guessed(self) -> str:
-        """The attribute as the object of "guesses", with a word about NULL where that is the surest guess."""
+        """The attribute as the object of "guesses", with a word about NULL if that is the surest guess."""
         return guessed_value(str(self.attribute), self.missing)
 
     @property
@@ -93,7 +93,9 @@ class AttackAnswer:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The figures that are not defined, and the reason; and that no success is no sign of safety."""
+        """The remarks on undefined figures with their reason, and on an attack without success but with a high
+        confidence.
+        """
         named = f"{self.attack} of {self.attribute}"
         if self.undefined:
             what = "its confidence is" if self.highest is None else "how often it succeeds is"
@@ -105,18 +107,19 @@ class AttackAnswer:
 
     @property
     def figures(self) -> tuple[Any, ...]:
-        """All of them but the last one."""
+        """The columns of `row` except the last one."""
         return self.attack, self.attribute, self.targets, self.succeeded, self.highest, self.mean, self.bound
 
 
 @dataclass(frozen=True)
 class Target:
-    """The target of an attack: rows that fall into classes.
+    """The target of an attack: rows in classes.
 
-    `columns` are those that it shows, and `sensitive` the sensitive ones among them, each with the hierarchy that its
-    policy names. `rows` gives the rows that answer statistics, `known` what they show of the columns by which people
-    are known. `requirements` are those that it satisfies, `against` is the public table that these may speak of.
-    `made` says how tables are made that attacks read beside the normal relations, of a release whose source is at hand.
+    `columns` are the target's columns, and `sensitive` the sensitive ones, each with the hierarchy that its policy
+    names. `rows` returns the rows that answer statistics, `known` the published columns by which people are known.
+    `requirements` are the satisfied ones, and `against` is the public table that they may refer to. `made` has
+    functions that make the tables which attacks read besides the normal relations, for a release whose source is
+    available.
     """
 
     called: str
@@ -130,10 +133,10 @@ class Target:
 
 
 def attacked(engine: Engine, target: Target, request: AttackRequest, scratch: Scratch) -> list[AttackAnswer]:
-    """An answer for each sensitive attribute and part of the attack.
+    """Runs an attack; returns an answer for each sensitive attribute and part of the attack.
 
-    Raises UserError for an unknown attack; PolicyError for arguments that it does not take, an attribute that is not
-    sensitive, and where it needs values or a hierarchy that the target does not have.
+    Raises UserError for an unknown attack; PolicyError for an invalid argument, for an attribute that is not sensitive,
+    and if the attack needs values or a hierarchy that the target lacks.
     """
     files, values = attack_parts(request.attack, request.arguments)
     attributes = _attributes(target, request)
@@ -162,7 +165,9 @@ def attacked(engine: Engine, target: Target, request: AttackRequest, scratch: Sc
 
 
 def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch) -> list[dict[str, str]]:
-    """Makes, for each statistic, the tables that it reads beside the normal relations; an attack's parts share them."""
+    """Makes, for each statistic, the tables that it reads besides the normal relations; an attack's parts share
+    them.
+    """
     made: list[dict[str, str]] = []
     known: dict[tuple[Any, ...], str] = {}
     for statistic in statistics:
@@ -184,14 +189,14 @@ def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch
 def _public_class(
     engine: Engine, target: Target, rows: Rows, statistics: Sequence[BoundStatistic], scratch: Scratch
 ) -> exp.Query:
-    """The people of the table that the attack names, by class."""
+    """The number of people of the table that the attack names, by class."""
     against = dict(statistics[0].arguments)["against"]
     assert isinstance(against, QualifiedName)
     return public_class_of(engine, target.called, rows, target.known(), against, scratch)
 
 
 def _attributes(target: Target, request: AttackRequest) -> dict[str, str | None]:
-    """The sensitive attributes that are attacked, each with the hierarchy that the statement names for it."""
+    """The sensitive attributes that are attacked, each with the hierarchy that the statement names for it, or None."""
     using = {fold(name): hierarchy for name, hierarchy in request.hierarchies}
     known = {fold(name): name for name in target.sensitive}
     for name in request.sensitive:
@@ -208,7 +213,7 @@ def _attributes(target: Target, request: AttackRequest) -> dict[str, str | None]
 def _answered(
     engine: Engine, target: Target, statistic: BoundStatistic, query: exp.Select, scratch: Scratch
 ) -> AttackAnswer:
-    """The answer from a query with a row for each class."""
+    """Makes the answer from a query with a row for each class."""
     tables = {"attacked_class": scratch.table("attacked_class", query)}
     ((targets, succeeded, highest, mean),) = engine.rows(reading(query_file("statements", "attack_summary"), tables))
     worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
@@ -233,11 +238,11 @@ def _answered(
 
 
 def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:
-    """The least that satisfied requirements promise of the highest confidence; None where they promise nothing."""
+    """The least bound on the highest confidence that satisfied requirements promise; None without a promise."""
     named = [value for value in dict(statistic.arguments).values() if isinstance(value, QualifiedName)]
     promises: list[exp.Expr] = []
     for requirement in target.requirements:
-        # What is promised of one public table says nothing of another.
+        # A promise about one public table says nothing about another.
         if "public_class" not in requirement.reads or (target.against and [target.against.name] == named):
             promises += statistic.bounds_by(requirement)
     if not promises:
@@ -246,7 +251,7 @@ def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float |
 
 
 def class_text(class_id: object) -> str:
-    """The name of a class in a release: its labels, each behind its column, or the number of a bucket."""
+    """The name of a class in a release: its columns with their labels, or the number of a bucket."""
     if isinstance(class_id, str):
         return class_id
     if isinstance(class_id, dict):
@@ -266,9 +271,9 @@ def background_of(
 ) -> Background:
     """The relations that statistics of sensitive attributes read besides the rows of a table with these columns.
 
-    `using` has the hierarchy that is named for each attribute, as it is in the catalog now: an adversary knows what
-    values are alike, whoever published. Raises PolicyError for an attribute without a hierarchy where one is needed,
-    for a level that it does not have, and for values that are no numbers where a range of numbers is sought.
+    `using` has the hierarchy named for each attribute, as it is in the catalog now: any adversary knows which values
+    are similar. Raises PolicyError for an attribute without a needed hierarchy, for a level that it lacks, and for
+    values that are not numbers if a range of numbers is needed.
     """
     taxonomies: dict[str, Taxonomy] = {}
     for statistic in statistics:
@@ -308,7 +313,7 @@ def _require_level(statistic: BoundStatistic, bound: BoundAttribute) -> None:
 
 
 def _numeric_type(called: str, statistic: BoundStatistic, columns: Sequence[Column], name: str) -> str:
-    """The type of a column. Raises PolicyError where its values are no numbers."""
+    """The type of a column. Raises PolicyError if its values are not numbers."""
     kind = next(kind for column, kind in columns if fold(column) == fold(name))
     if not kind.removeprefix("U").startswith(_NUMBERS) or kind.endswith("]"):
         raise PolicyError(
@@ -319,7 +324,7 @@ def _numeric_type(called: str, statistic: BoundStatistic, columns: Sequence[Colu
     return kind
 
 
-# Whether the source of a release still has the rows that the release shows, where an attack counts its hits on it.
+# Checks that the source of a release still has the released rows, for an attack that counts its hits there.
 
 
 def require_same_rows(
@@ -331,7 +336,7 @@ def require_same_rows(
     *,
     left_out: bool = False,
 ) -> None:
-    """Raises PolicyError unless the source has the rows that are shown, and no others where none are `left_out`."""
+    """Raises PolicyError unless the source has the released rows, and no other rows if none are `left_out`."""
     if not has_rows_of(engine, shown_rows, source) or not (left_out or has_rows_of(engine, source, shown_rows)):
         raise PolicyError(
             f"{called} cannot be attacked by {part[-1]}: its source has changed",
@@ -340,9 +345,9 @@ def require_same_rows(
         )
 
 
-# What CHECK says of attacks that the requirements do not bound, however well they are met.
+# CHECK's remark on attacks that the satisfied requirements do not bound.
 
-# The attack that a remark names to be typed, where it is among those that are not bounded: it needs no argument.
+# The attack that a remark suggests to type if it is unbounded, because it needs no argument.
 _EXAMPLE = "homogeneity"
 
 
@@ -353,10 +358,11 @@ def unbounded(
     sensitive: Sequence[str],
     target: str,
 ) -> tuple[str, ...]:
-    """A sentence about the attacks that are not bounded, as `ATTACK` tries them by default; none if all are.
+    """A sentence about the attacks that no satisfied requirement bounds, with their default arguments; empty if all are
+    bounded.
 
-    A requirement counts if it is met, is about no attribute or about this one alone, and promises less than certainty.
-    Attributes about which the same attacks are not bounded stand together. `target` is what stands behind ATTACK.
+    A requirement counts if it is satisfied, is about no attribute or only this one, and promises less than certainty.
+    Attributes with the same unbounded attacks are grouped. `target` is the text after ATTACK.
     """
     attributes: dict[str, list[str]] = {}
     met = {(m.question, fold(m.attribute or ""), m.required) for m in measurements if m.satisfied}
@@ -389,7 +395,9 @@ def _is_about(requirement: BoundRequirement, attribute: str) -> bool:
 def _bounded(
     engine: Engine, files: Sequence[Statistic], requirements: Sequence[BoundRequirement], attribute: str
 ) -> tuple[set[Statistic], set[Statistic]]:
-    """The files of attacks whose highest confidence a requirement bounds, and those where one rules certainty out."""
+    """The files of attacks whose highest confidence a requirement bounds, and those for which one only rules out
+    certainty.
+    """
     promises: list[tuple[Statistic, exp.Expr]] = []
     conditions: list[tuple[Statistic, exp.Expr]] = []
     for file in files:
@@ -413,7 +421,9 @@ def _values(engine: Engine, expressions: Sequence[tuple[Statistic, exp.Expr]]) -
 def _called(
     files: Sequence[Statistic], bounded: Collection[Statistic], prevented: Collection[Statistic]
 ) -> Iterator[str]:
-    """The attacks that are not bounded, by the names that users type; with arguments where other ones are bounded."""
+    """Yields the unbounded attacks by the names that users type; with arguments if some parts of the attack are
+    bounded.
+    """
     for model in dict.fromkeys(file.model for file in files):
         parts = [file for file in files if file.model == model]
         rest = [file for file in parts if file not in bounded]

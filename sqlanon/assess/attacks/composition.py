@@ -1,4 +1,4 @@
-"""Attacks by what is known of people besides a release: by a second release, and by the order of rows."""
+"""Attacks with knowledge besides a release: of a second release, and of the order of rows."""
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.statistics import BoundStatistic
 
-# The attack by two releases about the same respondents: which value both of a respondent's classes have.
+# The attack by two releases about the same respondents: the value that both of a respondent's classes have.
 #
-# Who was in which class is read off the source of each release, by the labels that it shows. A source that has changed
+# The classes of respondents are found in the source of each release, by its labels. A source that has changed
 # since does not have as many people in each class as the release has rows, and is refused.
 
 
 @dataclass(frozen=True)
 class ComposedRelease:
-    """A release with its policy, the rows by which an attribute is classed, and what they show of people."""
+    """A release with its policy, a function for the rows in classes with an attribute, and the columns that identify
+    people.
+    """
 
     called: str
     policy: Policy
     rows: Callable[[str], Rows]
     known: Callable[[], KnownColumns]
-    # The columns beside the quasi-identifiers, and tokens under a key; each with its type.
+    # The columns other than quasi-identifiers, and tokens under a key; each with its type.
     beside: tuple[tuple[str, str], ...] = ()
     tokens: tuple[tuple[str, str], ...] = ()
 
@@ -48,11 +50,11 @@ class ComposedRelease:
 def composed_respondent(
     engine: Engine, releases: Sequence[ComposedRelease], statistic: BoundStatistic, scratch: Scratch
 ) -> str:
-    """A table of composed_respondent(label, people, confidence, certain): respondents in the same classes.
+    """Makes the table composed_respondent(label, people, confidence, certain): respondents in the same classes.
 
-    By intersection only those who are in all of them. Where the releases have several columns beside the
+    For the variant 'intersection', only respondents in all releases. If the releases have several columns other than
     quasi-identifiers in common, whole rows are compared as well as values. Raises PolicyError for a release without
-    respondents, one whose rows cannot be told from its labels, and one whose source has changed since.
+    respondents, or whose rows its labels do not identify, and for a source that has changed.
     """
     (attribute,) = statistic.attributes
     variant = str(dict(statistic.arguments)["variant"])
@@ -80,10 +82,10 @@ def composed_respondent(
 
 
 def _compared(releases: Sequence[ComposedRelease], attribute: str) -> list[list[str]]:
-    """The folded names of columns by which rows are compared, in turn: the attribute, what rows show, and tokens.
+    """The lists of folded column names by which rows are compared: the attribute, all common columns, and tokens, too.
 
-    The releases have these columns in common, of the same types. Whoever compares them all may find no row that has
-    stayed the same, because one column has not.
+    The releases have these columns in common, with the same types. With all columns compared, a change in one of them
+    can leave no unchanged row, so shorter lists are tried, too.
     """
     compared = [[fold(attribute)]]
     for columns in (lambda release: release.beside, lambda release: (*release.beside, *release.tokens)):
@@ -102,9 +104,10 @@ def _parts(
     compared: Sequence[Sequence[str]],
     scratch: Scratch,
 ) -> tuple[exp.Select, exp.Select]:
-    """The members of a release, (release, class, label, respondent), and its rows, (release, class, value, n) and more.
+    """SELECTs of a release's members (release, class, label, respondent), and of its rows (release, class, value, n,
+    ...).
 
-    `value` is that of the attribute, and whole_0, whole_1 ... what a row shows of the columns that are `compared`.
+    `value` is that of the attribute, and whole_0, whole_1 ... are the row's texts of the columns in `compared`.
     """
     entity = release.policy.entity
     if entity is None:
@@ -151,7 +154,9 @@ def _parts(
 
 
 def _require_same(engine: Engine, release: ComposedRelease, classes: str, person: str) -> None:
-    """Raises PolicyError unless each class has as many respondents, one row each, as the release has rows."""
+    """Raises PolicyError unless each class has as many respondents in the source, one row each, as the release has
+    rows.
+    """
     distinct = f.count_distinct(column("respondent"))
     people = exp.select(column("class_id"), alias(f.count(), "people"), alias(distinct, "respondents"))
     counted = people.from_(relation(person)).group_by(column("class_id")).subquery("person")
@@ -175,18 +180,19 @@ def _number(engine: Engine, table: str) -> int:
     return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
 
 
-# The attack by the order of rows: the r-th row of a class is taken for the r-th person of the source who is in it.
+# The attack by the order of rows: the r-th row of a class is assumed to be that of its r-th person in the source.
 
 
-# No column of the user's is called so.
+# A name that no column of the user has.
 _POSITION = "__sqlanon_position"
 
 
 def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStatistic, scratch: Scratch) -> str:
-    """A table of ordered_class(class_id, size, hits): the rows of each class, and how many values the order names.
+    """Makes the table ordered_class(class_id, size, hits): the rows of each class, and the values that the order
+    guesses correctly.
 
-    Raises PolicyError for a release whose rows are in no classes, or of a source with several rows to a position, and
-    where the source does not have the values any more that the classes show.
+    Raises PolicyError for a release whose rows are in no classes or whose people are in several, and if the source no
+    longer has the values of the classes.
     """
     (attribute,) = statistic.attributes
     rows = release.rows(attribute)
@@ -240,7 +246,7 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
 
 
 def _numbered(rows: exp.Table | exp.Subquery, scratch: Scratch) -> str:
-    """The rows with their position, in the order in which they are read."""
+    """Makes a table of the rows with their position, in the order in which they are read."""
     position = alias(window(f.row_number()), _POSITION)
     return scratch.table("numbered", exp.select(exp.Star(), position).from_(rows))
 

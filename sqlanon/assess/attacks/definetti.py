@@ -1,8 +1,8 @@
 """The attack by all buckets together (Kifer 2009): naive Bayes that is learned from a release alone, in rounds.
 
-Two rows and their values tell nothing of each other in one bucket; many buckets tell how quasi-identifiers go with
-values. A round counts how often they go together, as is believed so far, and believes of each row what these counts and
-the values of its bucket come to. The source serves to count the hits.
+In one bucket, rows and values are not linked; many buckets show how quasi-identifiers and values occur together. A
+round counts these pairs by the current beliefs, and updates the belief about each row from the counts and the values of
+its bucket. The source is used to count the hits.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from sqlanon.sql.classes.buckets import BucketValues, values_of_table
 from sqlanon.sql.questions.ask import literals_of
 from sqlanon.sql.questions.statistics import BoundStatistic
 
-# The most rescalings of a round, and from which change on one more would change nothing that is told.
+# The maximum number of rescalings of a round, and the change below which no further rescaling is needed.
 _RESCALINGS, _SETTLED = 50, 1e-7
 _LEARNED = 1e-9
 _ROW_VALUE = (Reading.EXACT, Reading.BUCKET_VALUE)
@@ -52,11 +52,12 @@ _ROW_VALUE = (Reading.EXACT, Reading.BUCKET_VALUE)
 def believed_row(
     engine: Engine, release: Release, classes: ReleaseClasses, statistic: BoundStatistic, scratch: Scratch
 ) -> str:
-    """A table of believed_row(bucket, confidence, hit): each row, how sure the adversary is, and whether rightly.
+    """Makes the table believed_row(bucket, confidence, hit): for each row the confidence of the guess, and whether it
+    is right.
 
-    `hit` is the share of the source's rows that agree with the row in all that is shown beside the bucket, and have the
-    value that is named. Raises PolicyError for a release without buckets, or with nothing beside them to learn from,
-    and where the source does not have its rows any more.
+    `hit` is the share of the source's rows with the guessed value, among those equal to the row in all columns besides
+    the bucket. Raises PolicyError for a release without buckets, or without other columns to learn from, and if the
+    source no longer has its rows.
     """
     (attribute,) = statistic.attributes
     if classes.bucket_rows is not None:
@@ -77,8 +78,8 @@ def believed_row(
 
 
 def _values(release: Release, sensitive: Sequence[str]) -> dict[str, BucketValues]:
-    """Finds the values of each sensitive attribute that are published by bucket; a release of one table may have them
-    so, too.
+    """Finds the table and columns of each sensitive attribute that is published by bucket, also in a release of one
+    table.
     """
     values: dict[str, BucketValues] = {}
     for made in release.published:
@@ -90,7 +91,7 @@ def _values(release: Release, sensitive: Sequence[str]) -> dict[str, BucketValue
 def _table_of_rows(
     release: Release, values: Mapping[str, BucketValues], attribute: str
 ) -> tuple[ReleaseAttribute, ...]:
-    """The columns that are learned from: of the table with buckets that shows most of a row, but no sensitive value."""
+    """The columns to learn from: those of the table with buckets that has most columns, without sensitive values."""
     sensitive = set(map(fold, values))
     candidates: list[tuple[ReleaseAttribute, ...]] = []
     for made in release.published:
@@ -116,7 +117,9 @@ def _tables(
     rows: Sequence[ReleaseAttribute],
     scratch: Scratch,
 ) -> dict[str, str]:
-    """The tables that the steps read: learned_row, row_part, bucket_value, value_code and pair."""
+    """Makes the tables that the steps read: learned_row, row_part, bucket_value, value_code and pair; returns them by
+    name.
+    """
     objects = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
     fragment = rows[0].fragment
     bucket = next(a.name for a in release.attributes_of(fragment) if a.reading is Reading.BUCKET)
@@ -146,12 +149,12 @@ def _tables(
 
 
 def _code(value: exp.Expr) -> exp.Expr:
-    """A number for each value, NULL included."""
+    """The expression of a number for each value, NULL included."""
     return big(window(f.dense_rank(), order=order_by(ascending(is_null(value.copy())), ascending(value))))
 
 
 def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: Decimal, scratch: Scratch) -> str:
-    """The table weight(row_id, code, weight) after the rounds, or where they change nothing any more."""
+    """Makes the table weight(row_id, code, weight) by the rounds, which end early once they change nothing."""
     weight = scratch.table("weight", _step("random_worlds", tables))
     unscaled = exp.select(column("bucket"), column("code"), alias(cast(literal(1), "DOUBLE"), "scale"))
     scale = scratch.table("scale", unscaled.from_(relation(tables["bucket_value"])))
@@ -195,7 +198,9 @@ def _hits(
     named: str,
     scratch: Scratch,
 ) -> exp.Query:
-    """believed_row, by the source: of its rows with the same parts, the share that has the value that is named."""
+    """SELECT of believed_row: `hit` is the share of the source's rows with the same parts that have the guessed
+    value.
+    """
     source = policy_source(engine, policy_of(release), scratch)
     require_unchanged(release, source, [attribute, *(a.source or a.name for a in rows)])
     known = {fold(name): name for name, _ in source.columns}

@@ -1,8 +1,8 @@
 """The people of a public table in the classes of a release, for attacks by linkage.
 
-A person fits a class if each of its labels can stand for the person's value. What a label can stand for is read as
-estimates read it, so that ranges of regions and rows of several levels are no case of their own; where labels overlap,
-a person fits several classes.
+A person fits a class if each of its labels may represent the person's value. Labels are read as for estimates, so
+ranges of regions and rows of several levels need no special treatment. If labels overlap, a person fits several
+classes.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from sqlanon.sql.classes.rows import Rows
 
 @dataclass(frozen=True)
 class KnownColumns:
-    """The columns by which an adversary knows people, as the rows of a release show them, in this order.
+    """The columns by which an adversary knows people, and their form in the rows of a release.
 
-    `exact` has the released column that shows the values themselves, `generalized` how labels are read, by folded name.
+    By folded name, `exact` has the released column with the values themselves, and `generalized` the reading of labels.
     """
 
     names: tuple[str, ...]
@@ -45,7 +45,7 @@ class KnownColumns:
 def public_class_of(
     engine: Engine, called: str, rows: Rows, known: KnownColumns, against: QualifiedName, scratch: Scratch
 ) -> exp.Select:
-    """public_class(class_id, n): the people of a table that fit each class, if any do.
+    """SELECT of public_class(class_id, n): the people of a table that fit each class, if any do.
 
     Raises PolicyError for a table that lacks a column by which people are known, and for labels that cannot be read.
     """
@@ -68,9 +68,9 @@ def people_in_classes(
     scratch: Scratch,
     respondent: str | None = None,
 ) -> exp.Select:
-    """class_id and n: each class, once for each combination of values that fits it, with how many people have them.
+    """SELECT of class_id, n: each class, once for each combination of values that fits it, with the number of people.
 
-    Where a column of the source names the `respondent`, it is one more column. Raises as `public_class_of`.
+    If `respondent` names a column of the source, that column is selected, too. Raises as `public_class_of` does.
     """
     classes = scratch.table("class", _classes(rows, known))
     public = _public(engine, called, classes, known, source, scratch, respondent)
@@ -92,7 +92,7 @@ def people_in_classes(
 
 
 def _classes(rows: Rows, known: KnownColumns) -> exp.Select:
-    """class_id, and of each column label_i, and text_i where it is read as a label."""
+    """SELECT of class_id, and for each column label_i, and text_i if it is read as a label."""
     columns: list[exp.Expr] = []
     for index, name in enumerate(known.names):
         generalized = known.generalized.get(fold(name))
@@ -115,7 +115,7 @@ def _public(
     scratch: Scratch,
     respondent: str | None,
 ) -> str:
-    """A table of value_i and n: the people with each combination of values, in the types that the classes have."""
+    """Makes the table (value_i, n) of the people with each combination of values, in the types of the classes."""
     columns = {fold(name): name for name, _ in source.columns}
     if lacking := [name for name in known.names if fold(name) not in columns]:
         raise PolicyError(
@@ -131,7 +131,7 @@ def _public(
         value = column(columns[fold(name)])
         typed = try_cast(value, kind)
         query.select(alias(typed, f"value_{index}"), copy=False)
-        # What is no value of the type is nobody's here, and no NULL.
+        # A value that the type lacks fits no class, and is not NULL.
         query.where(exp.or_(is_null(value.copy()), is_not_null(typed.copy())), copy=False)
     values = [column(f"value_{index}") for index in range(len(known.names))]
     if respondent is not None:
@@ -142,7 +142,7 @@ def _public(
 
 
 def _fitting(index: int, generalized: Generalized, classes: str, public: str, scratch: Scratch) -> str:
-    """A table of value and label, once each: the labels of a column that can stand for a value of the public table."""
+    """Makes the table (value, label) of the labels of a column that may represent a value of the public table."""
     value = alias(column(f"value_{index}"), "value")
     values = scratch.table("values", exp.select(value).distinct().from_(relation(public)))
     label, text = column(f"label_{index}"), column(f"text_{index}")
@@ -165,8 +165,8 @@ def _fitting(index: int, generalized: Generalized, classes: str, public: str, sc
 
 
 def known_columns(recorded: Recorded, names: Sequence[str]) -> KnownColumns:
-    """Finds how a release shows columns of its source. Raises PolicyError for a column that is published apart from the
-    classes.
+    """Finds the form in which a release shows columns of its source. Raises PolicyError for a column published apart
+    from the classes.
     """
     model = published(recorded, ())
     for name in names:

@@ -1,7 +1,7 @@
-"""The minimality attack (Wong, Fu, Wang and Pei 2007): what it tells that nothing less lossy satisfied.
+"""The minimality attack (Wong, Fu, Wang and Pei 2007): the knowledge that no less lossy node satisfied.
 
-A world deals the sensitive values of each published class out among its rows anew. Those are left in which each node
-that the method prefers to the published one violates what is required, as it has to have done.
+A world assigns the sensitive values of each published class to its rows anew. The possible worlds are those in which
+each node that the method prefers to the published one violates the requirements, as it must have done.
 """
 
 from __future__ import annotations
@@ -43,14 +43,16 @@ from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.models import always_satisfied
 from sqlanon.sql.questions.statistics import BoundStatistic
 
-# How much work an attack may be.
+# The limits of the work of an attack.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Fewer worlds than `every_world` are all looked at, others drawn, of which at least `least_worlds` must be left.
+    """The limits of the attack.
 
-    All worlds together have at most `most_dealt` rows, and a release at most `most_choices` that are preferred to it.
+    If there are fewer than `every_world` worlds, all are examined; otherwise a random sample, of which at least
+    `least_worlds` must be possible. All worlds together have at most `most_dealt` rows, and at most `most_choices`
+    nodes may be preferred to the release.
     """
 
     every_world: int = 1_000_000
@@ -62,7 +64,7 @@ class Sizes:
 sizes = Adjustable(Sizes())
 
 
-# The worlds of the minimality attack: each deals the values of a published class out among its rows anew.
+# The worlds of the minimality attack: each assigns the values of a published class to its rows anew.
 
 
 PART = ("attack", "minimality")
@@ -70,11 +72,11 @@ PART = ("attack", "minimality")
 
 @dataclass(frozen=True)
 class Published:
-    """The rows of the source under the labels of each level, and what was published of them.
+    """The rows of the source with the labels of each level, and their published classes.
 
     `rows` is the table of row_id, the `label` of each quasi-identifier and level, and each sensitive column.
-    `published` is that of row_id, class_no, position within the class, from 1, and code, the number of the row's
-    sensitive values together.
+    `published` is the table of row_id, class_no, position within the class from 1, and code, the number of the row's
+    combination of sensitive values.
     """
 
     policy: BoundPolicy
@@ -93,13 +95,13 @@ class Published:
         return self.policy.sensitive
 
     def keys(self, levels: Sequence[int]) -> list[exp.Expr]:
-        """The labels of these levels; `*` tells no rows apart."""
+        """The labels of these levels, without `*`, which distinguishes no rows."""
         each = zip(self.quasi_identifiers, levels, strict=True)
         return [column(label_name(i, level)) for i, (b, level) in enumerate(each) if level < b.height]
 
 
 def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], scratch: Scratch) -> tuple[str, str, bool]:
-    """The tables of world, and of world, row_id and code; and whether there is each world that is possible."""
+    """Makes the tables (world) and (world, row_id, code); also returns whether they have all possible worlds."""
     tables = {"published_row": made.published}
     tables["class_value"] = scratch.table("class_value", worlds_step("class_value", tables))
     ((ways,),) = engine.rows(worlds_step("number_of_worlds", tables))
@@ -124,7 +126,7 @@ def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], scr
 
 
 def _arrangements(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> str:
-    """Each way to deal the values of a class out among its rows, one row more in each step."""
+    """Makes the table of each assignment of the values of a class to its rows, adding one row in each step."""
     ((most,),) = engine.rows(exp.select(f.max(column("size"))).from_(relation(tables["class_value"])))
     arranged = scratch.table("arranged", worlds_step("none_dealt", tables))
     for _ in range(int(most or 0)):
@@ -135,7 +137,9 @@ def _arrangements(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -
 
 
 def _ways(engine: Engine, arrangement: str) -> exp.Select:
-    """class_no, ways and stride: the number of a world is that of the way of each class, in mixed radix."""
+    """SELECT of class_no, ways and stride: the number of a world encodes the assignment of each class, in mixed
+    radix.
+    """
     counted = exp.select(column("class_no"), f.count()).from_(relation(arrangement)).group_by(column("class_no"))
     rows: list[tuple[int, int, int]] = []
     stride = 1
@@ -156,7 +160,7 @@ def worlds_step(name: str, tables: Mapping[str, str], **arguments: Any) -> exp.Q
     return reading(tree, tables)
 
 
-# What a world has of its own; other relations are about respondents, other people or ranges.
+# The relations that depend on the world; others are about respondents, other people or ranges.
 _OF_VALUES = {
     "equivalence_class",
     "class_sensitive_value",
@@ -165,17 +169,17 @@ _OF_VALUES = {
     "sensitive_number",
     "value_range",
 }
-# Of the normal distribution: 95 % lie within so many standard deviations.
+# The number of standard deviations within which 95 % of a normal distribution lie.
 _QUANTILE = 1.959963984540054
 
 
 def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
-    """A table of dealt_row(class_id, confidence, low, high, hit): each row, and how sure of its value an adversary is.
+    """Makes the table dealt_row(class_id, confidence, low, high, hit): for each row the confidence about its value.
 
-    The adversary knows the quasi-identifiers of all, the release, and how it was chosen. `hit` is 1 where the source
-    has the value that is most frequent in the worlds that are left. Raises PolicyError for a release that was not
-    chosen by its loss alone, whose requirements say nothing of sensitive values, or whose source has changed; and
-    where there are too many rows, or too few worlds are left.
+    The adversary knows everybody's quasi-identifiers, the release, and how it was chosen. `hit` is 1 if the source has
+    the value that is most frequent in the possible worlds. Raises PolicyError for a release that was not chosen by its
+    loss alone, whose requirements are not about sensitive values, or whose source has changed; and for too many rows,
+    or too few possible worlds.
     """
     levels = _levels(release)
     published = _published(engine, release, levels, scratch)
@@ -199,7 +203,9 @@ def _refused(release: Release, why: str, hint: str | None = None) -> PolicyError
 
 
 def _levels(release: Release) -> tuple[int, ...]:
-    """The published level of each quasi-identifier, in the order of the policy."""
+    """The published level of each quasi-identifier, in the order of the policy. Raises PolicyError if the attack is not
+    possible.
+    """
     policy = policy_of(release)
     known = {fold(a.source or a.name): a.level for a in release.attributes}
     levels = [known.get(fold(attribute.name)) for attribute in policy.quasi_identifiers]
@@ -217,7 +223,9 @@ def _levels(release: Release) -> tuple[int, ...]:
 
 
 def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratch: Scratch) -> Published:
-    """The rows of the source, which has to be what the release was made of."""
+    """The rows of the source. Raises PolicyError if the attack does not apply, or the source differs from that of the
+    release.
+    """
     policy = policy_of(release)
     if fingerprint(policy, list(hierarchies_of(engine, policy).values())) != release.policy_fingerprint:
         raise _refused(release, "a hierarchy of its policy is another now", "make the release again")
@@ -268,7 +276,7 @@ def _labelled(policy: BoundPolicy, scratch: Scratch) -> exp.Select:
 
 
 def _require_same_rows(engine: Engine, release: Release, made: Published) -> None:
-    """Raises unless the rows, at the published levels, are those of the release."""
+    """Raises PolicyError unless the rows, at the published levels, are those of the release."""
     names = [b.column for b in made.quasi_identifiers]
     sensitive = [as_text(column(b.column)) for b in made.sensitive]
     each = zip(made.quasi_identifiers, made.levels, strict=True)
@@ -282,7 +290,7 @@ def _require_same_rows(engine: Engine, release: Release, made: Published) -> Non
 
 
 def _preferred(engine: Engine, release: Release, made: Published, scratch: Scratch) -> list[tuple[int, ...]]:
-    """The levels that the method prefers to the published ones, the most general first: they satisfy most easily."""
+    """The levels that the method prefers to the published ones, the most general first, which satisfy most easily."""
     policy = policy_of(release)
     lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None, joined=None)
     task = encoded(engine, _statement(release), lenient, scratch).task
@@ -296,8 +304,8 @@ def _preferred(engine: Engine, release: Release, made: Published, scratch: Scrat
 
 
 def _most_general(choices: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Removes each node that violates because a node one level more general does: the classes of that node are unions
-    of its own.
+    """Removes each node that violates if a node one level more general does, because that node's classes are unions of
+    its own.
     """
     known = set(choices)
     return [
@@ -310,7 +318,7 @@ def _most_general(choices: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 def _remaining(
     engine: Engine, made: Published, choices: Sequence[tuple[int, ...]], worlds: str, dealt_rows: str, scratch: Scratch
 ) -> tuple[str, int]:
-    """The worlds in which each of the choices violates what is required, and how many they are."""
+    """Finds the worlds in which each of the choices violates a requirement; returns their table and their number."""
     requirements, policy = made.requirements, made.policy
     taxonomies = {b.column: listed_taxonomy(engine, policy, b, requirements, scratch) for b in policy.sensitive}
     ranges = {index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges}
@@ -342,7 +350,7 @@ def _remaining(
 
 
 def _values(made: Published, scratch: Scratch) -> str:
-    """The table of code, and the sensitive values that it stands for."""
+    """Makes the table of each code with its sensitive values."""
     query = exp.select(column("code", "numbered"), *(column(b.column, "rows") for b in made.sensitive)).distinct()
     query = query.from_(relation(made.published, as_="numbered"))
     same = column("row_id", "numbered").eq(column("row_id", "rows"))
@@ -350,7 +358,7 @@ def _values(made: Published, scratch: Scratch) -> str:
 
 
 def _rows_of_worlds(made: Published, dealt_rows: str, remaining: str, classes: str, values: str) -> exp.Select:
-    """The classes of each world that is left, with their values and rows; a class has a number in each world."""
+    """SELECT of the classes of each possible world, with their values and rows; a class has a number in each world."""
     number = column("world", "dealt") * literal(made.count + 1) + column("class_no", "classes")
     counted = exp.select(alias(number, "class_id"), column("code", "dealt"), alias(f.count(), "n"))
     counted = counted.from_(relation(dealt_rows, as_="dealt"))
@@ -388,7 +396,7 @@ def _believed(
 
 
 def _coded_values(made: Published, attribute: str) -> exp.Select:
-    """tuple and code: for the values of a row together, the number of that of one attribute."""
+    """SELECT of tuple, code: for each combination of sensitive values, the number of the value of one attribute."""
     both = exp.select(column("code", "numbered"), column(attribute, "rows")).distinct()
     both = both.from_(relation(made.published, as_="numbered"))
     same = column("row_id", "numbered").eq(column("row_id", "rows"))

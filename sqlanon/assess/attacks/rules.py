@@ -28,10 +28,10 @@ def item_rule(
     statistic: BoundStatistic,
     scratch: Scratch,
 ) -> str:
-    """A table of item_rule(rule, confidence) of rows with a list among the columns `keys` and a list of secret items.
+    """Makes the table item_rule(rule, confidence), for a list among the columns `keys` and a list of secret items.
 
-    A secret column of single values is one of lists of one item. Raises PolicyError unless one of the keys has lists,
-    and where there are more sets of items than are counted.
+    A secret column of single values counts as lists of one item. Raises PolicyError unless exactly one of the keys has
+    lists, and for too many sets of items to count.
     """
     kinds = {fold(name): kind for name, kind in columns}
     lists = [name for name in keys if is_list(kinds.get(fold(name), ""))]
@@ -62,7 +62,7 @@ def item_rule(
 
 
 def _sets(listed: str, coded: str, most: int) -> list[exp.Query]:
-    """codes and n of the sets of no item, of one, and so on."""
+    """SELECTs of codes, n: the sets of no item, of one item, and so on."""
     nothing = exp.cast(exp.Array(expressions=[]), exp.DataType.build("BIGINT[]", dialect="duckdb"))
     sets: list[exp.Query] = [
         exp.select(alias(nothing, "codes"), alias(f.count(), "n"))

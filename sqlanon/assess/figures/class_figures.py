@@ -33,18 +33,18 @@ from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.questions.statistics import BoundStatistic, Statistic, bind_statistic
 
-# Relations that are made of more than the rows of a release.
+# Relations that need more than the rows of a release.
 _OF_MORE = ("public_class", "sensitive_ancestor")
-# A parameter that is the release's: how many rows of the source are in no class.
+# A parameter that the release sets: the number of the source's rows in no class.
 _SUPPRESSED = "suppressed"
 
 
 @dataclass(frozen=True)
 class ClassFigure:
-    """One number: `attribute` is the sensitive attribute that it is about, None where it is about classes alone.
+    """One number: `attribute` is the sensitive attribute that it is about, None for a figure of classes alone.
 
-    `value` is None where it is not defined: of no rows, say. The catalog keeps those that are `recorded`; others are
-    details of the one before them. `note` is a remark that has to be read with the value.
+    `value` is None if it is not defined, as for no rows. The catalog stores the `recorded` figures; others are details
+    of the one before them. `note` is a remark that belongs to the value.
     """
 
     name: str
@@ -55,12 +55,12 @@ class ClassFigure:
 
 
 def reads_more(statistic: Statistic) -> bool:
-    """Whether a statistic reads a table beside the release, so that no release can be measured by it."""
+    """Whether a statistic reads a table besides the release, so no release can be measured by it."""
     return bool({*statistic.reads} & {*_OF_MORE})
 
 
 def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
-    """The error that says why a statistic cannot be measured of a release; None where it can."""
+    """The error that explains why a statistic cannot be measured of a release; None if it can."""
     called = f"{statistic.model} of {release.name}"
     policy = policy_of(release)
     if reads_more(statistic):
@@ -85,10 +85,10 @@ def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
 def class_figures(
     engine: Engine, release: Release, requested: Sequence[tuple[Statistic, Mapping[str, Value]]], scratch: Scratch
 ) -> list[list[ClassFigure]]:
-    """The figures of each statistic with its arguments, of each sensitive attribute that it is about.
+    """The figures of each statistic with its arguments, for each sensitive attribute that it is about.
 
-    Raises PolicyError for a release whose rows are in no classes, for what cannot be measured of it and for an
-    argument that a statistic does not take.
+    Raises PolicyError for a release whose rows are in no classes, for a statistic that cannot be measured of it, and
+    for an invalid argument.
     """
     for statistic, _ in requested:
         if error := why_not(statistic, release):
@@ -131,7 +131,7 @@ def _bound(
 
 @contextmanager
 def _of_figure(statistic: Statistic) -> Iterator[None]:
-    """An error of an argument is about the figure's place in the statement."""
+    """Adds the position of the figure in the statement, and a hint, to an error about an argument."""
     try:
         yield
     except PolicyError as error:
@@ -145,12 +145,14 @@ def _number(value: Any) -> float | None:
     return None if number is None or isnan(number) else number
 
 
-# MEASURE release WITH FIGURES (membership): how well a release hides which tuples its source has.
+# MEASURE release WITH FIGURES (membership): how well a release hides the tuples of its source.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Tables that could be joined to more than `max_joined_tuples` tuples, counted by bucket, are not joined."""
+    """The limit of joins: tables that could be joined to more than `max_joined_tuples` tuples, counted by bucket, are
+    not.
+    """
 
     max_joined_tuples: int = 20_000_000
 
@@ -158,15 +160,15 @@ class Sizes:
 sizes = Adjustable(Sizes())
 
 
-# How many buckets tuples match: the mean, and the share of those that match so many.
+# The number of buckets that tuples match: the mean, and the shares of ranges.
 _OF_BUCKETS = ("", "_at_most_10", "_11_to_20", "_above_20")
 
 
 def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple[str, float | None]]:
-    """The figures of a snapshot: how many tuples its tables can be joined to, and how many buckets these match.
+    """The membership figures of a snapshot: the tuples to which its tables can be joined, and the buckets these match.
 
-    In a transaction that is open already. Raises PolicyError for a live view, for a release whose values are not its
-    source's, where its tables could be joined to too many tuples, and where the source has not the columns that it had.
+    Runs in an open transaction. Raises PolicyError for a live view, for a release whose values are not its source's,
+    for too many tuples, and if the source lacks its former columns.
     """
     if release.kind == "view":
         raise PolicyError(
@@ -182,9 +184,9 @@ def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple
 def membership_figures(
     engine: Engine, matching: Matching, name: str, source: exp.Table | exp.Subquery, scratch: Scratch
 ) -> list[tuple[str, float | None]]:
-    """The figures of a release by its matching and its source, in a transaction that is open already.
+    """The membership figures of a release from its matching and its source, in an open transaction.
 
-    Raises PolicyError, with the release's name, where its tables could be joined to too many tuples.
+    Raises PolicyError, with the release's name, if its tables could be joined to too many tuples.
     """
     values = [scratch.table("values", part.values) for part in matching.columns]
     buckets = None if matching.buckets is None else scratch.table("buckets", matching.buckets)
@@ -206,7 +208,7 @@ def membership_figures(
 
 
 def _figures(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, float | None]]:
-    """The figures, from what `sql/statements/membership.sql` says of original and of fake tuples."""
+    """Yields the figures from the rows of `sql/statements/membership.sql` about original and fake tuples."""
     measured = {is_original: (tuples, buckets) for is_original, tuples, *buckets in rows}
     (original, of_originals), (fake, of_fakes) = (
         measured.get(is_original, (0.0, [None] * len(_OF_BUCKETS))) for is_original in (True, False)
@@ -219,9 +221,9 @@ def _figures(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, float | Non
 
 
 def _source(engine: Engine, release: Release, matching: Matching, scratch: Scratch) -> exp.Subquery:
-    """The attributes of what the release was made of, in the types in which they are published.
+    """The attributes of the release's source, in the types in which they are published.
 
-    Raises PolicyError where a column is gone or has another type.
+    Raises PolicyError if a column is gone or has another type.
     """
     source = source_rows(engine, policy_of(release), scratch, copy=False)
     kinds = {fold(name): kind for name, kind in source.columns}

@@ -28,11 +28,11 @@ from sqlanon.sql.build.expressions import cast, identical, or_zero, union_all, w
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import generalized, level_name, listed_values, occurring_values, stored_labels
 
-# MEASURE release WITH FIGURES (precision, non_uniform_entropy): what is lost by the level of each quasi-identifier.
+# MEASURE release WITH FIGURES (precision, non_uniform_entropy): the losses by the level of each quasi-identifier.
 
 
 def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The loss of precision of each quasi-identifier, and that of all of them, weighted where the policy weighs.
+    """The loss of precision of each quasi-identifier, and of all of them by the policy's weights.
 
     A value costs its level divided by the height of its hierarchy, and a row that is left out 1: the mean over the rows
     of the source (Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002; the
@@ -59,14 +59,14 @@ def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], 
 def non_uniform_entropy(
     engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
 ) -> list[ClassFigure]:
-    """The non-uniform entropy of each quasi-identifier, and that of all of them, weighted where the policy weighs.
+    """The non-uniform entropy of each quasi-identifier, and of all of them by the policy's weights.
 
-    In bits, summed over the rows: what somebody who knows how frequent values are lacks of the value of a row by its
-    label (De Waal and Willenborg, Information loss through global recoding and local suppression, 1999; Gionis and
-    Tassa, k-Anonymization with minimal loss of information, 2009). NULL where rows are left out: which they are is not
-    published, and their values have bits of their own.
+    In bits, summed over the rows: the information about a row's value that its label lacks for a reader who knows the
+    frequencies of values (De Waal and Willenborg, Information loss through global recoding and local suppression, 1999;
+    Gionis and Tassa, k-Anonymization with minimal loss of information, 2009). NULL if rows are left out, because these
+    are not published and their values have bits of their own.
 
-    Reads the source, in a transaction that is open already. Raises as `precision` does.
+    Reads the source, in an open transaction. Raises as `precision` does.
     """
     name = "non_uniform_entropy"
     levels = {fold(a.source or a.name): (a, level) for a, level in _levels(engine, release, name, arguments)}
@@ -89,7 +89,9 @@ def non_uniform_entropy(
 def _levels(
     engine: Engine, release: Release, name: str, arguments: Mapping[str, Value]
 ) -> list[tuple[ReleaseAttribute, int]]:
-    """The quasi-identifiers of a release with the level of their values, the same in all rows."""
+    """The quasi-identifiers of a release with their published level. Raises PolicyError unless all rows have the same
+    level.
+    """
     if arguments:
         with about("figures", name):
             raise UserError(f"{name} takes no arguments", hint=f"write {name}")
@@ -115,7 +117,7 @@ def _weights(release: Release) -> dict[str, float]:
 
 
 def _bits(engine: Engine, bound: BoundPolicy, b: BoundAttribute, level: int) -> float:
-    """The bits that the labels of a level lack of the values of the source."""
+    """The bits of the source's values that the labels of a level lack, summed over the rows."""
     if not level:
         return 0.0
     label = column(level_name(level)) if level < b.height else literal("*")
@@ -127,26 +129,26 @@ def _bits(engine: Engine, bound: BoundPolicy, b: BoundAttribute, level: int) -> 
     return float(total or 0) / log(2)
 
 
-# MEASURE release WITH FIGURES (granularity_loss): how much coarser each quasi-identifier is than in the source.
+# MEASURE release WITH FIGURES (granularity_loss): the coarseness of each quasi-identifier.
 
 
 _NAME = "granularity_loss"
-# Ranges in the order of a hierarchy that is not published, and centroids: to a reader any value may be behind them.
+# Ranges in the order of a hierarchy that is not published, and centroids: a reader cannot exclude any value.
 _UNKNOWN = {"tree_range", "any"}
 
 
 def granularity_loss(
     engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
 ) -> list[ClassFigure]:
-    """The granularity loss of each quasi-identifier, and that of all of them, weighted where the policy weighs.
+    """The granularity loss of each quasi-identifier, and of all of them by the policy's weights.
 
     A value that is shown by a label costs (n - 1) / (N - 1), where n of the N values of the column lie below the label,
     and a row that is left out 1: the mean over the rows of the source. Values are those that occur in the source, and
     of a stored hierarchy those that it lists. It is the number that CREATE ANONYMIZED states, whatever the method.
     Ranges in the order of a hierarchy that is computed, and centroids, have no figure.
 
-    Reads the source, in a transaction that is open already. Raises UserError for an argument, as it takes none, and
-    PolicyError for a release that does not show a quasi-identifier.
+    Reads the source, in an open transaction. Raises UserError for an argument, as it takes none, and PolicyError for a
+    release that does not show a quasi-identifier.
     """
     if arguments:
         with about("figures", _NAME):
@@ -169,7 +171,7 @@ def granularity_loss(
 
 
 def _require_published(release: Release, model: ReleaseModel, quasi: Sequence[BoundAttribute]) -> None:
-    """Raises PolicyError where there is no quasi-identifier, or the release does not show one."""
+    """Raises PolicyError if there is no quasi-identifier, or the release does not show one."""
     called = f"{_NAME} of {release.name} cannot be measured"
     if not quasi:
         raise PolicyError(f"{called}: its policy has no QUASI IDENTIFIER")
@@ -180,7 +182,7 @@ def _require_published(release: Release, model: ReleaseModel, quasi: Sequence[Bo
 def _loss(
     scratch: Scratch, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, release: Release
 ) -> float | None:
-    """The mean cost of a cell of one column; None without rows, and where its labels do not say what is below them."""
+    """The mean cost of a cell of one column; None without rows, and for labels whose values are unknown."""
     rows, suppressed = release.source_rows, release.suppressed_rows or 0
     if not rows:
         return None

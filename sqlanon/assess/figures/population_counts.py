@@ -28,15 +28,16 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import cross_join, inner_join, left_join, select
 from sqlanon.sql.cells.labels import published_value
 
-# The column of released cells with the value, before and after it has its code.
+# The column of released cells with the value, before and after it is replaced by its code.
 _VALUE = "value"
 
 
 @dataclass(frozen=True)
 class _Coding:
-    """The codes of the labels or values that rows show in one column.
+    """The codes of the labels or values in one column of some rows.
 
-    The rows have it as `key` and get it as `code`; `table` has it as `name`, with its `code`.
+    The rows have the value in the column `key`, and get its code in the column `code`; `table` has the value in the
+    column `name`, and its `code`.
     """
 
     table: str
@@ -46,7 +47,7 @@ class _Coding:
 
 
 def value_codes(scratch: Scratch, bound: BoundPolicy, sensitive: BoundAttribute) -> str:
-    """The table of the values of a sensitive attribute in the source, as texts, and code, a number."""
+    """Makes the table (value, code) of the values of a sensitive attribute in the source, as texts with numbers."""
     value = as_text(published_value(sensitive))
     values = select(alias(value, "value"), of=relation(bound.relation), distinct=True).subquery("values", copy=False)
     number = alias(cast(window(f.row_number()), "INTEGER"), "code")
@@ -54,15 +55,16 @@ def value_codes(scratch: Scratch, bound: BoundPolicy, sensitive: BoundAttribute)
 
 
 def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
-    """The column of `source_cells` with the codes of the values of a sensitive attribute."""
+    """The name of the column of `source_cells` with the codes of the values of a sensitive attribute."""
     return f"value_{bound.sensitive.index(sensitive)}"
 
 
 def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes], values: Sequence[str]) -> str:
-    """The table of the source's rows: `code_name` of each quasi-identifier, `source_value` of each attribute, and n.
+    """Makes the table of the source's rows: `code_name` of each quasi-identifier, `source_value` of each attribute, and
+    n.
 
-    `values` are the tables of `value_codes`. Rows get their codes before they are grouped: numbers are grouped faster
-    than texts, and there are far fewer codes than values.
+    `values` are the tables of `value_codes`. Rows get their codes before they are grouped, because numbers are grouped
+    faster than texts, and there are far fewer codes than values.
     """
     keys: list[exp.Expr] = []
     codings: list[_Coding] = []
@@ -86,10 +88,11 @@ def released_cells(
     sensitive: BoundAttribute,
     values: str,
 ) -> str:
-    """The table of what the release says: `code_name` of each quasi-identifier, value and n, which may be a fraction.
+    """Makes the table of a release's estimated rows: `code_name` of each quasi-identifier, value and n, which may be a
+    fraction.
 
-    The value is its code in the table `values`; those that the source lacks are one, NULL. What is known by bucket is
-    taken to go with everything else of the bucket alike (Xiao and Tao, Anatomy: simple and effective privacy
+    The value is its code in the table `values`; all values that the source lacks are NULL. Values known by bucket are
+    assumed to occur equally with all rows of the bucket (Xiao and Tao, Anatomy: simple and effective privacy
     preservation, 2006; Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing, 2012).
     """
     shown_columns = _shown_columns(model, bound, sensitive)
@@ -177,7 +180,7 @@ class _SetShares:
 
 
 def _divided(rows: str, codings: Sequence[_Coding], sets: Sequence[_SetShares]) -> exp.Select:
-    """The rows divided among the values of their buckets: n times the share of a value in each set."""
+    """SELECT of the rows divided among the values of their buckets: n times the share of a value in each set."""
     outputs: list[exp.Expr] = [column(coding.code, "rows") for coding in codings]
     outputs += [column(coding.code, part.name) for part in sets for coding in part.codings]
     number: exp.Expr = column("n", "rows")
@@ -195,10 +198,10 @@ def _divided(rows: str, codings: Sequence[_Coding], sets: Sequence[_SetShares]) 
 def independent_values(
     scratch: Scratch, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute, codes: str
 ) -> exp.Select | None:
-    """value and n of a sensitive attribute that nothing links to any quasi-identifier; None where something does.
+    """SELECT of value, n for a sensitive attribute that is linked to no quasi-identifier; None if it is linked.
 
-    So it is where all rows are in one bucket. Every population then has the values of all, which need not be multiplied
-    by the rows. The value is its code in the table `codes`.
+    It is not linked if all rows are in one bucket. Every population then has the same values, which need not be
+    multiplied by the rows. The value is its code in the table `codes`.
     """
     subject = fold(sensitive.column)
     if subject in model.exact:
@@ -219,12 +222,12 @@ def independent_values(
 
 
 def _of_rows(model: ReleaseModel) -> set[str]:
-    """The columns that rows show, by their folded names; the others are in sets of bucketed ones."""
+    """The folded names of the columns in the release's rows; the others are in sets of bucketed columns."""
     return {*model.exact, *model.generalized}
 
 
 def _bucket_shares(values: exp.Query, parts: Mapping[str, exp.Expr], codings: Sequence[_Coding]) -> exp.Select:
-    """The values of each bucket by their codes, n being the share of the bucket's rows that has them."""
+    """SELECT of the values of each bucket by their codes; n is the share of the bucket's rows that have them."""
     keys = {"bucket": column("bucket"), **parts}
     outputs = [*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n")]
     group_by = [key.copy() for key in keys.values()]
@@ -238,12 +241,12 @@ def _bucket_shares(values: exp.Query, parts: Mapping[str, exp.Expr], codings: Se
 def counts_in_populations(
     scratch: Scratch, populations: str, cells: str, value: str, shares: Sequence[str], order: Sequence[int]
 ) -> str:
-    """The table of population, value and n: how many rows of the cells have what the column `value` has there.
+    """Makes the table (population, value, n): the number of the cells' rows with each value in the column `value`.
 
-    `shares` are, of each quasi-identifier, the tables of code, node and share, `TOP` being a node. The populations are
-    the leaves of a tree with the nodes of one quasi-identifier at each level, in this order of their indexes. The rows
-    go down one level after the other, along all branches that they have a share of; those that differ in a code of a
-    level above alone are added up before they go on.
+    `shares` are, for each quasi-identifier, the tables of code, node and share, with `TOP` as a node. The populations
+    are the leaves of a tree with the nodes of one quasi-identifier at each level, in the order of the indexes `order`.
+    The rows descend level by level, along all branches in which they have a share; rows that differ only in codes of
+    levels above are added up first.
     """
     paths = scratch.table("path", _paths(populations, order))
     codes = [column(code_name(index)) for index in order]
@@ -267,12 +270,12 @@ def counts_in_populations(
 
 
 def _path(index: int) -> str:
-    """The column with the number of the nodes of so many quasi-identifiers together."""
+    """The name of the column with the number of the combination of the first `index` quasi-identifiers' nodes."""
     return f"path_{index}"
 
 
 def _paths(populations: str, order: Sequence[int]) -> exp.Select:
-    """The populations, and for each quasi-identifier the number of its node with the nodes of those before."""
+    """SELECT of the populations, with the number of each combination of nodes of the first quasi-identifiers."""
     names = [*map(node_name, order)]
     numbers = [
         alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
@@ -283,7 +286,7 @@ def _paths(populations: str, order: Sequence[int]) -> exp.Select:
 
 
 def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
-    """Returns the paths with one node more, with the share of a code's rows that is below each."""
+    """SELECT of the paths extended by one node, with the share of a code's rows below each."""
     numbers = [_path(i) for i in (depth, depth + 1) if i]
     ends = select(*map(column, numbers), column(node_name(index)), of=relation(paths), distinct=True)
     same = infix(column(node_name(index), "path"), "=", column("node", "above"))
@@ -297,17 +300,17 @@ def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
 
 
 def _bucket(index: int) -> str:
-    """The column with the bucket of a row, of the set of bucketed columns at this index."""
+    """The name of the column with a row's bucket, for the set of bucketed columns at this index."""
     return f"bucket_{index}"
 
 
 def _key(index: int) -> str:
-    """The column with what a row shows of the quasi-identifier at this index."""
+    """The name of the column with a row's published value of the quasi-identifier at this index."""
     return f"key_{index}"
 
 
 def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
-    """The rows by the codes of what they show; a value without one has NULL."""
+    """SELECT of the rows with codes in place of values; a value without a code has NULL."""
     outputs = [alias(column("code", f"of_{coding.code}"), coding.code) for coding in codings]
     joins = [
         left_join(
@@ -321,7 +324,7 @@ def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) 
 
 
 def _counted(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
-    """Returns the coded rows with equal rows counted as one."""
+    """SELECT of the coded rows, with equal rows added up."""
     keys = [*(coding.code for coding in codings), *others]
     number = alias(cast(f.sum(column("n")), "DOUBLE"), "n")
     coded = _coded(rows, codings, others).subquery("coded", copy=False)

@@ -1,7 +1,7 @@
 """Estimates about a population from the sizes of a sample's classes, each by the model of one paper.
 
 A histogram maps a size to the number of classes of that size. `people` is the size of the population, and the sampling
-fraction is the rows of the sample divided by it. An estimate is a model's reading of the sample, never a bound.
+fraction is the rows of the sample divided by it. An estimate depends on its model, and is never a bound.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from math import exp, expm1, lgamma, log, log1p, sqrt
 
 Histogram = Mapping[int, int]
 
-# A class whose only row in the sample has this probability or less adds nothing to a sum.
+# Terms with a probability below this are neglected in a sum.
 _NEGLIGIBLE = 1e-300
-# Dankar et al. 2012: up to this sampling fraction Pitman's model is asked first.
+# Dankar et al. 2012: up to this sampling fraction Pitman's model is used first.
 SMALL_FRACTION = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
 class Uniques:
-    """The estimated number of people who are alone with their values in the population, by each model.
+    """The estimated number of people with unique values in the population, by each model.
 
-    `chosen` is the estimate of Dankar's rule, and `model` the model that it takes: Zayatz, Pitman, SNB, or "" where no
-    row of the sample is unique. A model without an estimate has None.
+    `chosen` is the estimate of Dankar's rule, and `model` the model that the rule takes: Zayatz, Pitman, SNB, or "" if
+    no row of the sample is unique. A model without an estimate has None.
     """
 
     chosen: float
@@ -38,7 +38,7 @@ class Uniques:
 def population_uniques(classes: Histogram, fraction: Fraction) -> Uniques | None:
     """Estimates the number of population uniques from a sample of this fraction; None for a sample without rows.
 
-    Dankar's rule: for fractions up to 0.1 Pitman, or Zayatz where Pitman has no estimate; else the smaller one of SNB
+    Dankar's rule: for fractions up to 0.1 Pitman, or Zayatz if Pitman has no estimate; otherwise the smaller one of SNB
     and Zayatz (Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical data sets, 2012).
     """
     if not classes:
@@ -64,8 +64,8 @@ def _rows(classes: Histogram) -> int:
 def zayatz(classes: Histogram, people: float) -> float:
     """The unique rows times the probability that a unique row is unique in the population, over the sampling fraction.
 
-    The population is taken to have classes of each size in the proportions of the sample, and 1 of a class of i people
-    is among the n rows with the hypergeometric probability P(1|i) = i n/N (N-n)/(N-1) ... (N-n-i+2)/(N-i+1).
+    The population is assumed to have classes of each size in the proportions of the sample. Exactly 1 of a class of i
+    people is among the n rows with the hypergeometric probability P(1|i) = i n/N (N-n)/(N-1) ... (N-n-i+2)/(N-i+1).
     """
     rows, unique, largest = _rows(classes), classes.get(1, 0), max(classes)
     if not unique:
@@ -85,14 +85,16 @@ def zayatz(classes: Histogram, people: float) -> float:
 
 @dataclass(frozen=True)
 class PitmanFit:
-    """The parameters where the likelihood of Pitman's sampling formula is greatest."""
+    """The parameters that maximize the likelihood of Pitman's sampling formula."""
 
     theta: float
     alpha: float
 
 
 def pitman(classes: Histogram, people: float) -> float | None:
-    """Gamma(theta + 1) / Gamma(theta + alpha) N^alpha; None where `pitman_fit` has no parameters."""
+    """Estimates population uniques as Gamma(theta + 1) / Gamma(theta + alpha) N^alpha; None without parameters from
+    `pitman_fit`.
+    """
     fit = pitman_fit(classes)
     if fit is None:
         return None
@@ -103,10 +105,10 @@ def pitman(classes: Histogram, people: float) -> float | None:
 
 
 def pitman_fit(classes: Histogram) -> PitmanFit | None:
-    """The maximum of the likelihood over 0 < alpha < 1 and theta > -alpha; None where it is not there but at an end.
+    """Maximizes the likelihood over 0 < alpha < 1 and theta > -alpha; returns None if the maximum is at a boundary.
 
     For each alpha the derivative along theta falls through 0 once, and so does the derivative along alpha at these
-    thetas: both are bisected.
+    thetas, so both are bisected.
     """
     rows, number = _rows(classes), sum(classes.values())
     if not 1 < number < rows:
@@ -140,9 +142,9 @@ def pitman_fit(classes: Histogram) -> PitmanFit | None:
 
 
 def _harmonic(first: float, terms: int) -> float:
-    """The sum of 1 / (first + i) over `terms` numbers i from 0 on, which is a difference of two digammas.
+    """The sum of 1 / (first + i) for i from 0 to terms - 1, which is a difference of two digammas.
 
-    From 12 on by the asymptotic series of the digamma function, whose error is below 1e-15 there.
+    From 12 on it is computed by the asymptotic series of the digamma function, whose error is below 1e-15 there.
     """
     added = 0.0
     while terms and first < 12:
@@ -155,13 +157,15 @@ def _harmonic(first: float, terms: int) -> float:
 
 
 def _series(x: float) -> float:
-    """The logarithm of x less its digamma and 1 / 2x."""
+    """The logarithm of x minus its digamma minus 1 / 2x."""
     y = 1 / (x * x)
     return y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y * (1 / 132 - y * 691 / 32760)))))
 
 
 def _last(holds: Callable[[float], bool], inside: float, outside: float) -> float:
-    """The last number at which a condition holds, between one at which it does and one at which it does not."""
+    """Bisects for the last number at which a condition holds, between one at which it does and one at which it does
+    not.
+    """
     while (middle := (inside + outside) / 2) not in (inside, outside):
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
     return inside
@@ -177,7 +181,9 @@ _STEPS, _FARTHEST = 600, 30.0
 
 @dataclass(frozen=True)
 class SnbFit:
-    """K population classes, of which a class has one person and a negative binomial number (alpha, beta) of others."""
+    """Parameters of the slide negative binomial: K classes, each of one person and a negative binomial number of
+    others.
+    """
 
     number: float
     alpha: float
@@ -185,18 +191,19 @@ class SnbFit:
 
 
 def snb(classes: Histogram, fraction: float) -> float | None:
-    """K beta^alpha; None where `snb_fit` has no parameters."""
+    """Estimates population uniques as K beta^alpha; None without parameters from `snb_fit`."""
     fit = snb_fit(classes, fraction)
     return None if fit is None else fit.number * fit.beta**fit.alpha
 
 
 def snb_fit(classes: Histogram, fraction: float) -> SnbFit | None:
-    """The parameters with the sample's numbers of unique rows and of pairs; None unless there is exactly one solution.
+    """Fits the parameters to the sample's numbers of unique rows and of pairs; None unless there is exactly one
+    solution.
 
-    K is the estimate of `number_of_classes`. With q = (1 - f)(1 - beta) the equations are
-    c_1 = K f (beta / (1 - q))^alpha (1 + alpha q / (1 - q)) and
-    c_2 = K alpha f^2 beta^alpha (1 - beta) (2 - (1 - alpha) q) / (2 (1 - q)^(alpha + 2)).
-    At each beta the first one gives alpha, up to two of them, and the second one is followed for changes of its sign.
+    K is the estimate of `number_of_classes`. With q = (1 - f)(1 - beta) the equations are c_1 = K f (beta / (1 -
+    q))^alpha (1 + alpha q / (1 - q)) and c_2 = K alpha f^2 beta^alpha (1 - beta) (2 - (1 - alpha) q) / (2 (1 -
+    q)^(alpha + 2)). At each beta the first equation gives up to two values of alpha, and the second one is scanned for
+    changes of sign.
     """
     unique, pairs = classes.get(1, 0), classes.get(2, 0)
     if not unique or not pairs or fraction >= 1:
@@ -220,7 +227,7 @@ def number_of_classes(classes: Histogram, fraction: float) -> float:
 
 @dataclass(frozen=True)
 class _SnbEquations:
-    """Both equations as differences of logarithms, at x = log(beta / (1 - beta))."""
+    """Both equations of `snb_fit` as differences of logarithms, at x = log(beta / (1 - beta))."""
 
     fraction: float
     number: float
@@ -233,9 +240,9 @@ class _SnbEquations:
         return log(self.unique / (self.number * self.fraction))
 
     def solutions(self, *, first: bool) -> Iterator[SnbFit]:
-        """The solutions with the lesser alpha of the first equation, if `first`, or with the greater one.
+        """Yields the solutions with the lesser alpha of the first equation if `first`, otherwise with the greater one.
 
-        Where c_1 < K f there is one alpha at each beta; else there are two or none.
+        If c_1 < K f there is one alpha at each beta; otherwise there are two or none.
         """
         if first and self.target <= 0:
             return
@@ -254,7 +261,7 @@ class _SnbEquations:
             yield SnbFit(self.number, self._alpha(x, first=first), 1 / (1 + exp(-x)))
 
     def _first(self, alpha: float, x: float) -> tuple[float, float]:
-        """The first equation, and its derivative along alpha: it is concave in alpha, and -target at 0."""
+        """The value of the first equation, and its derivative along alpha; it is concave in alpha, and -target at 0."""
         slope, ratio = self._parts(x)
         return alpha * slope + log1p(alpha * ratio) - self.target, slope + ratio / (1 + alpha * ratio)
 
@@ -265,7 +272,7 @@ class _SnbEquations:
         return -log1p(self.fraction * exp(-x)), (1 - self.fraction) * rest / above
 
     def _top(self, x: float) -> float:
-        """The alpha at which the first equation is greatest."""
+        """The alpha at which the first equation has its maximum."""
         slope, ratio = self._parts(x)
         return max(0.0, -1 / slope - 1 / ratio)
 
@@ -273,9 +280,9 @@ class _SnbEquations:
         return self.target < 0 or self._first(self._top(x), x)[0] >= 0
 
     def _alpha(self, x: float, *, first: bool) -> float:
-        """The alpha of the first equation at x.
+        """The alpha that solves the first equation at x.
 
-        Newton's steps on a concave function go towards the root from outside, and never beyond it.
+        Newton's steps on a concave function approach the root from outside, and never pass it.
         """
         top = self._top(x)
         if first:
@@ -309,12 +316,13 @@ class _SnbEquations:
 
 
 def individual_risk(size: int, weight: float) -> float:
-    """The mean of 1 / F, where F, the people of a class, is negative binomial: `size` of them are in the sample.
+    """The mean of 1 / F, where F, the number of people of a class, is negative binomial given `size` of them in the
+    sample.
 
     `weight` is the sum of the sampling weights of the class, at least `size`, and p = size / weight. The mean is p
-    times the integral of t^(size - 1) / (p + (1 - p) t) over 0 < t < 1. Integration by parts gives a recurrence in
-    the size, whose errors shrink where p < 1/2. The series of 1 / (1 - (1 - p)(1 - t)) gives a sum whose terms shrink
-    fast elsewhere and for large classes.
+    times the integral of t^(size - 1) / (p + (1 - p) t) over 0 < t < 1. Integration by parts gives a recurrence in the
+    size, whose errors shrink for p < 1/2. Otherwise, and for large classes, the series of 1 / (1 - (1 - p)(1 - t))
+    gives a sum with fast shrinking terms.
     """
     p = size / weight
     q = 1 - p
@@ -334,10 +342,11 @@ def individual_risk(size: int, weight: float) -> float:
 
 
 def k_map_class_size(k: int, fraction: float, alpha: float, *, truncated: bool) -> int:
-    """The least size of a class, at most k, that a population class of fewer than k people exceeds or has by chance.
+    """The least size of a sample class, at most k, that a population class of fewer than k people reaches only by
+    chance.
 
-    The rows of a class of k people are Poisson with mean f k, or, if `truncated`, the same given that there are any.
-    The size is the least with P(rows >= size) <= alpha.
+    The rows of a class of k people are Poisson with mean f k, or, if `truncated`, conditioned on at least one row. The
+    size is the least one with P(rows >= size) <= alpha.
     """
     mean = fraction * k
     most = alpha * (-expm1(-mean) if truncated else 1.0)

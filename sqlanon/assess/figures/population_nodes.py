@@ -1,4 +1,6 @@
-"""Quasi-identifiers of a release as the population figures read them: columns, and large nodes of hierarchies."""
+"""Quasi-identifiers of a release for the population figures: their columns, and the large nodes of their
+hierarchies.
+"""
 
 from __future__ import annotations
 
@@ -35,20 +37,20 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step, anti_join, cross_join, inner_join, left_join, select, with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
 
-# The large nodes of a quasi-identifier's hierarchy, by the rows of the source, and the values that are below them.
+# The large nodes of a quasi-identifier's hierarchy, by the rows of the source, and the values below them.
 
 
-# The node of a quasi-identifier that a population has no predicate on; the others are numbered from 1.
+# The node of a quasi-identifier without a predicate in a population; the others are numbered from 1.
 TOP = 0
 
 
 def code_name(index: int) -> str:
-    """The column with the most specific large node of the quasi-identifier at this index."""
+    """The name of the column with the most specific large node of the quasi-identifier at this index."""
     return f"code_{index}"
 
 
 def node_name(index: int) -> str:
-    """The column with a population's node of the quasi-identifier at this index."""
+    """The name of the column with a population's node of the quasi-identifier at this index."""
     return f"node_{index}"
 
 
@@ -56,10 +58,10 @@ def node_name(index: int) -> str:
 class Nodes:
     """The large nodes of a quasi-identifier, as tables.
 
-    `values` has each value of the source once, and its code. `labels` has node and label, beside what tells where the
-    node is: its level, and its labels from there up. `codes` has value and code, the most specific of the nodes that
-    the value is below, NULL below none. `chains` has code and node, those above a code, itself and `TOP` included, and
-    share, which is 1; NULL is a code.
+    `values` has each value of the source once, with its code. `labels` has node and label, and the columns that
+    identify the node: its level, and its labels from there up. `codes` has value and code, the most specific node above
+    the value, NULL without one. `chains` has code, node and share: the nodes above a code, itself and `TOP` included,
+    each with the share 1; NULL is a code.
     """
 
     attribute: BoundAttribute
@@ -72,10 +74,10 @@ class Nodes:
 def large_nodes(
     scratch: Scratch, bound: BoundAttribute, source: QualifiedName, least: float, *, each_level: bool
 ) -> Nodes:
-    """The nodes with at least so many rows of the source.
+    """Makes the tables of the nodes with at least `least` rows of the source.
 
-    The leaves of the hierarchy are the values that it lists and those of the source. Without `each_level` a node with
-    the leaves of its child is no node of its own, nor is one with all leaves.
+    The leaves of the hierarchy are the values that it lists and those of the source. Without `each_level`, a node with
+    the same leaves as its child, or with all leaves, is left out.
     """
     # Of a value that occurs or is listed there is one row, so each is a leaf.
     of_values = generalized(bound, occurring_values(bound, source), stored_labels(bound), counted=True)
@@ -103,9 +105,9 @@ def _chains(coded: str, at_levels: Sequence[str]) -> exp.Query:
 
 
 def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int | None) -> exp.Select:
-    """node, level, label and the labels from there up, of each large node; two nodes may share a label.
+    """SELECT of node, level, label and the labels from there up, for each large node; two nodes may share a label.
 
-    With `leaves_of_all`, the number of all leaves, those with all of them or with the leaves of a child are none.
+    With `leaves_of_all`, the number of all leaves, nodes with all of them or with the leaves of a child are left out.
     """
     steps: list[exp.Select] = []
     levels: list[Step] = []
@@ -136,7 +138,7 @@ def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int
 
 
 def _added_up(table: str, above: Sequence[str], *, of_values: bool) -> exp.Select:
-    """The rows and leaves of the nodes of a level, and the leaves of the largest node below each."""
+    """SELECT of the rows and leaves of the nodes of a level, and the leaves of the largest child of each."""
     support, leaves = (column("n"), literal(1)) if of_values else (column("support"), column("leaves"))
     return select(
         *map(column, above),
@@ -149,13 +151,13 @@ def _added_up(table: str, above: Sequence[str], *, of_values: bool) -> exp.Selec
 
 
 def _from(bound: BoundAttribute, level: int) -> list[str]:
-    """The columns that tell a node of this level from others: what it is called there, and the labels above it."""
+    """The columns that identify a node of this level: its label there, and the labels above it."""
     names = ["value", *map(level_name, range(1, bound.height))]
     return names[level:]
 
 
 def _coded(bound: BoundAttribute, labels: str, tree: str) -> exp.Select:
-    """value, code, and the large node of each level, NULL for none."""
+    """SELECT of value, code, and the large node of each level, NULL without one."""
     at_levels = [f"at_{level}" for level in range(bound.height)]
     joins: list[exp.Join] = []
     for level, at in enumerate(at_levels):
@@ -172,10 +174,10 @@ def _same(names: Sequence[str], at: str) -> exp.Expr:
 
 
 def codes_of_others(scratch: Scratch, nodes: Nodes, values: exp.Query) -> exp.Query | None:
-    """value and code of those values that `Nodes.codes` does not have; None where there are none.
+    """SELECT of value, code for the values that `Nodes.codes` lacks; None if there are none.
 
-    These are values that a release may stand for and the source lacks: a day within a month, say. A stored hierarchy
-    lists all that it knows.
+    These are values that a label may represent and the source lacks, such as a day within a month. A stored hierarchy
+    lists all its values.
     """
     if nodes.attribute.stored:
         return None
@@ -191,12 +193,12 @@ def codes_of_others(scratch: Scratch, nodes: Nodes, values: exp.Query) -> exp.Qu
     return select(column("value"), column("code"), of=coded)
 
 
-# A quasi-identifier of a release: how much of what each of its labels stands for is below the large nodes.
+# A quasi-identifier of a release: the share of each label's values below the large nodes.
 
 
-# The most pairs of a label and a value that are looked at.
+# The maximum number of pairs of a label and a value that are compared.
 _MOST_COMPARED = 20_000_000
-# The most values below labels that are listed, such as days below months.
+# The maximum number of values below labels that are listed, such as days below months.
 _MOST_LEAVES = 10_000_000
 
 
@@ -204,9 +206,8 @@ _MOST_LEAVES = 10_000_000
 class ReleasedColumn:
     """The form in which a release shows a quasi-identifier.
 
-    `shares` is the table of code, node and share: the share of what a code of the release stands for that is below each
-    large node, and `TOP`. `labels` is the table of label and code; without one the release shows values, whose codes
-    are those of the source.
+    `shares` is the table of code, node and share: the share of a label's values below each large node and `TOP`.
+    `labels` is the table of label and code, None if the release shows values, whose codes are those of the source.
     """
 
     shares: str
@@ -214,9 +215,9 @@ class ReleasedColumn:
 
 
 def released_column(scratch: Scratch, model: ReleaseModel, b: BoundAttribute, nodes: Nodes) -> ReleasedColumn:
-    """Finds the form in which a release shows a quasi-identifier, divided among these nodes.
+    """Finds the form in which a release shows a quasi-identifier, with shares in these nodes.
 
-    Raises PolicyError where the values below a label are not known, or where there are too many.
+    Raises PolicyError if the values below a label are not known, or are too many.
     """
     generalized = model.generalized.get(fold(b.column))
     if generalized is None:
@@ -239,12 +240,11 @@ def leaves_of_labels(
     listed_star: bool,
     alike: str | None = None,
 ) -> tuple[str, bool]:
-    """The relation of label, value and weight: the leaves that ESTIMATE uses, of a table of `released_labels`.
+    """Makes the relation (label, value, weight) of the leaves below labels, as ESTIMATE determines them.
 
-    Where it can list none, below `*` and in ranges of texts, they are the values of the source, of which the relation
-    `values` has each once; that is so of all if the other result is true. Of these one stands for all that have the
-    same in its column `alike`, with their number as its weight. Raises PolicyError, which says for which `figure`,
-    where there are too many.
+    Below `*` and in ranges of texts, where leaves cannot be listed, they are the values of the source, which the
+    relation `values` has once each; the second result is true if all leaves are. One of the values with equal `alike`
+    represents them, with their number as its weight. Raises PolicyError, which names the `figure`, for too many leaves.
     """
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
     other = f.coalesce(exp.not_(exp.paren(is_star.copy())), exp.true())
@@ -269,7 +269,7 @@ def leaves_of_labels(
 
 
 def released_labels(scratch: Scratch, model: ReleaseModel, generalized: Generalized) -> str:
-    """The table of the labels of a column: label, shown (its text), n (its rows) and code, a number."""
+    """Makes the table of the labels of a column: label, shown (its text), n (its rows) and code, a number."""
     rows = select(alias(label_of(generalized), "label"), of=model.rows.copy().subquery(ROW, copy=False))
     outputs = [column("label"), alias(f.count(), "n")]
     # Where rows are elsewhere, they are counted there, and texts and numbers are given to the labels here.
@@ -282,7 +282,7 @@ def released_labels(scratch: Scratch, model: ReleaseModel, generalized: Generali
 def _listed(
     scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str, alike: str | None
 ) -> tuple[exp.Select, bool]:
-    """label, value and weight of the leaves below labels, and whether all are values of the source."""
+    """SELECT of label, value and weight of the leaves below labels, and whether all are values of the source."""
     outputs = [column("label"), column("value"), alias(f.coalesce(column("weight"), real(1.0)), "weight")]
     try:
         below = leaves(scratch, generalized, ColumnUse(labels, (), (), True, figure, _MOST_LEAVES)).table
@@ -298,7 +298,7 @@ def _listed(
 
 
 def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:
-    """Raises PolicyError where each label would be compared with too many values."""
+    """Raises PolicyError if each label would be compared with too many values."""
     counts = exp.select(f.count()).from_(labels.subquery("labels")), exp.select(f.count()).from_(relation(values))
     of_labels, of_values = (scratch.engine.rows(query)[0][0] for query in counts)
     if of_labels * of_values > _MOST_COMPARED:
@@ -310,7 +310,7 @@ def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, 
 
 
 def _shares(labels: str, leaf: str, nodes: Nodes, others: exp.Query | None) -> exp.Query:
-    """The share of each label's leaves that is below each large node, and all below `TOP`.
+    """SELECT of the share of each label's leaves below each large node, and all below `TOP`.
 
     `others` has value and code of leaves that the source lacks.
     """

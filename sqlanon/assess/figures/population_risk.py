@@ -1,6 +1,6 @@
 """MEASURE release WITH FIGURES (population_uniques, individual_risk, k_map_estimated): the risk of a sample.
 
-Each estimates something about the population from the classes of a release, and none is a bound.
+Each figure estimates a number about the population from the classes of a release, and none is a bound.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*\
 
 @dataclass(frozen=True)
 class _Form:
-    """The name of a figure and its parameters, of which the only one may be given without its name."""
+    """The name of a figure and its parameters; a single parameter may be given without its name."""
 
     model: str
     parameters: tuple[Parameter, ...]
     when: Selector | None = None
 
     def bound(self, arguments: Mapping[str, Value]) -> dict[str, Argument]:
-        """The arguments by their names; raises PolicyError for one that is missing, unknown or out of its bounds."""
+        """The arguments by name. Raises PolicyError for one that is missing, unknown or out of its bounds."""
         first = self.parameters[0].name
         named = {first if name == UNNAMED else fold(name): value for name, value in arguments.items()}
         try:
@@ -116,7 +116,7 @@ _MODELS = {
 
 
 def _note(estimated: Uniques, fraction: Fraction) -> str:
-    """The sentence that says which model the estimate is of, why, and how far to trust it."""
+    """The sentence that names the model of the estimate, the reason for it, and its reliability."""
     name = _UNIQUES.model
     if not estimated.model:
         return f"{name}: no row is unique in the sample, so that no model estimates how many people are"
@@ -128,10 +128,10 @@ def _note(estimated: Uniques, fraction: Fraction) -> str:
 
 
 def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The greatest and the mean individual risk of a row by the sampling weights in a published column.
+    """The greatest and the mean individual risk of a row, by the sampling weights in a published column.
 
     `expected_reidentifications` is the sum of the risks over rows, `weighted_people` the sum of the weights. Raises
-    PolicyError as `_rows` does and for a column that is not published as it is, and DataError for weights that are
+    PolicyError as `_rows` does and for a column that is not published unchanged, and DataError for weights that are
     NULL, below 1 or not finite.
     """
     weights = _RISK.bound(arguments)["weights"]
@@ -152,7 +152,7 @@ def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], scrat
 
 
 def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterator[tuple[int, float, int]]:
-    """The size and the sum of weights of classes, and how many classes have both. Raises as `risk` does."""
+    """Yields the size and the sum of weights of classes, and the number of classes with both. Raises as `risk` does."""
     called = f"{_RISK.model} of {release.name} cannot be measured"
     attribute = next((a for a in release.attributes if fold(a.name) == fold(name)), None)
     if attribute is None:
@@ -189,11 +189,11 @@ def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterat
 
 
 def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The share of the rows in classes that may be of fewer than k people of the population.
+    """The share of the rows in classes that may have fewer than k people of the population.
 
-    `k_map_class_size` is the size of a class from which on that has at most the probability alpha, by a zero-truncated
-    Poisson distribution, and `k_map_class_size_poisson` by a Poisson distribution, which is the less careful one.
-    Raises PolicyError as `_rows` does.
+    `k_map_class_size` is the class size from which on that has at most the probability alpha by a zero-truncated
+    Poisson distribution, `k_map_class_size_poisson` that by a Poisson distribution, which is less careful. Raises
+    PolicyError as `_rows` does.
     """
     bound = _K_MAP.bound(arguments)
     k, fraction, alpha = (bound[parameter.name] for parameter in _K_MAP.parameters)
@@ -216,10 +216,10 @@ def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], scra
 
 
 def _rows(engine: Engine, release: Release, form: _Form) -> Rows:
-    """The rows of a release, in classes of people who look alike.
+    """The rows of a release, in classes by equal quasi-identifiers.
 
-    Raises PolicyError for rows in buckets, where the quasi-identifiers beside the bucket tell apart the people who
-    share it, for a policy with an ENTITY, and for a release without classes.
+    Raises PolicyError for rows in buckets, whose quasi-identifiers distinguish people, for a policy with an ENTITY, and
+    for a release without classes.
     """
     statistic = replace(load_statistic("figures", "uniqueness"), model=form.model)
     if error := why_not(statistic, release):

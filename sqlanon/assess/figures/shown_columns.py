@@ -1,4 +1,4 @@
-"""Describes what each published column became, from the published rows."""
+"""Describes the form of each published column, from the published rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.sql_files import query_file, reading
 
-# What is said of a column whose values are not the labels of the source's own.
+# The words for a column whose values are not labels of the source's values.
 _WORDS = {
     Reading.ITEM_LABELS: "lists of labels of its items",
     Reading.CENTROID: "a value that stands for those of its group",
@@ -44,7 +44,7 @@ _RECODED = (Reading.LABEL, Reading.RANGE)
 
 
 def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:
-    """The columns of a release's tables in their order, each with what its published values look like."""
+    """The columns of a release's tables in their order, each with the form of its published values."""
     with Scratch(engine) as scratch:
         source = _source(engine, release, scratch)
         return tuple(
@@ -55,7 +55,7 @@ def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:
 
 
 def _source(engine: Engine, release: Release, scratch: Scratch) -> BoundSource | None:
-    """The source of a release as it is now; None where it is gone, and where the release has several tables."""
+    """The current source of a release; None if it is gone, or if the policy has several tables."""
     policy = policy_of(release)
     try:
         require_one_table(policy, "a summary", "it compares values with those of the source")
@@ -65,7 +65,7 @@ def _source(engine: Engine, release: Release, scratch: Scratch) -> BoundSource |
 
 
 def _own_values(source: BoundSource | None, name: str) -> exp.Query:
-    """A query for the values of a column of the source as text; without a source, and without the column, no rows."""
+    """A query of the values of a column of the source as text; it returns no rows without a source or such a column."""
     if source is None or fold(name) not in {fold(each) for each, _ in source.columns}:
         return exp.select(alias(as_text(exp.null()), "label")).where(exp.false())
     return exp.select(alias(as_text(column(name)), "label")).from_(relation(source.relation))
@@ -114,7 +114,9 @@ def _shown_column(
 
 
 def _kind(attribute: ReleaseAttribute, counted: Sequence[int]) -> str:
-    """The kind of a column by its reading and its (rows, rows with a range, a beginning, stars alone, NULL)."""
+    """The kind of a column, by its reading and its numbers of rows: all, with a range, a prefix, only stars, and
+    NULL.
+    """
     rows, ranges, prefixes, stars, nulls = counted
     if attribute.reading in _WORDS:
         return "other"

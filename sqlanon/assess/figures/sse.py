@@ -1,4 +1,4 @@
-"""MEASURE release WITH FIGURES (sse): how much of the variance of numbers the means of groups do not show."""
+"""MEASURE release WITH FIGURES (sse): the share of the variance of numbers that the means of groups do not show."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _NAME = "sse"
 def sse(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
     """SSE / SST of each column that shows means, and of these columns together, each with variance 1.
 
-    The sum of the squared differences of the rows' values from the means of their groups, over that from the mean of
-    all (Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control,
-    2002). Groups have the mean of their rows, so that SSE is what the variance of the published numbers lacks of the
-    source's. NULL for a column whose values are all equal.
+    It is the sum of the squared differences of the rows' values from the means of their groups, over that from the mean
+    of all (Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control,
+    2002). Groups have the mean of their rows, so SSE is the difference between the variances of the source and of the
+    release. NULL for a column whose values are all equal.
 
-    Reads the source, in a transaction that is open already. Raises UserError for an argument, as it takes none,
-    PolicyError for a release whose method does not minimize it, and DataError where the source has other rows by now.
+    Reads the source, in an open transaction. Raises UserError for an argument, because the figure takes none,
+    PolicyError for a release whose method does not minimize it, and DataError if the source has other rows now.
     """
     if arguments:
         with about("figures", _NAME):
@@ -72,7 +72,9 @@ def _numbers(name: str, rows: exp.Table) -> exp.Select:
 
 
 def _share(engine: Engine, release: Release, source: exp.Select, released: exp.Select) -> tuple[int, float | None]:
-    """The numbers of a column, and what the variance of the released ones lacks, as a share; None of equal numbers."""
+    """The number of values of a column, and the share of their variance that the released ones lack; None for equal
+    values.
+    """
     ((rows, of_release, share),) = engine.rows(
         reading(query_file("losses", _NAME), {"source_number": source, "release_number": released})
     )
