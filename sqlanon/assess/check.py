@@ -65,7 +65,7 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
 
 
 def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> tuple[str, ...]:
-    """Returns remarks on the attacks that neither the satisfied requirements nor the promise of the method bounds."""
+    """Returns remarks on the attacks that neither the satisfied requirements nor the method's promise prevents."""
     policy = policy_of(release)
     requirements = resolve_requirements(policy, promised=promised_by(release.method, release.method_arguments))
     sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
@@ -87,7 +87,9 @@ def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHEC
 
 
 def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -> Release:
-    """The release of this name. For a table that is no release, raises UserError with the statement for a table."""
+    """Returns the release of this name. For a table that is no release, raises UserError with the statement for a
+    table.
+    """
     try:
         return load_release(engine, name)
     except CatalogError:
@@ -103,7 +105,8 @@ def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -
 def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequirements) -> tuple[Measurement, ...]:
     """Measures the structure that the method promises, besides the requirements of classes.
 
-    The tables of a release of several must fit together, and be the released ones.
+    The tables of a release of several tables must fit together, and be the released ones: raises PrivacyViolation
+    otherwise.
     """
     several = any(made.fragment is not None for made in release.published)
     published = PublishedTables(

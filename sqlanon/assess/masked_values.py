@@ -1,4 +1,4 @@
-"""Masked values of a release or of an export: their forms, their check digits, and the number of NULLs."""
+"""Checks the masked values of a release or of an export: their forms, their check digits, and the number of NULLs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NULLS = "mask_nulls"
 
 @dataclass(frozen=True)
 class MaskedColumn:
-    """A column of a table with masked values, and the column of the source that they are of."""
+    """A column of a table with masked values, and the name of the source's column that they replace."""
 
     table: exp.Table
     name: str
@@ -35,7 +35,7 @@ class MaskedColumn:
     mask: Mask
 
     def measured(self, engine: Engine, has_form: Callable[[str], bool]) -> Measurement:
-        """The number of different values that have not the form of the mask, which has to be 0."""
+        """Counts the distinct values without the form of the mask; the required number is 0."""
         texts = exp.select(as_text(column(self.name))).distinct().from_(self.table.copy())
         rows = engine.rows(texts.where(is_not_null(column(self.name))))
         wrong = sum(not has_form(text) for (text,) in rows)
@@ -48,10 +48,10 @@ def masks_of(policy: Policy) -> dict[str, Mask]:
 
 
 def check_masks(engine: Engine, release: Release) -> tuple[tuple[Measurement, ...], tuple[str, ...]]:
-    """The measurements of the masked columns of a release, and remarks on those that could not be made.
+    """Measures the masked columns of a release; returns the measurements, and remarks on those that cannot be made.
 
-    They are the number of different values of each column without the form of its mask, or that the list of a choice
-    lacks; and, if the source is as it was when the release was made, the number of NULLs that came or went.
+    For each column, counts the distinct values that lack the form of its mask, or are missing in the list of a choice.
+    If the source is unchanged since the release was made, counts the NULLs that were added or lost, too.
     """
     columns = list(_masked(engine, release))
     if not columns:
@@ -84,7 +84,7 @@ def _masked(engine: Engine, release: Release) -> Iterator[MaskedColumn]:
 
 
 def _has_form(engine: Engine, release: Release, masked: MaskedColumn) -> Callable[[str], bool] | None:
-    """Whether a text can be a mask; None for a choice from a list that has other texts now, or is gone."""
+    """Returns the test whether a text has the form of the mask; None for a choice whose list has changed or is gone."""
     if masked.mask.name != "choice":
         return form_of(masked.mask)
     digests = [choice.digest for choice in release.choices if fold(choice.attribute) == fold(masked.source)]
@@ -96,11 +96,11 @@ def _has_form(engine: Engine, release: Release, masked: MaskedColumn) -> Callabl
 
 
 def _nulls(engine: Engine, release: Release, columns: list[MaskedColumn]) -> list[Measurement] | None:
-    """The number of NULLs that came or went, with the columns; None where the source has other rows than it had.
+    """Counts the NULLs that were added or lost, with the columns; None if the source has changed.
 
-    Of the rows that were withheld each may have had a NULL. A live view, and a release with rows of nobody, are not
-    compared: nothing says how many rows of the source they show. Where a snapshot has the rows that were checked when
-    it was made, it is the source that has changed.
+    A suppressed row may have had a NULL in each column. Live views and releases with artificial rows are not compared,
+    because the number of source rows that they show is unknown. If a snapshot has the rows that were checked when it
+    was made, a difference means that the source has changed.
     """
     if release.kind == "view" or release.source_rows != release.released_rows + release.suppressed_rows:
         return []
@@ -124,7 +124,7 @@ def _nulls(engine: Engine, release: Release, columns: list[MaskedColumn]) -> lis
 
 
 def _counts(engine: Engine, table: exp.Table, names: list[str]) -> list[int]:
-    """The number of the rows of a table, and of those in which each column is not NULL."""
+    """Counts the rows of a table, and for each column the rows in which it is not NULL."""
     counts = (f.count(column(name)) for name in names)
     ((*numbers,),) = engine.rows(exp.select(f.count(), *counts).from_(table.copy()))
     return [int(number) for number in numbers]

@@ -1,4 +1,4 @@
-"""MEASURE release [WITH FIGURES]: what a release gives away and what it loses, without a workload."""
+"""MEASURE release [WITH FIGURES]: measures the risk and the loss of a release, without a workload."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ Computed = Callable[[Engine, Release, Mapping[str, Value], Scratch], Sequence[Cl
 def _membership(
     engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
 ) -> list[ClassFigure]:
-    """The figures of membership, which has no arguments."""
+    """Measures the figures of membership. Raises UserError for any argument."""
     if arguments:
         with about("figures", "membership"):
             raise UserError("membership takes no arguments", hint="write membership")
     return [ClassFigure(name, None, value) for name, value in membership(engine, release, scratch)]
 
 
-# What takes more than a query over the classes, by its name.
+# The figures that need more than a query over the classes, by name.
 COMPUTED: Mapping[str, Computed] = {
     "epsilon": epsilon,
     "granularity_loss": granularity_loss,
@@ -55,39 +55,41 @@ COMPUTED: Mapping[str, Computed] = {
     "u_loss": u_loss,
 }
 
-# Of those, what is computed from rows with numbers, which rows on another engine have not.
+# Those of them that need numbered rows, which other engines do not have.
 _OF_NUMBERED_ROWS = ("membership", "suda", "u_loss")
 
-# Of those, what is about releases with noise.
+# Those of them for releases with noise.
 _OF_NOISE = ("epsilon", "marginals")
 
-# What is said of figures that compare such a release with its source.
+# The warning on figures that compare a release with noise with its source.
 OWNERS = "the figures have no noise, and no budget pays for them: they are the owner's, and not to be given away"
 
-# Of those, what is measured only where it is named: it lacks an argument, or groups by many sets of columns.
+# Those of them that are measured only by name: they need an argument, or group by many sets of columns.
 _BY_NAME = ("individual_risk", "k_map_estimated", "population_uniques", "suda")
 
-# Of those, what can be begun for all releases of a policy, from its source.
+# Those of them whose first step is done once for all releases of a policy, from its source.
 OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
     "u_loss": u_loss_of_policy,
 }
 
 
 def figure_names() -> tuple[str, ...]:
-    """The names that figures are asked for by."""
+    """Returns the names of all figures."""
     return (*statistic_names("figures"), *COMPUTED)
 
 
 def measured_names() -> tuple[str, ...]:
-    """Lists the figures that MEASURE can compute; the others compare with a second table and belong to CHECK."""
+    """Returns the names of the figures that MEASURE can compute; the others compare with a second table and belong to
+    CHECK.
+    """
     of_classes = (file.name for file in readable_statistics("figures") if not reads_more(file))
     return (*of_classes, *COMPUTED)
 
 
 def of_whole_release(figures: Sequence[ClassFigure], name: str) -> float | None:
-    """A figure of a release among those that were measured of it: the worst of its attributes where only they have it.
+    """Returns the value of a figure for the whole release; of a figure by attribute, the greatest value.
 
-    None where one of them is not defined, which could be any number.
+    None if one of the values is undefined, because it could be any number.
     """
     measured = [figure for figure in figures if figure.name == name]
     values = [figure.value for figure in measured if figure.attribute is None] or [f.value for f in measured]
@@ -102,13 +104,15 @@ def measure_figures(
     remark: Callable[[str], None] = lambda _: None,
     undefined: Callable[[str], None] | None = None,
 ) -> list[ClassFigure]:
-    """The figures of these names, each with its value, which `anon.release_figure` then has if it can be written.
+    """Measures the figures of these calls, or all figures without calls, and records them in `anon.release_figure` if
+    the database is writable.
 
-    All without a name. `computed` has what takes more than a query over the classes.
+    `computed` has the figures that need more than a query over the classes. Raises UserError for an unknown name, and
+    PolicyError for a figure that cannot be measured on this release.
 
-    Raises UserError for an unknown name, and PolicyError for what cannot be measured of the release. Where all are
-    asked for, what needs an argument is left out, and what cannot be measured, with which `remark` is called, as with
-    the notes of figures; with the bare name of a figure that such a release does not have, `undefined`, if given.
+    Without calls, figures that need an argument are skipped, as are those that cannot be measured; `remark` is called
+    with the reason, and with the notes of figures. `undefined`, if given, is called instead with the bare name of a
+    computed figure that cannot be measured.
     """
     for call in calls:
         _require_known(call)
@@ -127,7 +131,7 @@ def measure_figures(
 
 
 def remember(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> None:
-    """Records figures in the place of those of their names, unless the database is open for reading only."""
+    """Records figures, replacing those of the same names, unless the database is read-only."""
     if is_writable(engine):
         recorded = [(figure.name, figure.attribute, figure.value) for figure in figures if figure.recorded]
         releases.save_figures(engine, release, recorded)
@@ -151,7 +155,7 @@ def _measured(
     scratch: Scratch,
     computed: Mapping[str, Computed] = COMPUTED,
 ) -> Iterator[ClassFigure]:
-    """The figures in the order in which they were asked for, those of classes in one go."""
+    """Yields the figures in the order of the calls; those of classes are measured in one query."""
     if shows_people(release):
         raise people_in_no_class(release.name)
     statistics = {call: load_statistic("figures", call.name) for call in calls if call.name not in COMPUTED}
@@ -168,7 +172,7 @@ def _measured(
 
 
 def _require_rows(engine: Engine, release: Release, name: str) -> None:
-    """Raises PolicyError where a figure is computed from rows that lie on another engine."""
+    """Raises PolicyError for a figure that needs numbered rows, if the rows are on another engine."""
     if not engine.numbers_rows and name in _OF_NUMBERED_ROWS:
         raise PolicyError(
             f"{name} of {release.name} cannot be measured: it gives numbers to rows, which are on Spark",
@@ -177,7 +181,10 @@ def _require_rows(engine: Engine, release: Release, name: str) -> None:
 
 
 def _arguments_by_name(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
-    """The arguments, the one without a name under that of the only parameter."""
+    """Returns the arguments of a call by name; an unnamed argument gets the name of the only parameter.
+
+    Raises UserError for an unnamed argument if there are several parameters.
+    """
     arguments = dict(call.arguments)
     names = [parameter.name for parameter in statistic.parameters]
     if UNNAMED in arguments and len(names) == 1:
@@ -202,7 +209,7 @@ def _all(
     try:
         yield from _measured(engine, release, calls, scratch)
     except PolicyError as error:
-        # Rows that are in no classes have no figures of them.
+        # The rows of the release are in no classes.
         remark(f"figures of classes are not measured: {error.message}")
     if shows_people(release):
         return
@@ -220,12 +227,12 @@ def _all(
                 remark(f"{name} is not measured: {reason}")
             continue
         except DataError as error:
-            # Values that the release shows have left the source since.
+            # The source has lost values that the release shows.
             remark(f"{name} is not measured: {error.message}; the source has changed since the release was made")
             continue
         yield from figures
 
 
 def _by_itself(statistic: Statistic, release: Release) -> bool:
-    """Whether a statistic can be measured of a release without being told anything."""
+    """Whether a statistic can be measured on a release without arguments."""
     return why_not(statistic, release) is None and all(p.default is not None for p in statistic.parameters)

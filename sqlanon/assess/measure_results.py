@@ -1,4 +1,4 @@
-"""The results of a workload's queries while they are measured, in temporary tables."""
+"""Stores the results of a workload's queries in temporary tables during the measurement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _T = TypeVar("_T")
 
 
 class Results:
-    """A temporary table of results. `kept` is a column that is true for the rows of a query that does not have it."""
+    """A temporary table of results.
+
+    Its column `kept`, if any, is true for the rows of a query without that column.
+    """
 
     def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
         empty = [alias(cast(exp.null(), _KINDS.get(name, "DOUBLE")), name) for name in names]
@@ -36,13 +39,13 @@ class Results:
         self._target = into(relation(self.table), names)
 
     def add(self, query: exp.Query) -> None:
-        """The rows of a query that has the table's columns."""
+        """Inserts the rows of a query with the table's columns."""
         columns = [alias(exp.true(), name) if name == "kept" else column(name) for name in self._names]
         rows = exp.select(*columns).from_(query.subquery("results", copy=False))
         self._engine.run(insert(self._target.copy(), rows))
 
     def forget(self, numbers: Collection[int]) -> None:
-        """Takes the rows of some queries out again."""
+        """Deletes the rows of the queries with these numbers."""
         among = column("query_id").isin(*numbers)
         self._engine.run(exp.delete(relation(self.table), where=among))
 
@@ -54,9 +57,10 @@ class Results:
 
 
 def results_of(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
-    """A row for each aggregate of a query's row, in which an aggregate has `width` columns and a group one.
+    """Yields one row for each aggregate of a row of a query's result.
 
-    Each of the rows ends with the values that follow the groups and aggregates in the query's row.
+    In that row an aggregate has `width` values and a group one. Each yielded row ends with the values after the groups
+    and aggregates.
     """
     values = iter(row)
     parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]
@@ -68,12 +72,12 @@ def results_of(number: int, query: AggregateQuery, row: Sequence[object], width:
 
 
 def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    """The items in lists of `size`, of which the last may be shorter."""
+    """Yields the items in lists of `size`, of which the last may be shorter."""
     rest = iter(items)
     while batch := list(islice(rest, size)):
         yield batch
 
 
 def named(workload: str, number: int | str, error: SqlanonError) -> UserError:
-    """The error of a query of a workload."""
+    """Returns an error of a workload's query with the name of the workload and the number of the query."""
     return UserError(f"workload {workload}, query {number}: {error.message}", hint=error.hint)

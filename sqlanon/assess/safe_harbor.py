@@ -1,7 +1,8 @@
-"""The 18 identifiers of HIPAA's safe harbor, 45 CFR 164.514(b)(2)(i), against a policy: a list to sign, no verdict.
+"""Compares a policy with the 18 identifiers of HIPAA's safe harbor, 45 CFR 164.514(b)(2)(i): a list to sign, no
+verdict.
 
-The rule has a second condition, that nobody there knows a way to identify somebody, which no program sees. Guidance
-Regarding Methods for De-identification of Protected Health Information (HHS, 2012) explains both.
+The rule has a second condition, that nobody there knows a way to identify somebody, which no program can check.
+Guidance Regarding Methods for De-identification of Protected Health Information (HHS, 2012) explains both.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MET, NOT_MET, NONE_FOUND, YOURS = "met", "not met", "none found", "yours to say"
 # The arguments that name columns; a state is no smaller area than a state.
 NAMED = ("age", "birth", "zip", "dates", "state")
 
-# The items of the rule with the categories of columns that they are about, by their names in `categories`.
+# The items of the rule with their categories of columns, by their names in `categories`.
 _ITEMS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("A", "names", ("name",)),
     ("B", "areas smaller than a state", ("place", "address")),
@@ -62,13 +63,15 @@ _YEARS = ("YEAR", "DECADE", "CENTURY")
 _OLDEST = 90
 _DIGITS = 3
 _PEOPLE = 20_000
-# A column tells nearly all rows apart if so large a share of at least so many rows has a value of its own.
+# A column identifies rows if its distinct values are this share of its values, of which there are `_FEW` or more.
 _ALONE = 0.9
 _FEW = 10
 
 
 class Finding(NamedTuple):
-    """A row of the answer: `columns` are those that are not met, or all where none is."""
+    """A row of the answer about one identifier: `columns` are those that do not meet the rule, otherwise those left to
+    the user, otherwise all.
+    """
 
     item: str
     identifier: str
@@ -101,10 +104,10 @@ class Kind:
 
 
 def safe_harbor(engine: Engine, policy: Policy, named: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """A finding for each of the 18 identifiers, and one for actual knowledge.
+    """Returns a finding for each of the 18 identifiers, and one for actual knowledge.
 
-    `named` are the columns that the user names, by `NAMED`. Others are told by their names and by the values of a
-    sample, as PROFILE does. Raises PolicyError for a column that the source does not have.
+    `named` has the columns that the user names, by the names in `NAMED`. Others are recognized by their names and the
+    values of a sample, as PROFILE does. Raises PolicyError for a column that the source does not have.
     """
     kinds = kinds_of_source(engine, policy)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(engine, policy).values()}
@@ -157,7 +160,7 @@ def kinds_of(sample: Sample, types: Mapping[str, str]) -> dict[str, Kind]:
 
 
 def _years(column: SampledColumn) -> Iterator[int]:
-    """The years of the dates of a column; year 0 of those before Christ."""
+    """Yields the years of a column's dates; 0 for years before Christ."""
     for text in column.texts if column.type.startswith(("DATE", "TIMESTAMP")) else ():
         if match := _YEAR.match(text):
             yield 0 if text.endswith("(BC)") else int(match[1])
@@ -257,7 +260,7 @@ class Harbor:
         shown_at = "published as ranges" if fold(name) in self.ranges else shown_at
         if item == "R" and is_nested(kind.type):
             return f"{shown_at}, and what is in it was not read", YOURS
-        # Requirements of classes may leave no row alone; that is not what the rule asks.
+        # Requirements of classes do not count here, even if they make each value frequent.
         is_open = item in _IMAGES or (item == "R" and is_quasi and kind.category in (None, SEX))
         return shown_at, YOURS if is_open else NOT_MET
 
@@ -316,7 +319,7 @@ def _has_word(words: re.Pattern[str], name: str) -> bool:
 
 
 def _in_place(in_place: Pseudonym | Mask | Shift) -> tuple[str, str]:
-    """The words for a mask or token, and the finding: a key that is forgotten is as good as a random number."""
+    """Describes a mask or token, with the finding: a forgotten key counts as a random number."""
     if isinstance(in_place, Shift):
         return "shifted dates, which the rule does not know", NOT_MET
     if isinstance(in_place, Mask):

@@ -1,4 +1,4 @@
-"""MEASURE release WITH FIGURES (suda): which columns make rows special, by minimal sample uniques.
+"""MEASURE release WITH FIGURES (suda): the columns that make rows special, by minimal sample uniques.
 
 Elliot, Manning and Ford, A computational algorithm for handling the special uniques problem (2002); Manning, Haglin
 and Keane, A recursive search algorithm for statistical disclosure assessment (2008).
@@ -33,26 +33,26 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build.names import relation
 
 _NAME = "suda"
-# So many columns are looked at without a size, and sets of so many columns with one.
+# The most columns without an argument max_size, and the greatest max_size.
 _MOST_COLUMNS, _MOST_SIZE = 12, 6
-# So many sets of columns at most: each is a grouping of all rows.
+# The most sets of columns: each is a grouping of all rows.
 _MOST_SETS = 2**_MOST_COLUMNS
 _SCORES = ("elliot", "ihsn")
 _OWN = "own"
-# A quasi-identifier that each row shows by itself.
+# The readings of quasi-identifiers that each row shows alone.
 _OF_A_ROW = (Reading.EXACT, Reading.LABEL, Reading.RANGE, Reading.CENTROID)
 _ENDS = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
 _ROW, _SET, _SCORE = "r", "s", "score"
 
 
 def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The rows that are special, their minimal sample uniques, and how much each quasi-identifier makes them special.
+    """Measures the special rows, their minimal sample uniques, and each quasi-identifier's share in the scores.
 
-    Of the scores and of DIS-SUDA, which needs a `sampling_fraction`, the highest are told. No row is named: a score
-    marks whom to look for.
+    Returns the highest score only, and the highest DIS-SUDA if `sampling_fraction` is given. No row is named: a score
+    marks people to look for.
 
-    Raises UserError for arguments that are none, and PolicyError for rows that are not shown one by one, for rows that
-    are not one of each respondent, and for too many columns.
+    Raises UserError for wrong arguments. Raises PolicyError for rows that are not published one by one, for several
+    rows per respondent, and for too many columns.
     """
     taken = _Arguments.of(arguments)
     names = _shown_columns(engine, release)
@@ -139,7 +139,7 @@ def _shown_columns(engine: Engine, release: Release) -> list[str]:
 
 
 def _largest(release: Release, columns: int, arguments: _Arguments) -> int:
-    """The number of columns of the largest sets that are looked for."""
+    """The number of columns of the largest sets to search. Raises PolicyError for too many columns or sets."""
     if columns > MOST_COLUMNS:
         raise PolicyError(
             f"{_NAME} of {release.name} would look at {columns} columns, and at most at {MOST_COLUMNS}",

@@ -1,4 +1,4 @@
-"""MEASURE release WITH FIGURES (u_loss): how wrong a release is about the sensitive values of large populations."""
+"""MEASURE release WITH FIGURES (u_loss): the error of a release about the sensitive values of large populations."""
 
 from __future__ import annotations
 
@@ -58,16 +58,17 @@ def u_loss(
     scratch: Scratch,
     former: SourcePopulations | None = None,
 ) -> list[ClassFigure]:
-    """The utility loss of each sensitive attribute, over the populations of at least `min_support` of the source.
+    """Measures the utility loss of each sensitive attribute, over the populations with a share of `min_support` of the
+    source.
 
-    A population is a node of its hierarchy for each quasi-identifier. The loss is the mean, over all populations, of
-    the Jensen-Shannon divergence, in nats, of what the release says of its sensitive values from what the source does
-    (Li and Li, On the tradeoff between privacy and utility in data publishing, 2009, section 4.2). The number of
-    populations comes with it, and as many of the worst as are asked for, by name: labels of hierarchies, and values.
+    A population has one node of its hierarchy for each quasi-identifier. The loss is the mean over all populations of
+    the Jensen-Shannon divergence, in nats, between the sensitive values in the release and in the source (Li and Li, On
+    the tradeoff between privacy and utility in data publishing, 2009, section 4.2). Other figures are the number of
+    populations, and the `worst` ones, named by labels of hierarchies and values.
 
-    Reads the source, in a transaction that is open already; `former` is used in place of its populations where it is of
-    the same rows. Raises UserError for arguments that are none, PolicyError for a release that does not show a
-    quasi-identifier or the sensitive values, and for too many populations.
+    Reads the source, in a transaction that is already open. `former` replaces the search for populations if it has the
+    same rows. Raises UserError for wrong arguments, PolicyError for a release that does not show a quasi-identifier or
+    the sensitive values, and for too many populations.
     """
     share, each_level, worst = _arguments(arguments)
     require_own_columns(engine, release)
@@ -109,15 +110,15 @@ def u_loss(
 
 
 def u_loss_of_policy(engine: Engine, policy: Policy, arguments: Mapping[str, Value], scratch: Scratch) -> UtilityLoss:
-    """`u_loss` of the releases of a policy, which looks for the populations of its source once.
+    """Returns `u_loss` for the releases of a policy, with one search for the populations of its source.
 
-    A release whose source has other rows by then is measured by itself, as all are where the populations cannot be
-    told beforehand. The tables are made in a transaction that is open already, and live as long as `scratch`. Raises
-    UserError for arguments that are none.
+    A release whose source has changed is measured alone, as are all if the populations cannot be found in advance. The
+    tables are made in a transaction that is already open, and live as long as `scratch`. Raises UserError for wrong
+    arguments.
     """
     share, each_level, _ = _arguments(arguments)
     if policy.pivot:
-        # Its attributes are found when a release is made.
+        # The attributes of a pivot are found when a release is made.
         return u_loss
     hierarchies = policy_hierarchies(engine, policy)
     try:
@@ -128,7 +129,7 @@ def u_loss_of_policy(engine: Engine, policy: Policy, arguments: Mapping[str, Val
             scratch, bound, identity_of_populations(engine, bound, hierarchies), share, each_level=each_level
         )
     except PolicyError:
-        # Why is said of each release.
+        # The measurement of each release names the reason.
         return u_loss
     return partial(u_loss, former=of_source)
 
@@ -175,7 +176,7 @@ def _require_measurable(release: Release, model: ReleaseModel, bound: BoundPolic
 def _loss(
     scratch: Scratch, of_source: SourcePopulations, tables: Mapping[str, str | exp.Query], attribute: str, worst: int
 ) -> list[ClassFigure]:
-    """The figures of one sensitive attribute, by what `sql/statements/u_loss.sql` reads."""
+    """Returns the figures of one sensitive attribute from the tables that `sql/statements/u_loss.sql` reads."""
     losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
     summary = exp.select(f.call("avg", column("divergence")), f.count()).from_(relation(losses))
     ((loss, number),) = scratch.engine.rows(summary)
@@ -194,7 +195,7 @@ def _loss(
 
 
 def _divergence_by_label(losses: str, of_source: SourcePopulations) -> exp.Select:
-    """The divergence of each population, under the labels of its nodes."""
+    """SELECT of name, divergence: each population by the labels of its nodes, with its divergence."""
     rows = exp.select(column("divergence", "loss")).from_(relation(losses, as_="loss"))
     same = column("population", "loss").eq(column("population", "population"))
     rows = rows.join(relation(of_source.populations, as_="population"), on=same, copy=False)
@@ -202,19 +203,19 @@ def _divergence_by_label(losses: str, of_source: SourcePopulations) -> exp.Selec
     for i, part in enumerate(of_source.nodes):
         node = column(node_name(i), "population").eq(column("node", node_name(i)))
         rows = rows.join(relation(part.labels, as_=node_name(i)), on=node, join_type="LEFT", copy=False)
-        # NULL where the population has no predicate on the column, which concat_ws leaves out.
+        # NULL if the population has no predicate on the column; concat_ws skips it.
         texts.append(joined(literal(f"{part.attribute.column} "), column("label", node_name(i))))
     return rows.select(alias(f.call("concat_ws", literal(", "), *texts), "name"))
 
 
-# The large populations of a source, and its rows in them: the same for all releases of the same columns.
+# The large populations of a source, and its rows in them; all releases of the same columns have the same ones.
 #
 # The large populations are found by an apriori search. A population is one node for each quasi-identifier, the top
 # being no predicate (Li and Li, On the tradeoff between privacy and utility in data publishing, 2009, section 4.2).
-# With one more node a population has no more rows, so that only large ones are looked at with another (Agrawal and
+# With one more node a population has no more rows, so only large ones are tried with another node (Agrawal and
 # Srikant, Fast algorithms for mining association rules, 1994).
 
-# A share of rows that is a whole number of them may be a little more in floating point.
+# In floating point, a share of rows that is a whole number may be a little more.
 _ROUNDING = 1 - 1e-12
 
 
@@ -223,9 +224,9 @@ class SourcePopulations:
     """The populations with at least a share of the rows, as tables that live as long as their `Scratch`.
 
     `nodes` are the large nodes of each quasi-identifier, and `order` are their indexes in the order in which rows are
-    counted below them. `populations` is the table of population and its node of each quasi-identifier. Of each
-    sensitive attribute `values` has the table of its values and their codes, and `counts` that of population, value,
-    which is a code, and n. `identity` is that of the source, by which another look at it is compared.
+    counted below them. `populations` is the table of population and its node of each quasi-identifier. For each
+    sensitive attribute, `values` has the table of its values and their codes, `counts` the table (population, value,
+    n), where value is a code. `identity` identifies the source, for comparison with a later one.
     """
 
     identity: Sequence[Any]
@@ -239,16 +240,16 @@ class SourcePopulations:
 def identity_of_populations(
     engine: Engine, bound: BoundPolicy, hierarchies: Mapping[str, StoredHierarchy]
 ) -> Sequence[Any]:
-    """The inputs of populations: the columns of both roles, their hierarchies, and the rows."""
+    """Identifies the inputs of populations: the columns of both roles, their hierarchies, and the rows."""
     return source_identity(engine, bound, (*bound.quasi_identifiers, *bound.sensitive), hierarchies)
 
 
 def source_populations(
     scratch: Scratch, bound: BoundPolicy, identity: Sequence[Any], share: float, *, each_level: bool
 ) -> SourcePopulations:
-    """The populations with at least a share of the source's rows, of which there is one.
+    """Finds the populations with at least a share of the source's rows.
 
-    Raises PolicyError where there are too many.
+    Raises PolicyError for too many.
     """
     ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
     least = share * rows * _ROUNDING
@@ -266,9 +267,10 @@ def source_populations(
 
 
 def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
-    """The indexes of the quasi-identifiers, those first whose nodes make most rows alike when they replace codes.
+    """Returns the indexes of the quasi-identifiers in the order of the search.
 
-    These have many codes, and few nodes above each.
+    First come those whose nodes merge the most rows when they replace codes: those with many codes and few nodes above
+    each.
     """
     sizes = [
         exp.select(alias(literal(i), "index"), f.count(), f.count_distinct(column("code"))).from_(relation(part.chains))
@@ -278,16 +280,16 @@ def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
     return tuple(sorted(ranks, key=lambda index: (-ranks[index], index)))
 
 
-# The most populations that are measured.
+# The most populations that are measured; more are refused.
 MOST_POPULATIONS = 1_000_000
 
 
 def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[int], cells: str, least: float) -> str:
-    """The table of population, a number, and `node_name` of each index, `TOP` for no predicate.
+    """Makes the table of population, a number, and `node_name` of each index, which is `TOP` for no predicate.
 
     `cells` has `code_name` of each index, and n. The codes are replaced by the nodes above them, one quasi-identifier
-    after the other, in this order of their indexes; what is not large with the nodes so far is gone before the next one
-    multiplies it. Raises PolicyError where there are more than `MOST_POPULATIONS`.
+    after the other in this order; combinations of nodes that are not large are removed before the next one multiplies
+    them. Raises PolicyError for more than `MOST_POPULATIONS`.
     """
     names = [node_name(i) for i in range(len(nodes))]
     rows, large = select(exp.Star(), of=relation(cells)), ""
@@ -311,7 +313,7 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[
 
 
 def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) -> exp.Select:
-    """The number of rows with nodes in place of the codes of one more quasi-identifier, at this depth."""
+    """SELECT that replaces the codes of the quasi-identifier at this depth by the nodes above them, and adds up n."""
     index = order[depth]
     names = [*map(node_name, order[:depth]), *map(code_name, order[depth + 1 :])]
     keys = [*(column(name, "cell") for name in names), column("node", "above")]

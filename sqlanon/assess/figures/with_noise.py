@@ -1,6 +1,6 @@
-"""Releases with noise beside their source: the columns of both in the same form, and how far their counts are apart.
+"""Compares a release with noise with its source: both get columns of the same form, and their counts are compared.
 
-No budget pays for what is computed here: it has no noise, and is the owner's.
+The results have no noise and cost no budget, so they are for the owner only.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from sqlanon.sql.hierarchies.base import functional
 _NAME, _EPSILON = "marginals", "epsilon"
 _MOST_WAYS = 3
 N = "n"
-# So many combinations of columns at most: each is counted twice.
+# The most combinations of columns: each is counted twice.
 _MOST = 1_000
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A release with noise and its source: both have these columns in the same form, called `shown_name`, and `n`.
+    """A release with noise and its source, both with these columns in the same form, called `shown_name`, and `n`.
 
-    A row stands for `n` rows: of the source for one, of counts with noise for as many as they say. `levels` are those
-    whose labels both show of each column, 0 for values.
+    A row of the source counts as one row, a row of noisy counts as `n` rows. `levels` are the levels of the labels that
+    both show, for each column; 0 for values.
     """
 
     columns: Sequence[BoundAttribute]
@@ -56,9 +56,9 @@ class Compared:
 
 
 def compared(engine: Engine, release: Release, scratch: Scratch) -> Compared:
-    """The rows of a release with noise and of its source. Numbers under INTERVALS are shown by their intervals.
+    """Compares the rows of a release with noise and of its source; numbers under INTERVALS become intervals.
 
-    Reads the source, in a transaction that is open already. Raises PolicyError for a release without noise, and for a
+    Reads the source, in a transaction that is already open. Raises PolicyError for a release without noise, and for a
     source whose columns have changed.
     """
     require_own_columns(engine, release)
@@ -74,7 +74,7 @@ def compared(engine: Engine, release: Release, scratch: Scratch) -> Compared:
     require_unchanged(release, source, [b.column for b in columns])
     table = own_object(engine, release.name)
     kinds = {fold(name): kind for name, kind in engine.columns(exp.select(exp.Star()).from_(relation(table)))}
-    # Beside counts stand labels of intervals, unless the values themselves were found.
+    # A table of counts has labels of intervals, unless the values themselves were found.
     labels = [not counts or kinds[fold(b.column)] != b.published_type for b in columns]
     first = [_interval_level(b) if is_label else 0 for b, is_label in zip(columns, labels, strict=True)]
     levels = [max(b.min_level, level) for b, level in zip(columns, first, strict=True)]
@@ -84,13 +84,14 @@ def compared(engine: Engine, release: Release, scratch: Scratch) -> Compared:
 
 
 def marginals(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The total variation of each combination of `ways` columns: half the sum of the differences between shares.
+    """Measures the total variation of each combination of `ways` columns: half the sum of the differences between
+    shares.
 
-    The mean over all combinations, and the greatest with the columns that have it. Numbers under INTERVALS are counted
-    by interval. NULL where the source or the release has no row.
+    The figures are the mean over all combinations, and the greatest with its columns. Numbers under INTERVALS are
+    counted by interval. The value is None if the source or the release has no row.
 
-    Reads the source, in a transaction that is open already. Raises UserError for arguments that are none, PolicyError
-    for a release without noise, and for too few or too many columns.
+    Reads the source, in a transaction that is already open. Raises UserError for wrong arguments, PolicyError for a
+    release without noise, and for too few or too many columns.
     """
     ways = _ways(arguments)
     called = f"{_NAME} of {release.name} cannot be measured"
@@ -114,9 +115,10 @@ def marginals(engine: Engine, release: Release, arguments: Mapping[str, Value], 
 
 
 def epsilon(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The epsilon of differential privacy that a release costs and promises; infinite for one without noise.
+    """Returns the epsilon of differential privacy that a release costs and promises; infinite for a release without
+    noise.
 
-    Raises UserError for arguments, of which it has none.
+    Raises UserError for any argument.
     """
     if arguments:
         with about("figures", _EPSILON):
@@ -140,13 +142,15 @@ def shown_name(index: int) -> str:
 
 
 def _interval_level(b: BoundAttribute) -> int:
-    """The first level with intervals of a column under INTERVALS; 0 of other columns."""
+    """The first level with intervals of a column under INTERVALS; 0 for other columns."""
     is_interval = b.hierarchy is not None and b.hierarchy.kind == "intervals"
     return intervals.first_level(b.hierarchy) if b.hierarchy and is_interval else 0
 
 
 def _of_source(columns: Sequence[BoundAttribute], levels: Sequence[int], source: QualifiedName) -> exp.Select:
-    """The source's rows by the values or labels that the release may show, each for one row."""
+    """SELECT of n and one column `shown_name` for each column: each source row by its value or its label at this
+    level.
+    """
     query = exp.select(alias(big(literal(1)), N)).from_(relation(source, as_="source"))
     for index, (b, level) in enumerate(zip(columns, levels, strict=True)):
         name = f"label_{index}"
@@ -166,7 +170,9 @@ def _of_source(columns: Sequence[BoundAttribute], levels: Sequence[int], source:
 def _of_release(
     columns: Sequence[BoundAttribute], levels: Sequence[int], release: QualifiedName, counts: Sequence[str]
 ) -> exp.Select:
-    """The released rows; numbers by the intervals of these levels, where they are above 0."""
+    """SELECT of n and one column `shown_name` for each column of the released rows; numbers become intervals of these
+    levels if above 0.
+    """
     outputs: list[exp.Expr] = [alias(column(counts[0]) if counts else big(literal(1)), N)]
     for index, (b, level) in enumerate(zip(columns, levels, strict=True)):
         value: exp.Expr = column(b.column)
@@ -177,9 +183,9 @@ def _of_release(
 
 
 def _distance(engine: Engine, rows: Sequence[str], indexes: Sequence[int]) -> float | None:
-    """Half the sum of the differences between two tables' shares of each combination of values.
+    """Returns half the sum of the differences between two tables' shares of each combination of values.
 
-    None where one of them has no rows, or by its noise none in all.
+    None if one of them has no rows, or if its noisy counts add up to 0 or less.
     """
     names = [shown_name(index) for index in indexes]
     shares = []

@@ -1,1 +1,1 @@
-"""Profiles the columns of a table: who can be found by them, and which policy to begin with."""
+"""Profiles the columns of a table: finds the identifying columns, and proposes a first policy."""

@@ -1,4 +1,4 @@
-"""CREATE HIERARCHY AUTO: the kind of hierarchy, and its levels, that fit the values that a column has."""
+"""CREATE HIERARCHY AUTO: chooses the kind and the levels of a hierarchy that fit a column's values."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.hierarchies.base import functional
 
-# What to do about values for which no hierarchy can be found.
+# The hint for values for which no hierarchy is found.
 WRITTEN = "write one yourself, AS LEVELS (SELECT value, level_1, ...)"
 
 _STEPS = (Decimal(1), Decimal(2), Decimal(5))
 _MOST_LEVELS = 4
-# Widths of more digits than these are those of numbers that nobody reads as an interval.
+# Widths with more digits make intervals that nobody can read.
 _EXPONENTS = range(-6, 13)
 _DAYS_OF_YEAR = 366
-# Of the 32 hexadecimal digits of a UUID. Random ones fall into 16 groups by each digit that is kept; where the first
+# The numbers of kept digits, of the 32 of a UUID. Each kept digit divides random ones into 16 groups; if the first
 # digits are a time (RFC 9562, version 7), eight keep a minute and four keep seven weeks.
 _DIGITS_OF_UUID = (8, 4, 2, 1)
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A kind of hierarchy with its arguments; or, where `groups` are there, the numbers of groups from level 1 on."""
+    """A kind of hierarchy with its arguments; or the numbers of groups from level 1 on, if `groups` is not empty."""
 
     kind: str
     arguments: tuple[Value, ...] = ()
@@ -57,13 +57,13 @@ class Proposal:
 
 
 def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -> Proposal:
-    """The hierarchy that fits a column: by its type, by how far its values reach, and by how often each occurs.
+    """Chooses the hierarchy for a column by its type, the range of its values, and their frequencies.
 
-    Dates and timestamps have the units of a calendar; numbers intervals of round widths, unless most of them lie in
-    one; UUIDs, and codes that are all as long as each other and have digits, prefixes. All others are put in order
-    and cut into groups of like frequency.
+    Dates and timestamps get units of a calendar. Numbers get intervals of round widths, unless one interval would have
+    most rows. UUIDs and codes of the same length with digits get prefixes. All others are sorted and divided into
+    groups of similar frequency.
 
-    Raises PolicyError for a column that has too few values to have a hierarchy, or whose values are not put in order.
+    Raises PolicyError for a column with too few values for a hierarchy, or whose values have no order.
     """
     values = column(name)
     counts = exp.select(f.count_distinct(values), f.count(values.copy())).from_(relation(table))
@@ -99,7 +99,7 @@ def instead(column_type: str, name: str) -> str:
 def definition(
     name: str, proposal: Proposal, table: QualifiedName, of_column: str, column_type: str
 ) -> HierarchyDefinition:
-    """The hierarchy that is proposed, under a name; groups are read from the table when it is made."""
+    """Returns the definition of the proposed hierarchy under a name; groups become a query of the table."""
     if not proposal.groups:
         return HierarchyDefinition(name, proposal.kind, proposal.arguments)
     is_number = functional("intervals").accepts(column_type)
@@ -109,7 +109,9 @@ def definition(
 
 
 def _units(engine: Engine, table: QualifiedName, name: str, column_type: str) -> tuple[Value, ...]:
-    """HOUR and DAY of moments within two days; else up to the unit of which there are a few."""
+    """Returns the units of a calendar: HOUR and DAY for timestamps within two days; otherwise up to DECADE or CENTURY
+    for long periods.
+    """
     moment = try_cast(column(name), "TIMESTAMP")
     finite = f.call("isfinite", moment.copy())
     days = f.call(
@@ -128,7 +130,7 @@ def _units(engine: Engine, table: QualifiedName, name: str, column_type: str) ->
 
 
 def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) -> tuple[Value, ...]:
-    """Returns the numbers of leading characters to keep of codes; empty where the values are no codes."""
+    """Returns the numbers of leading characters to keep; empty if the values are no codes."""
     if column_type == "UUID":
         return _DIGITS_OF_UUID
     is_text = column_type == "VARCHAR"
@@ -149,9 +151,9 @@ def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) 
 
 
 def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, rows: int) -> tuple[Value, ...]:
-    """Round widths of intervals, each twice the one before; none where one interval would have most rows.
+    """Returns round widths of intervals, each twice the one before; empty if one interval would have most rows.
 
-    They are made for 98 in 100 rows: a few very large numbers do not widen the intervals of all others.
+    They fit the middle 98 % of the rows, so a few very large numbers do not widen all intervals.
     """
     number = try_cast(column(name), "DOUBLE")
     is_finite = f.call("isfinite", number.copy())
@@ -176,13 +178,17 @@ def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, r
 
 
 def _round_width(least: Decimal, smallest: int) -> Decimal | None:
-    """The smallest of 1, 2, 5, 10, 20, 50, ... and of 0.5, 0.2, 0.1, ... that is at least so large."""
+    """Returns the smallest number of the form 1, 2 or 5 times a power of ten that is at least both bounds; None if all
+    are smaller.
+    """
     candidates = (step.scaleb(exponent) for exponent in _EXPONENTS for step in _STEPS)
     return next((width for width in candidates if width >= least and width >= smallest), None)
 
 
 def _groups(values: int) -> tuple[int, ...]:
-    """Numbers of groups, each a quarter of the one before, of which the first has two values in the mean or more."""
+    """Returns numbers of groups, each a quarter of the one before; a group of the first has two or more values on
+    average.
+    """
     most = min(sizes().groups, 2 ** ((values // 2).bit_length() - 1))
     numbers = [most]
     while numbers[-1] >= 8:
@@ -191,8 +197,10 @@ def _groups(values: int) -> tuple[int, ...]:
 
 
 def _grouped(table: QualifiedName, name: str, groups: tuple[int, ...], *, is_number: bool) -> exp.Select:
-    """A row for each value: itself, and at each level the first and the last value of its group."""
-    # Of 0.0 and -0.0, which are equal and have two texts, the greater text is 0.0.
+    """SELECT of value, level_1, level_2, ...: each value, and at each level the first and the last value of its
+    group.
+    """
+    # 0.0 and -0.0 are equal and have two texts; the greater one is 0.0.
     text = as_text(column(name))
     values = exp.select(
         alias(f.max(text) if is_number else text, "value"),
@@ -207,7 +215,7 @@ def _grouped(table: QualifiedName, name: str, groups: tuple[int, ...], *, is_num
     middle = exp.select(
         column("value"),
         column("sorted"),
-        # Of all rows in order, twice the number of the row in the middle of those that have the value.
+        # Twice the number, in sorted order, of the middle row of those with the value.
         alias(huge(paren(infix(infix(literal(2), "*", before), "-", n.copy()))), "middle"),
         alias(huge(window(f.sum(n.copy()))), "total"),
     ).from_(values.subquery("counted"))

@@ -1,9 +1,8 @@
-"""Finds what a column may be, by its name and the form of its values: an identifier of Safe Harbor, or a sensitive
-value.
+"""Recognizes columns by their names and the form of their values: as an identifier of Safe Harbor, or as sensitive.
 
-The categories of identifiers are those of the HIPAA Privacy Rule (45 CFR 164.514(b)(2)(i)), from which a table must be
-free before its rows are no longer said to be about anybody. The patterns of names here are English; words of other
-languages, and those of sensitive subjects, are lists in `sql/profile/`.
+The categories of identifiers are those of the HIPAA Privacy Rule (45 CFR 164.514(b)(2)(i)), which must be removed
+before rows no longer count as identifiable. The patterns of names here are English; words of other languages and of
+sensitive subjects are lists in `sql/profile/`.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from sqlanon.assess.profiling.words import identifier_of, sensitive_subject, spl
 
 @dataclass(frozen=True)
 class Category:
-    """A category of identifiers: what it is called, the words of names that tell it, and the form of its values.
+    """A category of identifiers, with regular expressions for the names of its columns and for its values.
 
-    What `identifies` says whom a row is about by itself; a place or a date does not, and can be made coarser.
+    `identifies` is false for a place or a date, which does not identify a person alone, and can be generalized.
     """
 
     name: str
@@ -33,11 +32,11 @@ class Category:
 
 @dataclass(frozen=True)
 class Recognized:
-    """A `category` of identifiers, or a sensitive subject, that a column's name or values tell, and why.
+    """The category of identifiers or the sensitive subject of a column, with the reason.
 
-    `direct` says that it identifies a person by itself, `sensitive` that people keep it to themselves; a place or a
-    date is neither. `within` says that the identifier is a part of a longer text, `by_values` that the form of the
-    values tells it.
+    `direct` says that the column identifies a person alone, `sensitive` that its values are private; a place or a date
+    is neither. `within` says that the identifier is a part of a longer text, `by_values` that the values were
+    recognized, not the name.
     """
 
     why: str
@@ -48,7 +47,7 @@ class Recognized:
     by_values: bool = False
 
 
-# Of two that fit, the first counts, so a more particular one stands before others.
+# The first match counts, so special categories come before general ones.
 _CATEGORIES = (
     Category("e-mail address", r"e_?mail", r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}"),
     Category("web address", r"url|website|homepage", r"(https?|ftp)://\S+"),
@@ -116,37 +115,37 @@ _CATEGORIES = (
     ),
 )
 
-# What everybody sees of a person is no secret, also where a secret such as a diagnosis tells it.
+# Everybody can see these, so they are not sensitive, even if a sensitive value such as a diagnosis reveals them.
 SEX = "sex"
 DEMOGRAPHIC = ("age", SEX)
-# Categories that lists of words tell, and the patterns above do not.
+# The categories that only lists of words recognize, not the patterns above.
 _OTHERS = (Category("household number"),)
 _BY_NAME = {category.name: category for category in (*_CATEGORIES, *_OTHERS)}
-# How a column is called that numbers the people who live together.
+# Names of columns with a household's number.
 _HOUSEHOLDS = {"household", "hh", "haushalt", "menage", "hogar", "huishouden", "dwelling"}
 # An e-mail address within a longer text.
 _HAS_E_MAIL = re.compile(r"[\w.+-]+@\w[\w-]*(\.[\w-]+)*\.[A-Za-z]{2,}")
-# Values that are each in a category by their form alone.
+# The category whose values are parsed, besides the pattern.
 _IP_ADDRESS = "IP address"
-# A column of this name may say town or country.
+# The category whose columns may have towns or countries, too.
 _ADDRESS = "address"
-# A text whose values tell a subject has at least so many of them, half of which or more do.
+# The least number of values of a sensitive subject that a text column needs.
 _FEW_OF_SUBJECT = 2
 _COMPARED = 500
-# Of a longer comment the beginning is read.
+# The characters of a comment that are read.
 _LONGEST_COMMENT = 200
 
 
 def is_household(name: str) -> bool:
-    """Whether a column is called like a household, and may have its number."""
+    """Whether a column's name means household, so that it may have the household's number."""
     return "_".join(split(name)) in _HOUSEHOLDS
 
 
 def recognized(sample: Sample, comments: Mapping[str, str] | None = None) -> dict[str, Recognized]:
-    """The identifiers and sensitive subjects among the columns of a sample, by the name of the column.
+    """Returns the identifiers and sensitive subjects among the columns of a sample, by column name.
 
-    `comments` are those on columns, as of a codebook, by the names of columns. The form of values counts more than a
-    name, a name more than a comment, and both more than words in the values.
+    `comments` has comments by column, such as those of a codebook. The form of values counts more than a name, a name
+    more than a comment, and both more than words in the values.
     """
     columns = {column.name: _recognized(column, (comments or {}).get(column.name, "")) for column in sample.columns}
     return {name: recognition for name, recognition in columns.items() if recognition is not None}
@@ -170,13 +169,15 @@ def _recognized(column: SampledColumn, comment: str) -> Recognized | None:
 
 
 def _are_few(column: SampledColumn) -> bool:
-    """Whether a column has so few values, each in so many rows, that none of them is about one person."""
+    """Whether a column has so few distinct values, and so many rows of each on average, that no value identifies a
+    person.
+    """
     present = sum(value is not None for value in column.values)
     return len(column.distinct) < sizes().respondents and present >= sizes().respondents * len(column.distinct)
 
 
 def by_name(name: str, told_by: str = "name") -> Recognized | None:
-    """The category or the subject that a column's name tells, or a comment on it; None for neither."""
+    """Recognizes the category or the subject in a column's name or in a comment; None for neither."""
     category = _category_of(name)
     if category and category.identifies:
         return _recognized_as(category, told_by)
@@ -187,7 +188,7 @@ def by_name(name: str, told_by: str = "name") -> Recognized | None:
 
 
 def _category_of(name: str) -> Category | None:
-    """The category that a name tells in English, with or without its digits, or in another language."""
+    """Finds the category of an English name, with or without its digits, or of a name in another language."""
     for words in dict.fromkeys((words_of(name), "_".join(split(name)))):
         for category in _CATEGORIES:
             if words and re.fullmatch(category.words, words):
@@ -197,7 +198,7 @@ def _category_of(name: str) -> Category | None:
 
 
 def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
-    """The category that the form of a column's values tells, of which `texts` are some; None for no category."""
+    """Finds the category by the form of a column's values; `texts` are some of them. None for no category."""
     if date_formats(texts):
         return _recognized_as(_BY_NAME["date"], "values")
     for category in _CATEGORIES:
@@ -231,7 +232,7 @@ def _share(texts: Sequence[str], fits: Callable[[str], bool]) -> float:
 
 
 def _subject_of_values(texts: Sequence[str]) -> Recognized | None:
-    """The sensitive subject that half of the different texts tell or more, such as the names of diseases."""
+    """Finds the sensitive subject of at least half of the distinct texts, such as the names of diseases."""
     subjects = [subject for text in texts if (subject := subject_of_value(text))]
     if len(subjects) < _FEW_OF_SUBJECT or len(subjects) * 2 < len(texts):
         return None
@@ -240,11 +241,11 @@ def _subject_of_values(texts: Sequence[str]) -> Recognized | None:
 
 
 def _recognized_as(category: Category, told_by: str) -> Recognized:
-    """The category in words, with what tells it: the column's name, a comment on it or its values."""
+    """Describes the category, and its source: the column's name, a comment or its values."""
     article = "an" if category.name[0] in "aeioI" else "a"
     why = f"its {told_by} {'say' if told_by == 'values' else 'says'} {article} {category.name}"
     return Recognized(why, direct=category.identifies, category=category.name, by_values=told_by == "values")
 
 
-# What a panel has a row for, of each of its respondents.
+# Names of columns with the times of a panel, which has a row for each respondent and time.
 TIME_WORDS = re.compile(r"(.*_)?(year|yr|quarter|month|week|day|hour|wave|period|round|time)(_.*)?")

@@ -1,6 +1,6 @@
-"""Values that other packages recognize: numbers with check digits, telephone numbers, and names of people.
+"""Recognizes values with other packages: numbers with check digits, telephone numbers, and names of people.
 
-The packages are the extra `profile`. Without one of them its values are not looked for, and `not_looked_for` says so.
+The packages are the extra `profile`. Without one of them its values are not recognized, and `not_looked_for` says so.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _PACKAGES = {
     "phonenumbers": "telephone numbers of a country",
     "faker": "names of people",
 }
-# Values of a column that are compared: a share of them needs no more.
+# The most values of a column that are compared; this is enough to estimate a share.
 _COMPARED = 200
 _ALIKE_NUMBERS = re.compile(r"[A-Z0-9][A-Z0-9 ./\-]{6,40}", re.IGNORECASE)
 _LIKE_TELEPHONE = re.compile(r"[+(0-9][0-9 ()./\-]{6,20}")
 _REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "NL", "CH", "AT", "BE")
-# Between names, and before and behind them: "Miller, Ann", "Ann Lee Miller", "Dr. Ann Miller".
+# Names with commas and titles, too: "Miller, Ann", "Ann Lee Miller", "Dr. Ann Miller".
 _NAME = re.compile(r"[^\W\d_]+(?:['\u2019.\-][^\W\d_]*)*(?:,? [^\W\d_]+(?:['\u2019.\-][^\W\d_]*)*){0,4}")
 _FEW_NAMES = 15
 
@@ -39,14 +39,16 @@ Check = tuple[str, str, Callable[[str], bool]]
 
 
 def checked(texts: Sequence[str], whole_numbers: Sequence[int]) -> tuple[str, str] | None:
-    """The category of identifiers that different values of a column are of, and what tells it; None for no category."""
+    """Finds the category of identifiers of a column's distinct values; returns it with the evidence, None for no
+    category.
+    """
     numbers = [str(number) for number in whole_numbers]
     return _with_check_digits(texts or numbers) or _telephone(texts) or _names(texts)
 
 
 def not_looked_for() -> str | None:
-    """Says which values are not looked for because a package is missing, and what to type; None where all packages are
-    installed.
+    """Names the values that are not recognized because a package is missing, with the command to install; None if all
+    are installed.
     """
     lacking = [values for package, values in _PACKAGES.items() if not _has(package)]
     if not lacking:
@@ -60,7 +62,7 @@ def _has(package: str) -> bool:
 
 
 def _share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
-    """The share of values that fit; 0 as soon as too many of the first do not."""
+    """The share of values that fit; 0 as soon as too many do not fit."""
     allowed = (1 - sizes().pattern) * len(values)
     failed = 0
     for value in values:
@@ -71,9 +73,9 @@ def _share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
 
 
 def _with_check_digits(values: Sequence[str]) -> tuple[str, str] | None:
-    """The category of numbers whose check digits fit.
+    """Finds the category of numbers with valid check digits.
 
-    A digit fits one random number in ten, so a column has to have several different values before it counts.
+    One random number in ten has a valid digit, so a column needs several distinct values.
     """
     values = values[:_COMPARED]
     if len(values) < sizes().checked_values or not _has("stdnum") or not _share(values, _is_like_number):
@@ -139,7 +141,7 @@ def _checks() -> tuple[Check, ...]:
 
 
 def _telephone(texts: Sequence[str]) -> tuple[str, str] | None:
-    """The category of telephone numbers that are valid in one country, or have the code of their country."""
+    """Finds telephone numbers that are all valid in one country, or all have a country code."""
     texts = texts[:_COMPARED]
     if len(texts) < sizes().checked_values or not _has("phonenumbers") or not _share(texts, _is_like_telephone):
         return None
@@ -158,16 +160,18 @@ def _telephone(texts: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _is_like_telephone(text: str) -> bool:
-    """Whether a text is made of digits as telephone numbers are: with a first 0 or +, or with groups of digits."""
+    """Whether a text looks like a telephone number: it begins with 0, + or an opening parenthesis, or has groups of
+    digits.
+    """
     is_grouped = re.search(r"\d[ ()./\-]+\d", text) is not None
     digits = sum(map(str.isdigit, text))
     return _LIKE_TELEPHONE.fullmatch(text) is not None and digits >= 7 and (text[0] in "+0(" or is_grouped)
 
 
 def _names(texts: Sequence[str]) -> tuple[str, str] | None:
-    """The category of names: most values have a given name in them, or are surnames.
+    """Finds names: most values have a given name in them, or are surnames.
 
-    Months and towns are given names too, so single words count from `_FEW_NAMES` different ones on.
+    Months and towns are given names, too, so single words need at least `_FEW_NAMES` distinct values.
     """
     texts = texts[:_COMPARED]
     if len(texts) < sizes().checked_values or not _has("faker") or not _share(texts, _is_like_name):
@@ -204,21 +208,21 @@ def _people() -> tuple[Any, ...]:
     return tuple(module.Provider for module in (en_US, en_GB, de_DE, de_CH, fr_FR, es_ES, it_IT, nl_NL))
 
 
-# Values that are not stored as what they are: codes for missing values, and dates and numbers as text.
+# Values that are stored in another form than meant: codes for missing values, and dates and numbers as text.
 
 
-# The codes that are looked for; an answer names these alone, and no other value.
+# The known codes for missing values; answers name only these, and no other value.
 _TEXTS = (
     "?", "??", "-", "--", ".", "..", "*", "/", "#", "NA", "N/A", "#N/A", "n.a.", "NaN", "NULL", "None", "nil",
     "missing", "unknown", "not available", "not applicable", "unbekannt", "keine Angabe", "k.A.", "inconnu",
     "desconocido", "sconosciuto", "onbekend", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999",
 )  # fmt: skip
-# The codes that are a word of no language: elsewhere in the file they are no values either.
+# The codes that are a word in no language; in other columns of a file, they are codes, too.
 _NO_WORDS = frozenset(("?", "??", "-", "--", ".", "..", "#", "na", "n/a", "#n/a", "n.a.", "nan", "null"))
 _CODES = {code.casefold(): code for code in _TEXTS}
 _NEGATIVE = (-9999, -999, -99, -9, -8, -7, -1)
 _NINES = (99999, 9999, 999, 99, 9)
-# A code of nines is far above the values: the greatest of them is at most this share of it.
+# A code of nines is far above the other values: the greatest is at most this share of it.
 _GAP = 0.8
 _FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%y",
@@ -232,8 +236,8 @@ _COMPARED_AS_STORED = 300
 
 
 def notes(of: SampledColumn) -> Iterator[str]:
-    """Yields a note for each way in which a column's values are stored otherwise than they are meant, with the cast to
-    write.
+    """Yields a note, with the cast to write, for each difference between the stored and the meant form of a column's
+    values.
     """
     if codes := missing_codes(of):
         yield _about_codes(codes)
@@ -245,7 +249,7 @@ def notes(of: SampledColumn) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class MissingCodes:
-    """A column and the codes for missing values among its values; those of a column of text are texts."""
+    """A column with its codes for missing values, which are texts in a text column."""
 
     name: str
     codes: tuple[str | int, ...]
@@ -257,21 +261,21 @@ class MissingCodes:
 
     @property
     def looks(self) -> str:
-        """Says in words that the codes look like codes."""
+        """A sentence part which says that the codes look like codes for missing values."""
         looks = "look like codes for missing values" if len(self.codes) > 1 else "looks like a code for a missing value"
         return f"{self.listed} {looks}"
 
     @property
     def listed(self) -> str:
-        """The codes, the texts in quotes."""
+        """The codes, separated by commas, texts in quotes."""
         return ", ".join(f"{code}" if isinstance(code, int) else f'"{code}"' for code in self.codes)
 
 
 @dataclass(frozen=True)
 class StoredAsText:
-    """A column of text whose values are numbers or dates.
+    """A text column whose values are numbers or dates.
 
-    `meant` says what they are, `codes` are the codes for missing values among them, `cast` is the SQL that reads them.
+    `meant` describes them, `codes` are the codes for missing values among them, `cast` is the SQL that reads them.
     `format` is that of dates, None for numbers; `has_commas` says that numbers have a decimal comma.
     """
 
@@ -284,7 +288,7 @@ class StoredAsText:
 
 
 def stored_as_text(of: SampledColumn) -> StoredAsText | None:
-    """Finds the numbers or dates that a column has as text; None for words, for codes, and for other types."""
+    """Recognizes numbers or dates that a column stores as text; None for words, for codes, and for other types."""
     if not is_text(of.type):
         return None
     codes = tuple(_missing_texts(of.texts))
@@ -303,7 +307,7 @@ def stored_as_text(of: SampledColumn) -> StoredAsText | None:
 
 
 def date_formats(texts: Sequence[str]) -> list[str]:
-    """The formats in which all of some texts are dates of two centuries; several where day and month may be either."""
+    """Returns the formats in which all texts are dates from 1850 to 2100; several if day and month can be exchanged."""
     texts = texts[:_COMPARED_AS_STORED]
     if len(texts) < 2 or not all(6 <= len(text) <= 25 and any(map(str.isdigit, text)) for text in texts):
         return []
@@ -318,7 +322,7 @@ def _is_date(text: str, form: str) -> bool:
 
 
 def _are_numbers(texts: Sequence[str]) -> bool:
-    """Whether texts are numbers, and no codes: a zip code begins with 0, or has as many digits as all others."""
+    """Whether all texts are numbers and not codes: a zip code begins with 0, or has as many digits as all others."""
     if len(texts) < 2 or not all(_NUMBER.fullmatch(text) for text in texts):
         return False
     whole = all(text.isdigit() for text in texts)
@@ -328,7 +332,9 @@ def _are_numbers(texts: Sequence[str]) -> bool:
 
 
 def have_commas(texts: Sequence[str]) -> bool:
-    """Whether texts are numbers with a decimal comma. With three digits behind each, it may part thousands."""
+    """Whether all texts are numbers with a decimal comma. With three digits after each comma, it may separate
+    thousands.
+    """
     parts = [text.partition(",") for text in texts]
     if len(texts) < 2 or not all(_WITH_COMMA.fullmatch(text) for text in texts):
         return False
@@ -336,7 +342,9 @@ def have_commas(texts: Sequence[str]) -> bool:
 
 
 def missing_codes(of: SampledColumn) -> MissingCodes | None:
-    """The codes for missing values among a column's values, by `_TEXTS` for text and by the others for numbers."""
+    """Finds the codes for missing values in a column: those of `_TEXTS` for text, negative codes and nines for
+    numbers.
+    """
     codes: Sequence[str | int] = ()
     if is_text(of.type):
         codes = _missing_texts(of.texts)
@@ -346,14 +354,16 @@ def missing_codes(of: SampledColumn) -> MissingCodes | None:
 
 
 def is_sure(code: str | int) -> bool:
-    """Whether a code that was found is hardly a value: a word may be an answer, and 9 a count."""
+    """Whether a code is almost certainly no value: a word may be an answer, and 9 a count."""
     if isinstance(code, int) or _NUMBER.fullmatch(code):
         return int(code) != 9
     return code.casefold() in _NO_WORDS
 
 
 def _missing_texts(texts: Sequence[str]) -> list[str]:
-    """The texts that are codes. A number is one only where the other texts are no numbers."""
+    """Returns the texts that are codes. A number counts only if the other texts are numbers, and by the rule of
+    numbers.
+    """
     codes = [text for text in texts if text.casefold() in _CODES]
     others = [text for text in texts if text not in codes]
     if not others:
@@ -365,11 +375,11 @@ def _missing_texts(texts: Sequence[str]) -> list[str]:
 
 
 def _missing_numbers(values: Sequence[float]) -> list[int]:
-    """Negative codes where no other value is negative, and nines far above all other values."""
+    """Returns negative codes if no other value is negative, and nines far above all other values."""
     different = set(values)
     negative = {value for value in different if value < 0}
     codes = [code for code in _NEGATIVE if code in negative] if negative <= set(_NEGATIVE) else []
-    # -1 alone is a number as others are, unless there are many of them.
+    # -1 alone may be an ordinary number.
     if codes == [-1] or len(different) < len(codes) + 2:
         codes = []
     rest = sorted(value for value in different if value not in codes)
@@ -383,13 +393,13 @@ def _missing_numbers(values: Sequence[float]) -> list[int]:
 
 
 def _about_codes(missing: MissingCodes) -> str:
-    """Says what the codes stand for, and how to read them as NULL from a table and from a file."""
+    """Describes the codes, and the SQL which reads them as NULL from a table and from a file."""
     texts = ", ".join(to_sql(literal(str(code))) for code in ("", *missing.codes))
     return f"{missing.looks}: {missing.cast}, or read_csv(..., nullstr => [{texts}])"
 
 
 def _without(name: str, codes: Sequence[str | int]) -> exp.Expr:
-    """A column with NULL in place of the codes."""
+    """Returns the SQL of a column with NULL in place of the codes."""
     value: exp.Expr = column(name)
     for code in codes:
         value = f.call("nullif", value, literal(code))

@@ -1,4 +1,4 @@
-"""Counts how far the values of columns, alone and together, tell the rows of a table apart."""
+"""Counts the distinct values of columns, alone and combined, to find the columns that identify rows."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.int64]
 
-# So many are counted by one query: DuckDB plans longer ones slowly.
+# The sets that one query counts: DuckDB plans longer queries slowly.
 _TOGETHER = 32
-# Combinations are counted in an array with a number for each, where that is at most so many times as long as the rows.
+# Combinations are counted in an array with one entry each if it has at most this many times the number of rows.
 _SPARSE = 8
 
 
 @dataclass(frozen=True)
 class Combinations:
-    """The combinations of values that some columns of a table of `rows` rows have; NULL is a value.
+    """The counts of the combinations of values in some columns of a table with `rows` rows; NULL is a value.
 
-    `values` is their number, `alone` that of the rows whose combination no other row has, `alike` that of the ordered
-    pairs of different rows that have the same one, and `most` the rows of the most frequent one.
+    `values` counts the distinct combinations, `alone` the rows whose combination no other row has, `alike` the ordered
+    pairs of different rows with the same one, and `most` the rows of the most frequent one.
     """
 
     columns: tuple[str, ...]
@@ -53,7 +53,8 @@ class Combinations:
 
     @property
     def distinction(self) -> float | None:
-        """Combinations over rows: the share of rows that is left when each is kept once (Motwani, Xu 2007, section 2).
+        """Combinations per row: the share of rows that remains if each combination is kept once (Motwani, Xu 2007,
+        section 2).
 
         None without rows.
         """
@@ -61,7 +62,7 @@ class Combinations:
 
     @property
     def separation(self) -> float | None:
-        """The share of the pairs of rows that differ in the columns (ibid.); None where there is no pair."""
+        """The share of the pairs of rows that differ in the columns (ibid.); None without pairs."""
         pairs = self.rows * (self.rows - 1)
         return 1 - self.alike / pairs if pairs else None
 
@@ -73,10 +74,9 @@ class Combinations:
 
 @dataclass(frozen=True)
 class Search:
-    """The sets of columns that were counted, by their number of columns, and the minimal keys among them.
+    """The counted sets of columns, by their number of columns, and the minimal keys among them.
 
-    `size` is the largest number of columns that was looked at, and `left_out` columns were not looked at. `special` are
-    the columns that make rows special.
+    `size` is the largest number of columns of a set, and `left_out` the number of columns that were not searched.
     """
 
     by_size: tuple[tuple[Combinations, ...], ...]
@@ -87,17 +87,17 @@ class Search:
 
 
 def count_alone(engine: Engine, table: QualifiedName, columns: Sequence[str]) -> list[Combinations]:
-    """The values of each column by itself, in the order of the columns."""
+    """Counts the values of each column alone; returns the counts in the order of the columns."""
     rows = exp.select(alias(huge(f.count()), "n")).from_(relation(table))
     return _counted(engine, [((name,), rows.group_by(column(name))) for name in columns])
 
 
 def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combinations]) -> Search:
-    """The sets of columns, from single ones on, and the minimal ones that tell nearly all rows apart.
+    """Counts sets of columns from single columns on, and finds the minimal ones that identify nearly all rows.
 
-    A set that has a key in it is a key too, and not looked at: its supersets tell nothing new. Sets of a size are left
-    out where counting them all would read more cells than `sizes().set_cells`, and where rows are elsewhere and have
-    more combinations than may be collected.
+    A superset of a key is a key, too, and is skipped. The search stops at a size whose sets would read more cells than
+    `sizes().set_cells`. Only single columns are counted if the rows are on another engine and have more combinations
+    than may be collected.
     """
     alone = tuple(columns[: sizes().columns])
     keys = [counted for counted in alone if _is_key(counted)]
@@ -120,14 +120,16 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
 
 
 def _sets_of(scratch: Scratch, cells: str, parts: Sequence[str], sets: Sequence[tuple[str, ...]]) -> list[Combinations]:
-    """The sets of the columns `parts`, counted by queries on a table of `encoded`."""
+    """Counts these sets of the columns `parts` by queries on a table of `encoded`."""
     rows_of = exp.select(alias(huge(f.sum(column("n"))), "n")).from_(relation(cells))
     keys_of = [[column(f"value_{parts.index(name)}") for name in names] for names in sets]
     return _counted(scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)])
 
 
 def _collected(scratch: Scratch, cells: str | None, parts: Sequence[str]) -> _Codes | None:
-    """A table of `encoded` in memory; None where there is none, or where it has more than `collected_cells` cells."""
+    """Reads a table of `encoded` into memory; None without one, without rows, or for more than `collected_cells`
+    cells.
+    """
     if cells is None:
         return None
     ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(cells)))
@@ -139,9 +141,9 @@ def _collected(scratch: Scratch, cells: str | None, parts: Sequence[str]) -> _Co
 
 @dataclass(frozen=True)
 class _Codes:
-    """Columns of whole numbers from 0 on in place of values, by name; `heights` are how many each column has.
+    """Columns of integers from 0 on in place of values, by name; `heights` are the numbers of distinct values of each.
 
-    `weights` are the rows of the source that a row here represents; None where each represents one.
+    `weights` has the number of source rows for each row; None if all are 1.
     """
 
     codes: dict[str, Whole]
@@ -150,7 +152,9 @@ class _Codes:
 
     @classmethod
     def of(cls, names: Sequence[str], rows: Sequence[Sequence[int]]) -> _Codes:
-        """The rows of a table of `encoded`: a number from 1 on for each column, then the number of source rows."""
+        """Converts rows of a table of `encoded`: an integer from 1 on for each column, then the number of source
+        rows.
+        """
         import numpy as np
 
         *columns, weights = np.array(rows, dtype=np.int64).T
@@ -159,7 +163,7 @@ class _Codes:
         return cls(codes, heights, None if weights.max() == 1 else np.ascontiguousarray(weights))
 
     def counted(self, sets: Sequence[tuple[str, ...]]) -> list[Combinations]:
-        """The combinations of each set; sets with the same first columns follow each other, and share their codes."""
+        """Counts the combinations of each set; consecutive sets with the same first columns share their codes."""
         before: tuple[str, ...] = ()
         first: tuple[Whole, int] | None = None
         counted = []
@@ -173,7 +177,7 @@ class _Codes:
         return counted
 
     def _codes_of(self, names: Sequence[str]) -> tuple[Whole, int]:
-        """A number for each combination of the columns, and one above all of them, which is small where columns are."""
+        """Returns an integer for each row's combination of the columns, and a bound above all of these integers."""
         import numpy as np
 
         if len(names) == 1:
@@ -186,7 +190,7 @@ class _Codes:
         return codes.astype(np.int64), len(values)
 
     def _figures(self, names: tuple[str, ...], codes: Whole, height: int) -> Combinations:
-        """The figures of a set by the code of each row, a number below `height`."""
+        """Returns the counts of a set by the code of each row, an integer below `height`."""
         import numpy as np
 
         if height <= _SPARSE * len(codes):
@@ -215,7 +219,7 @@ def _has_part(names: tuple[str, ...], keys: set[tuple[str, ...]]) -> bool:
 
 
 def _cells(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> str | None:
-    """The table of `encoded`; None for fewer than two columns, and for more combinations than may be collected."""
+    """Makes the table of `encoded`; None for fewer than two columns, or for more combinations than may be collected."""
     if len(columns) < 2:
         return None
     try:
@@ -225,7 +229,7 @@ def _cells(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> st
 
 
 def _counted(engine: Engine, groups: Sequence[tuple[tuple[str, ...], exp.Select]]) -> list[Combinations]:
-    """Counts the combinations of sets of columns, from the query that has the rows `n` of each combination."""
+    """Counts the combinations of sets of columns, each from a query with the rows `n` of each combination."""
     counted: list[Combinations] = []
     for start in range(0, len(groups), _TOGETHER):
         part = groups[start : start + _TOGETHER]

@@ -1,4 +1,4 @@
-"""Finds the forms of fields that the reader of a CSV file is not told of: codes for missing values, decimal commas."""
+"""Finds forms of fields that a CSV reader must be given as options: codes for missing values, and decimal commas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from sqlanon.sql.build.names import column, literal, relation
 
 @dataclass(frozen=True)
 class MissingText:
-    """A text that looks like a code for a missing value in `columns`, and may be a value in the columns `others`.
+    """A text that looks like a code for a missing value in `columns`, and occurs as a possible value in the columns
+    `others`.
 
     `is_sure` is false for words and for a single digit, which may be values in `columns`, too.
     """
@@ -30,19 +31,21 @@ class MissingText:
 
 @dataclass(frozen=True)
 class FieldForms:
-    """The forms of fields: `nulls` look like codes for missing values, `commas` are columns with a decimal comma."""
+    """The forms of fields: the probable codes for missing values, and the columns with a decimal comma."""
 
     nulls: tuple[MissingText, ...] = ()
     commas: tuple[str, ...] = ()
 
     @property
     def harmless(self) -> tuple[MissingText, ...]:
-        """The codes that a reader may take for missing values in all columns, as no column has them as a value."""
+        """The codes that a reader may take as missing values in all columns, because they are values in none."""
         return tuple(each for each in self.nulls if each.is_sure and not each.others)
 
 
 def field_forms(engine: Engine, table: QualifiedName, sample: Sample) -> FieldForms:
-    """The forms of fields in the columns of a sample of a table; all rows are asked for other columns with a code."""
+    """Finds the forms of fields in the columns of a sample; all rows of the table are searched for the codes in other
+    columns.
+    """
     codes_by_column = {of.name: codes.codes if (codes := missing_codes(of)) else () for of in sample.columns}
     sure = {name: [code for code in codes if is_sure(code)] for name, codes in codes_by_column.items()}
     texts = dict.fromkeys(str(code) for codes in codes_by_column.values() for code in codes)
@@ -60,7 +63,7 @@ def field_forms(engine: Engine, table: QualifiedName, sample: Sample) -> FieldFo
 
 
 def _columns_with(engine: Engine, table: QualifiedName, text: str, names: list[str]) -> tuple[str, ...]:
-    """The columns that have a text in some row, as a number where it is one: -9 is -9.0, too."""
+    """Returns the columns that have a text in some row; a number is compared as a number, so -9 equals -9.0."""
     if not names:
         return ()
     number = exp.DataType.build("DOUBLE")

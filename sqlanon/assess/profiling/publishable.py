@@ -1,4 +1,4 @@
-"""Finds what a short form cannot publish as it is: free text, telling secrets, numbers as text."""
+"""Finds columns that a short form cannot publish unchanged: free text, identifying secrets, and numbers as text."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 
-# How a remark on a column of text goes on behind the name.
+# A part of a remark on a text column, after its name.
 IS_TEXT = " is text,"
-# The middle of a remark on codes for missing values.
+# A part of a remark on codes for missing values.
 IS_CODE = " like a missing value, and count"
-# How values of a role are published.
+# The form in which values of each role are published, in words.
 _PUBLISHED = {
     Role.QUASI_IDENTIFIER: "is known, and ranges of texts show some of them as they are",
     Role.SENSITIVE: "is secret, and secrets are published as they are",
@@ -34,10 +34,10 @@ _PUBLISHED = {
 class Looked:
     """The findings of a short form in the columns that it is to publish.
 
-    `refused` are columns that it refuses, each with a sentence that says why: identifiers by the form of their values
-    and free text, in any role, and a secret whose values tell people apart. `as_text` are known columns of text that
-    has numbers or dates: their ranges are alphabetical. `codes` are known and secret columns with codes for missing
-    values, but for those in `as_text`.
+    `refused` has the refused columns, each with a sentence that gives the reason: identifiers by the form of their
+    values and free text, in any role, and a secret whose values identify people. `as_text` has known text columns with
+    numbers or dates, whose ranges are alphabetical. `codes` has known and secret columns with codes for missing values,
+    except those in `as_text`.
     """
 
     refused: tuple[tuple[str, str], ...] = ()
@@ -46,7 +46,7 @@ class Looked:
 
 
 def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], roles: Mapping[str, Role]) -> Looked:
-    """The columns of a table that a short form refuses, and those that are text though their values are numbers.
+    """Finds the columns that a short form refuses, those with numbers as text, and codes for missing values.
 
     `columns` are those of the table, (name, type), and `roles` has the role of each column to be published.
     """
@@ -83,14 +83,14 @@ def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], r
 
 
 def counted_as_values(missing: MissingCodes, advice: str) -> str:
-    """A sentence about a known or secret column with codes for missing values."""
+    """Returns a sentence about a known or secret column with codes for missing values."""
     are = "look like" if len(missing.codes) > 1 else "looks like"
     count = "and count as values" if len(missing.codes) > 1 else "and counts as a value"
     return f"{missing.listed} in {missing.name} {are} a missing value, {count}; {advice}"
 
 
 def alphabetical(stored: StoredAsText, advice: str) -> str:
-    """A sentence about a known column of text that has numbers or dates."""
+    """Returns a sentence about a known text column with numbers or dates."""
     codes = ", ".join(f'"{code}"' for code in stored.codes)
     others = f", but for {codes}" if codes else ""
     return f"{stored.name}{IS_TEXT} and its ranges are alphabetical: its values are {stored.meant}{others}; {advice}"

@@ -1,7 +1,6 @@
-"""Columns that are functions of others: squares, logarithms, sums, products, bands, and columns that repeat another.
+"""Finds columns that are functions of others: squares, logarithms, sums, products, bands, and repeated columns.
 
-They are looked for in a sample. In a table that is larger than its sample they are then counted in all rows, so that
-each of them holds in every row.
+The candidates come from a sample. If the table is larger, all its rows are tested, so each relation holds in every row.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
     Real = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-# A number equals another where they differ by less than this share of it, and of the spread of the column.
+# Two numbers are equal if they differ by less than this share of the number plus the spread of its column.
 _CLOSE = 1e-5
-# Rows in which a formula, or a function, is tried at first: most fail in these.
+# The rows in which a formula or a function is tested first: most fail there.
 _TRIED, _TRIED_FUNCTION = 32, 256
-# Two columns are combined of so many, three of `sizes().columns`.
+# Pairs are formed from this many columns, triples from at most `sizes().columns`.
 _MOST_PARTS = 64
 _WORDS = {
     "square": "it is the square of {}",
@@ -65,13 +64,14 @@ class Relation:
 
     @property
     def repeats(self) -> bool:
-        """Whether its one source can be told from it, too, so that both say the same."""
+        """Whether its one source is also a function of the column, so that both have the same information."""
         return self.kind in ("square", "logarithm", "repeats")
 
 
 def relations(engine: Engine, table: QualifiedName, sample: Sample) -> list[Relation]:
-    """Finds at most one relation for each column, and never a relation to a column that is itself explained by the
-    first.
+    """Finds the relations of columns, at most one for each, in the order of the columns.
+
+    No column is explained by another that it explains itself.
     """
     import numpy as np
 
@@ -86,14 +86,14 @@ def relations(engine: Engine, table: QualifiedName, sample: Sample) -> list[Rela
 
 
 def _rests_on(explained: dict[str, Relation], name: str, on: str) -> bool:
-    """Whether a column is explained by another one, by any number of steps."""
+    """Whether a column is a function of another one, directly or through others."""
     if name == on:
         return True
     return name in explained and any(_rests_on(explained, source, on) for source in explained[name].sources)
 
 
 def _numbers(sample: Sample) -> dict[str, Real]:
-    """The columns of numbers that have several values, NULL and what is not finite as NaN."""
+    """Returns the number columns with several values; NULL and infinite values are NaN."""
     import numpy as np
 
     columns = {}
@@ -108,7 +108,9 @@ def _numbers(sample: Sample) -> dict[str, Real]:
 
 
 def _formulas(engine: Engine, table: QualifiedName, sample: Sample) -> list[Relation]:
-    """Squares and logarithms, sums, then products, differences and quotients, which hold in all rows of the table."""
+    """Finds squares, logarithms, sums, products, differences and quotients, in this order, which hold in all rows of
+    the table.
+    """
     numbers = _numbers(sample)
     candidates = [*_of_one_column(numbers), *_of_several_columns(numbers)]
     if sample.whole or not candidates:
@@ -119,7 +121,7 @@ def _formulas(engine: Engine, table: QualifiedName, sample: Sample) -> list[Rela
 
 
 def _differs(candidate: Relation, numbers: dict[str, Real]) -> exp.Expr:
-    """Whether a row has another number in the column than the formula has."""
+    """The SQL condition that a row's number in the column differs from the formula."""
     import numpy as np
 
     value, *parts = (cast(column(name), "DOUBLE") for name in (candidate.name, *candidate.sources))
@@ -168,7 +170,7 @@ def _of_several_columns(numbers: dict[str, Real]) -> Iterator[Relation]:
 
 
 def _of_one(values: Real, source: Real) -> str | None:
-    """The kind of function that a column is of one other column of numbers; None for none."""
+    """Recognizes a column of numbers as a function of one other; returns the kind, None for no function."""
     import numpy as np
 
     if _equal(values[:_TRIED], source[:_TRIED] ** 2) and _equal(values, source**2) and _is_no_copy(values, source):
@@ -183,12 +185,14 @@ def _of_one(values: Real, source: Real) -> str | None:
 
 
 def _is_no_copy(values: Real, source: Real) -> bool:
-    """Whether a column differs from another somewhere: the square of 0 and 1 is itself."""
+    """Whether a column differs from another in some row: the square of 0 and 1 is no different."""
     return not _equal(values, source)
 
 
 def _equal(values: Real, others: Real) -> bool:
-    """Whether two columns have the same number in each row in which both have one, and these are most rows of each."""
+    """Whether two columns have equal numbers in each row in which both have one, and these are half of the rows of the
+    first or more.
+    """
     import numpy as np
 
     both = ~(np.isnan(values) | np.isnan(others))
@@ -199,7 +203,9 @@ def _equal(values: Real, others: Real) -> bool:
 
 
 def _of_several(names: Sequence[str], numbers: Real, parts: Sequence[tuple[int, ...]], kind: str) -> Iterator[Relation]:
-    """The columns that are a sum, product, difference or quotient of others, by a few rows and then by all."""
+    """Finds the columns that are a sum, product, difference or quotient of others, tested in a few rows and then in
+    all.
+    """
     import numpy as np
 
     index, few = np.array(parts), numbers[:, _most_telling(numbers)]
@@ -221,7 +227,7 @@ def _of_several(names: Sequence[str], numbers: Real, parts: Sequence[tuple[int, 
 
 
 def _most_telling(numbers: Real) -> Whole:
-    """The rows in which most columns have a number other than zero: by these a formula is refuted soonest."""
+    """Returns the indexes of the rows with the most numbers other than zero, which refute a formula soonest."""
     import numpy as np
 
     telling = ((numbers != 0) & ~np.isnan(numbers)).sum(axis=0)
@@ -243,7 +249,7 @@ def _combined(columns: Real, kind: str, sign: int) -> Real:
 
 
 def _tells(values: Real, parts: Real, kind: str) -> bool:
-    """Whether a formula could have failed: each part is other than zero in many rows in which the column is."""
+    """Whether a formula could have failed: each part differs from zero in enough rows in which the column does."""
     import numpy as np
 
     rows = (values != 0) & ~np.isnan(values) & ~np.isnan(parts).any(axis=0)
@@ -257,7 +263,7 @@ def _tells(values: Real, parts: Real, kind: str) -> bool:
 
 
 def _functions(engine: Engine, table: QualifiedName, sample: Sample) -> list[Relation]:
-    """The columns that have one value for each value of another one, in all rows of the table."""
+    """Finds the columns that have one value for each value of another one, in all rows of the table."""
     columns = [column for column in sample.columns if len(set(column.values)) > 1]
     codes = {column.name: _codes(column) for column in columns}
     candidates: dict[str, list[str]] = {}
@@ -274,14 +280,14 @@ def _functions(engine: Engine, table: QualifiedName, sample: Sample) -> list[Rel
             repeats = source in candidates.get(target, ())
             if not repeats or order[source] < order[target]:
                 related.append(_related(sample[source], sample[target], repeats=repeats))
-    # Amounts that repeat may tell a column by chance, and are no codes.
+    # Amounts that repeat may determine a column by chance, and are no codes.
     amounts = {column.name for column in columns if any(isinstance(v, float) and v % 1 for v in column.distinct)}
     telling = [each for each in related if each.kind != "function" or each.sources[0] not in amounts]
     return sorted(telling, key=lambda each: not each.repeats)
 
 
 def _related(source: SampledColumn, target: SampledColumn, *, repeats: bool) -> Relation:
-    """The relation of a column to one that determines it."""
+    """Returns the relation of a column to one that determines it."""
     if repeats:
         return Relation(target.name, (source.name,), "repeats")
     values = {v: of_target for v, of_target in zip(source.values, target.values, strict=True) if v is not None}
@@ -297,7 +303,7 @@ def _related(source: SampledColumn, target: SampledColumn, *, repeats: bool) -> 
 
 
 def _codes(column: SampledColumn) -> Whole:
-    """A number for each value of a column, from 0 on; NULL is a value, and so is NaN."""
+    """Returns an integer from 0 on for the value of each row; NULL is a value, and so is NaN."""
     import numpy as np
 
     numbers: dict[object, int] = {}
@@ -306,10 +312,10 @@ def _codes(column: SampledColumn) -> Whole:
 
 
 def _determines(source: Whole, target: Whole) -> bool:
-    """Whether each value of the source has one value of the target, and that is no chance.
+    """Whether each value of the source has one value of the target, and hardly by chance.
 
-    If the columns were independent, the rows that have a value of the source would all have one value of the target
-    with the probability that as many rows drawn at random have.
+    The chance is the probability that, in independent columns, the rows of each value of the source all have the same
+    value of the target.
     """
     import numpy as np
 
@@ -332,7 +338,9 @@ def _has_one_each(source: Whole, target: Whole) -> bool:
 
 
 def _in_all_rows(engine: Engine, table: QualifiedName, candidates: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The candidates of which no value of the source has two values of the target; one query for each source."""
+    """Keeps the candidates in which no value of the source has two values of the target, by one query for each
+    source.
+    """
     confirmed = {}
     for source, targets in candidates.items():
         several = [alias(_has_several(target), f"several_{i}") for i, target in enumerate(targets)]
@@ -345,7 +353,7 @@ def _in_all_rows(engine: Engine, table: QualifiedName, candidates: dict[str, lis
 
 
 def _has_several(name: str) -> exp.Expr:
-    """Whether the rows of a group have several values of a column, of which NULL is one."""
+    """The SQL condition that the rows of a group have several values of a column; NULL is a value."""
     least, most = f.min(column(name)), f.max(column(name))
     mixed = exp.and_(f.count(column(name)) > 0, f.count(column(name)) < f.count())
     return exp.or_(f.coalesce(least.neq(most), False), mixed)

@@ -1,4 +1,4 @@
-"""Proposes a role for each column, with the reason in its name, its type or its values."""
+"""Proposes a role for each column, with the reason from its name, its type or its values."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _OF_TIME = ("DATE", "TIME", "INTERVAL")
 OTHERS_MAY_KNOW = "others may know it"
 _NOT_RECOGNIZED = "neither name nor values say what it is: do others know it, or is it secret?"
 _FREE_TEXT = "it is free text, which may name anybody"
-# Kinds of functions that tell something of their sources.
+# The kinds of functions that reveal something of their sources.
 _TELLING_KINDS = ("square", "logarithm", "sum", "product", "difference", "quotient", "repeats", "bands", "indicator")
 _MAKE_IT_ENTITY = "if it says whom a row is about, make it ENTITY"
-# How reasons end by which a sensitive column is left out.
+# The end of the reason for which a sensitive column is left out.
 MAKE_IT_SENSITIVE = "publish something coarser, or make it SENSITIVE all the same"
 
 
 @dataclass(frozen=True)
 class RareTexts:
-    """The texts of a column that are in few rows each: `distinct` ones in `present` rows, of `length` in the mean.
+    """The texts of a column that occur in few rows each: `distinct` ones in `present` rows, of average length `length`.
 
-    `is_wordy` says that most of the column's texts have three words or more. Labels, which are in many rows, and what
-    fills a field that has no text, such as "-", are not among them.
+    `is_wordy` says that most of the column's texts have three words or more. Labels, which occur in many rows, and
+    fillers such as "-" are not counted.
     """
 
     distinct: int = 0
@@ -47,7 +47,7 @@ class RareTexts:
 
     @property
     def may_name_anybody(self) -> bool:
-        """Whether they are free text: long, or many different sentences."""
+        """Whether the texts are free text: long ones, or many different sentences."""
         return self.length > sizes().free_text or (self.is_wordy and are_many(self.distinct, self.present))
 
 
@@ -68,10 +68,10 @@ def rare_texts(engine: Engine, table: QualifiedName, sample: Sample) -> dict[str
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a column: its type, how they repeat, and how many rows have NULL.
+    """The values of a column: its type, their frequencies, and the number of NULLs.
 
-    `counts` says that its numbers are whole and as dense as numbers that are given out one after the other. `rare` has
-    its rare texts, if it may be free text.
+    `counts` says that its numbers are whole and dense, like numbers in sequence. `rare` has its rare texts, if it may
+    be free text.
     """
 
     name: str
@@ -83,17 +83,17 @@ class Values:
 
     @property
     def present(self) -> int:
-        """The rows in which it is not NULL."""
+        """The number of rows with a value other than NULL."""
         return self.counted.rows - self.nulls
 
     @property
     def distinct(self) -> int:
-        """The number of values that are not NULL."""
+        """The number of distinct values other than NULL."""
         return self.counted.values - (1 if self.nulls else 0)
 
     @property
     def is_unique(self) -> bool:
-        """Whether nearly all of the values that are not NULL stand in one row each."""
+        """Whether nearly all values other than NULL occur in one row each."""
         alone = self.counted.alone - (1 if self.nulls == 1 else 0)
         return self.present > 1 and alone >= sizes().unique * self.present
 
@@ -103,19 +103,20 @@ class Values:
 
     @property
     def rows_of_each(self) -> int:
-        """The number of rows of each value but NULL, where all values have equally many; else 0."""
+        """The number of rows of each value other than NULL, if all values have the same number; otherwise 0."""
         if not self.distinct or self.present % self.distinct:
             return 0
-        # Of all ways in which so many rows can have so many values, equal numbers have the fewest pairs of rows alike.
+        # Equal numbers of rows have the fewest pairs of rows with the same value.
         each = self.present // self.distinct
         fewest = self.distinct * each * (each - 1) + self.nulls * (self.nulls - 1)
         return each if self.counted.alike == fewest else 0
 
     @property
     def is_panel(self) -> bool:
-        """Whether it is like the number of a respondent in a panel: many values, each in as many rows, two or more.
+        """Whether it looks like the respondent's number in a panel: many values, each in the same number of rows, two
+        or more.
 
-        The year of a panel is not: it has few values in many rows each, and what is named or typed as a time is none.
+        The year of a panel does not: it has few values in many rows each. Columns of time, by name or type, never do.
         """
         if self.type.startswith(_OF_TIME) or TIME_WORDS.fullmatch(words_of(self.name)):
             return False
@@ -124,7 +125,9 @@ class Values:
 
 @dataclass(frozen=True)
 class ProposedRole:
-    """The role that a column may have, and why; and whether it may be the number of a respondent with several rows."""
+    """The proposed role of a column, and the reason; `may_be_entity` for a possible number of a respondent with several
+    rows.
+    """
 
     role: Role
     why: str
@@ -132,14 +135,14 @@ class ProposedRole:
 
 
 def are_many(distinct: int, present: int) -> bool:
-    """Whether a column has so many different values in so many rows that they are hardly names of things."""
+    """Whether a column has too many distinct values, for its number of rows, to be labels."""
     return present >= sizes().evidence and distinct > sizes().telling * present
 
 
 def tells_people_apart(distinct: int, present: int, rare: RareTexts) -> str | None:
-    """Why sensitive values, which are published as they are, would tell people apart; None where they do not.
+    """Returns the reason why published sensitive values would identify people; None if they would not.
 
-    There are `distinct` different ones in `present` rows; `rare` are the rare texts.
+    There are `distinct` values in `present` rows; `rare` are the rare texts.
     """
     if present >= sizes().evidence and distinct > sizes().key * present:
         return f"{per_cent(distinct / present)} of its values are different, so whoever knows one finds the row"
@@ -147,14 +150,14 @@ def tells_people_apart(distinct: int, present: int, rare: RareTexts) -> str | No
 
 
 def free_text(rare: RareTexts) -> str | None:
-    """Why texts may name anybody; None where they are no free text."""
+    """Returns the reason why texts may name people; None if they are not free text."""
     return _FREE_TEXT if rare.may_name_anybody else None
 
 
 def values_of(
     engine: Engine, table: QualifiedName, columns: Sequence[tuple[str, str]], counted: Sequence[Combinations]
 ) -> list[Values]:
-    """Collects what is known of each column of (name, type), in their order."""
+    """Counts the values of each column of (name, type); returns them in the same order."""
     present = [alias(f.count(column(name)), f"present_{i}") for i, (name, _) in enumerate(columns)]
     (figures,) = engine.rows(exp.select(*present).from_(relation(table)))
     return [
@@ -164,10 +167,10 @@ def values_of(
 
 
 def proposed_role(values: Values, recognized: Recognized | None) -> ProposedRole:
-    """The role, and why. What nothing is known of is a quasi-identifier: who publishes less has nothing to regret.
+    """Proposes a role for a column. A column that is not recognized is a quasi-identifier, which is the safe choice.
 
-    An identifier that repeats, and a column each of whose values stands in as many rows, may be the number of the
-    respondent, ENTITY; which of several is, is the user's to say.
+    An identifier that repeats, and a column whose values all have the same number of rows, may be the respondent's
+    number, ENTITY; the user chooses among several.
     """
     role, why = _role(values, recognized)
     is_identifier = recognized is not None and recognized.direct and not recognized.within
@@ -185,11 +188,11 @@ def proposed_role(values: Values, recognized: Recognized | None) -> ProposedRole
 def related_roles(
     roles: Sequence[tuple[Values, ProposedRole]], relations: Sequence[Relation], demographic: Collection[str] = ()
 ) -> list[tuple[Values, ProposedRole]]:
-    """The roles of columns, of which some are functions of others.
+    """Changes the proposed roles of columns that are functions of others.
 
-    A number that is made of sensitive ones is sensitive, and so is an indicator of one of their values, unless it is
-    among the `demographic` columns: a diagnosis may tell the sex, which is known all the same. A
-    quasi-identifier that says the same as another one is left out, because a release would have to make both coarser.
+    A number made of sensitive ones is sensitive, and so is an indicator of one of their values, except in `demographic`
+    columns: a diagnosis may reveal the sex, which is known anyway. A quasi-identifier with the same information as
+    another one is left out, because a release would have to generalize both.
     """
     proposed = {values.name: role for values, role in roles}
     telling = [each for each in relations if each.kind in _TELLING_KINDS]
@@ -205,9 +208,9 @@ def related_roles(
 
 
 def publishable(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
-    """The roles of columns, of which sensitive ones that tell people apart are left out.
+    """Changes the roles of sensitive columns that identify people: they are left out.
 
-    It is asked last: what is a function of such a column is sensitive all the same.
+    This comes last, because a function of such a column is still sensitive.
     """
     return [(values, _publishable(values, role)) for values, role in roles]
 
@@ -222,9 +225,9 @@ def _publishable(values: Values, role: ProposedRole) -> ProposedRole:
 
 
 def unrecognized(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
-    """The roles of columns of which none is sensitive: nothing is said of columns that were not recognized.
+    """Changes the reasons of unrecognized columns if no column is sensitive.
 
-    One of them may well be something that people keep to themselves, so it is not said that others may know it.
+    One of them may be sensitive, so the reason does not say that others may know it.
     """
     if any(role.role is Role.SENSITIVE for _, role in roles):
         return list(roles)
@@ -238,7 +241,7 @@ def _related_role(
     proposed: Mapping[str, ProposedRole],
     sensitive: Collection[str],
 ) -> ProposedRole:
-    """The role of a column, with its relation to others in words."""
+    """Returns the role of a column, with its relation to others in the reason."""
     of_others = explained.get(name)
     if role.role is Role.QUASI_IDENTIFIER and name in sensitive:
         words = of_others.words if of_others else f"{_repeating(name, explained).name} is a function of it"
@@ -262,7 +265,7 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
         return Role.IDENTIFIER, f"values of type {values.type.split('(')[0]} cannot be made coarser"
     if values.counted.values == 1 and values.counted.rows > 1:
         return Role.INSENSITIVE, "it says the same in all rows"
-    # Also where it is called a diagnosis: sensitive values are published as they are.
+    # Even if its name is diagnosis: sensitive values are published unchanged.
     if values.rare.may_name_anybody:
         return Role.IDENTIFIER, _FREE_TEXT
     if recognized and recognized.sensitive:
@@ -273,7 +276,7 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
 
 
 def _by_repetition(values: Values) -> tuple[Role, str]:
-    """The role of a column of which only the numbers of its values are known."""
+    """Proposes the role of a column from the frequencies of its values, and its name only for a household."""
     if values.is_unique and (values.counts or not values.type.startswith(_MEASURED)):
         alone = per_cent(values.counted.unique or 0)
         return Role.IDENTIFIER, f"{alone} of its rows have a value that no other row has"
@@ -285,7 +288,7 @@ def _by_repetition(values: Values) -> tuple[Role, str]:
 
 
 def _telling(values: Values) -> str:
-    """Returns advice for sensitive values that tell most rows apart."""
+    """Returns advice for sensitive values that identify most rows; empty for others."""
     alone = values.counted.unique
     if alone is None or values.counted.rows <= 1 or alone < sizes().telling:
         return ""

@@ -1,4 +1,4 @@
-"""Some rows of a table, spread over all of it, in memory: what the form of values and their relations are read from."""
+"""Reads a sample of the rows of a table into memory, to recognize the form of values and their relations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, cast, infix, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-# What is looked at when a table is profiled, and from when on a figure leads to a proposal.
+# The limits of a profile, and the thresholds of its proposals.
 
 
 @dataclass(frozen=True)
@@ -24,30 +24,30 @@ class Sizes:
     """Thresholds of a profile.
 
     A column identifies people if a share of `unique` of its values that are not NULL belong to one row each. Numbers
-    that may have a fraction do so only if they are whole and span at most `dense` times the rows. From a share of
-    `telling` of all rows on, sensitive values that no other row has are worth a word.
+    that may have a fraction do so only if they are whole and span at most `dense` times the rows. If sensitive values
+    that no other row has are in a share of `telling` of all rows or more, the user is warned.
 
-    About `sample_rows` rows are read. A value pattern is recognized if a share of `pattern` of the different values in
-    them have it. Check digits, telephone numbers and names need at least `checked_values` different values, and full
-    names a given name in a share of `names` of them. Text with more than `free_text` characters in the mean is free
-    text. A set of columns is a key if it tells a share of `key` of the rows from all others. A column is like the
-    number of a respondent of whom there are several rows if it has at least `respondents` values, each in equally many
-    rows. A text in at least `label_rows` rows is a label, and tells of nobody in particular.
+    About `sample_rows` rows are read. A value pattern is recognized if a share of `pattern` of their distinct values
+    have it. Check digits, telephone numbers and names need at least `checked_values` distinct values, and full names
+    need a given name in a share of `names` of them. Text with more than `free_text` characters on average is free text.
+    A set of columns is a key if it distinguishes a share of `key` of the rows from all others. A column looks like the
+    number of a respondent with several rows if it has at least `respondents` values, each in equally many rows. A text
+    in at least `label_rows` rows is a label, and not about one person.
 
-    A column is a sum or a product of others if at least `evidence` rows could have shown that it is not. It is a
-    function of another one if independent columns would look so with a probability of at most `chance`, and if its
-    values have `repeated` rows each in the mean.
+    A column is a sum or a product of others only if at least `evidence` rows could have refuted it. It is a function of
+    another one if independent columns would look so with a probability of at most `chance`, and if the other's values
+    have `repeated` rows each on average.
 
     Nines such as 999 are a code for a missing value if at least `repeated_codes` rows of the sample have them.
 
-    Sets have up to `set_columns` columns, out of at most `columns`; a search reads at most `set_cells` cells (sets of
-    a size, times rows), and looks at no size that would read more. Up to `collected_cells` cells are read into memory,
-    where a set is counted in less time than a query takes. Rows that are special are looked for by sets of as many
-    columns as take `special_looks` looks at a cell.
+    Sets have up to `set_columns` columns, out of at most `columns`; a search skips the sizes that would read more than
+    `set_cells` cells (sets of the size, times rows). Up to `collected_cells` cells are read into memory, where counting
+    a set is faster than by a query. Rows that are special are looked for by sets of as many columns as take
+    `special_looks` looks at a cell.
 
-    A hierarchy has about `intervals` intervals at its finest level, or up to `groups` groups of values. Intervals are
-    given up for groups of like frequency where one of them has more than a share of `crowded` of the rows. A column of
-    at most `few_values` values needs no hierarchy.
+    A hierarchy has about `intervals` intervals at its finest level, or up to `groups` groups of values. Groups of
+    similar frequency replace intervals if one interval has more than a share of `crowded` of the rows. A column of at
+    most `few_values` values needs no hierarchy.
     """
 
     unique: float = 0.9
@@ -85,7 +85,7 @@ Cell = str | int | float | None
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "JSON", "BIT", "VARIANT", "GEOMETRY")
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "BOOLEAN")
 _REAL = ("FLOAT", "DOUBLE", "DECIMAL", "HUGEINT", "UHUGEINT")
-# Longer text is free text, of which the beginning says enough.
+# Longer text is free text, of which only the beginning is read.
 _LONGEST = 200
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _WORDS_OF_SENTENCE = 3
@@ -114,30 +114,30 @@ class SampledColumn:
 
     @cached_property
     def distinct(self) -> list[Cell]:
-        """Its values but NULL, each once, in the order in which they come."""
+        """The distinct values other than NULL, in the order of their first rows."""
         return [value for value in dict.fromkeys(self.values) if value is not None]
 
     @cached_property
     def texts(self) -> list[str]:
-        """Its different texts without blanks around them, those that are empty left out."""
+        """The distinct nonempty texts, without surrounding blanks."""
         texts = (value.strip() for value in self.distinct if isinstance(value, str))
         return [text for text in dict.fromkeys(texts) if text]
 
     @cached_property
     def is_wordy(self) -> bool:
-        """Whether most of its different texts are sentences rather than names of things: three words or more."""
+        """Whether most of its distinct texts have three words or more, like sentences."""
         sentences = sum(len(_WORD.findall(text)) >= _WORDS_OF_SENTENCE for text in self.texts)
         return self.type == "VARCHAR" and 2 * sentences > len(self.texts)
 
     @property
     def may_be_free_text(self) -> bool:
-        """Whether most of its different texts are sentences, or long."""
+        """Whether its distinct texts are mostly sentences, or long on average."""
         lengths = [len(text) for text in self.texts]
         is_long = self.type == "VARCHAR" and sum(lengths) > sizes().free_text * len(lengths)
         return self.is_wordy or is_long
 
     def counts(self, rows: int) -> bool:
-        """Whether its numbers are whole and dense, as numbers that a table of `rows` rows gives out are.
+        """Whether its numbers are whole and dense, like numbers in sequence in a table of `rows` rows.
 
         Frames and files often have such numbers as DOUBLE.
         """
@@ -149,7 +149,7 @@ class SampledColumn:
 
 @dataclass(frozen=True)
 class Sample:
-    """Columns of some rows of a table; `whole` where these are all of its rows."""
+    """The columns of a sample of a table's rows; `whole` says that these are all rows."""
 
     columns: tuple[SampledColumn, ...]
     whole: bool
@@ -159,7 +159,7 @@ class Sample:
 
 
 def sampled(engine: Engine, table: QualifiedName, columns: Sequence[Column], rows: int) -> Sample:
-    """About `sample_rows` rows of a table of `rows` rows, spread over it; columns of nested types are left out."""
+    """Reads about `sample_rows` rows of a table of `rows` rows, spread over it, without columns of nested types."""
     flat = [(name, kind) for name, kind in columns if not is_nested(kind)]
     if not flat:
         return Sample((), True)
@@ -171,7 +171,7 @@ def sampled(engine: Engine, table: QualifiedName, columns: Sequence[Column], row
         named = [alias(column(name), f"v{i}") for i, (name, _) in enumerate(flat)]
         numbered = exp.select(*named, alias(window(f.row_number()), "n")).from_(relation(table)).subquery("numbered")
         cells = [alias(_cell(f"v{i}", kind), f"c{i}") for i, (_, kind) in enumerate(flat)]
-        # By a hash of its number: at equal distances a panel would show one year alone.
+        # A hash of the row number chooses rows: equal distances could choose only one year of a panel.
         query = exp.select(*cells).from_(numbered).where(infix(f.call("hash", column("n")), "%", literal(step)).eq(0))
     lines = engine.rows(query)
     cells_of = list(zip(*lines, strict=True)) if lines else [()] * len(flat)

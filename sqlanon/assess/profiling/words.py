@@ -1,7 +1,7 @@
-"""The words in a column's name, and the subjects and identifiers that lists of words in six languages tell of them.
+"""Splits column names into words, and recognizes sensitive subjects and identifiers by lists of words in six languages.
 
 The lists are the files of `sql/profile/`. A line has a language or a category, a colon, and its words: `blood_pressure`
-are two words that follow each other, `diabet*` is the beginning of a word, `*krankheit` its end.
+are two words in sequence, `diabet*` is the beginning of a word, `*krankheit` its end.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from itertools import product
 
 from sqlanon import assets
 
-# Of two subjects that fit, the first counts.
+# The subjects in the order of the search: the first match counts.
 _SUBJECTS = ("intimacy", "health", "life", "law", "belief", "money", "marks")
-# The subjects that values of a text can be about: "Asthma", but not a number of francs.
+# The subjects that text values may have: "Asthma", but not a number of francs.
 _OF_VALUES = ("health", "life", "law", "belief", "intimacy")
 _ABBREVIATIONS, _AT_END = "abbreviations", "="
 _PHRASE = 4
 _SHORTEST_STEM = 3
 _LONGEST_COMPOSED = 40
-# A phrase of at least so many letters is recognized without blanks, too: bloodpressure.
+# A phrase with at least this many letters is recognized without blanks, too: bloodpressure.
 _JOINED = 7
-# How a letter with two dots is written where there is none.
+# The spelling of umlauts without dots.
 _DOTTED = {"ä": "ae", "ö": "oe", "ü": "ue"}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A subject that people keep to themselves: what it is called, and the words that tell it."""
+    """A subject that people keep private: its name, and the words that mean it."""
 
     name: str
     words: frozenset[str]
@@ -41,7 +41,7 @@ class Subject:
     of_values: bool = False
 
     def has(self, word: str) -> bool:
-        """Whether a word, or words joined by underscores, are of the subject."""
+        """Whether a word, or words joined by underscores, belong to the subject."""
         return (
             word in self.words
             or any(word[:length] in self.stems for length in range(_SHORTEST_STEM, len(word) + 1))
@@ -51,9 +51,9 @@ class Subject:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The parts of names that have no blanks: `lprewage` is l, pre and wage, and `hivpos` hiv and pos.
+    """The parts of names without blanks: `lprewage` is l, pre and wage, and `hivpos` is hiv and pos.
 
-    `ordinary` are names and words that have a word of a subject in them and are not about it: party_size.
+    `ordinary` has names and words that contain a word of a subject but do not mean it: party_size.
     """
 
     before: frozenset[str]
@@ -62,15 +62,15 @@ class _Parts:
 
 
 def words_of(name: str) -> str:
-    """The words of a column's name in lower case, with an underscore between them: birthDate is birth_date."""
+    """Returns the words of a column's name in lower case, joined by underscores: birthDate becomes birth_date."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[\W_]+", "_", apart).strip("_").lower()
 
 
 def split(name: str) -> list[str]:
-    """The words of a name without digits and accents: hiv2004 is hiv, icd10_code is icd and code.
+    """Returns the words of a name without digits and accents: hiv2004 becomes hiv, icd10_code becomes icd and code.
 
-    A word that has digits between letters keeps them: hba1c.
+    A word with digits between letters keeps them: hba1c.
     """
     words: list[str] = []
     for word in words_of(_plain(name)).split("_"):
@@ -80,11 +80,11 @@ def split(name: str) -> list[str]:
 
 
 def sensitive_subject(name: str) -> tuple[str, str] | None:
-    """The subject that a column's name tells and the word that tells it; None where no word of the lists is in it."""
+    """Finds the subject of a column's name, and the word that means it; None without a word of the lists."""
     words = split(name)
     if not _parts().ordinary.isdisjoint(_phrases(words)):
         return None
-    # cd4 is one word with its digit.
+    # cd4 is a word of a list with its digit.
     candidates = [*_phrases(words), *words_of(_plain(name)).split("_")]
     for subject in subjects():
         for phrase in candidates:
@@ -97,13 +97,13 @@ def sensitive_subject(name: str) -> tuple[str, str] | None:
 
 
 def subject_of_value(text: str) -> str | None:
-    """The subject that a value tells by its words, as "Acute asthma" tells health; None where it tells none."""
+    """Finds the subject of a value by its words: health for "Acute asthma"; None without a word of the lists."""
     phrases = list(_phrases(split(text[:80])))
     return next((s.name for s in subjects() if s.of_values and any(map(s.has, phrases))), None)
 
 
 def identifier_of(name: str) -> str | None:
-    """The category of identifiers that a list has a word of in a column's name; None for no category."""
+    """Finds the category of identifiers of a column's name by the lists; None for no category."""
     words = split(name)
     phrases = list(_phrases(words))
     last = {"_".join(words[start:]) for start in range(len(words))}
@@ -115,7 +115,7 @@ def identifier_of(name: str) -> str | None:
 
 @cache
 def subjects() -> tuple[Subject, ...]:
-    """The subjects of the lists, of which the first that fits counts."""
+    """Reads the subjects of the lists, in the order of the search."""
     return tuple(_subject(*_read(name), of_values=name in _OF_VALUES) for name in _SUBJECTS)
 
 
@@ -134,7 +134,7 @@ def _subject(says: str, lists: dict[str, list[str]], *, of_values: bool = False)
 
 @cache
 def _identifiers() -> dict[str, tuple[Subject, frozenset[str]]]:
-    """The categories of identifiers: words that tell one anywhere in a name, and those that do at its end."""
+    """Reads the categories of identifiers: words that count anywhere in a name, and those that count at its end."""
     _, lists = _read("identifiers")
     return {
         category: (
@@ -152,7 +152,7 @@ def _parts() -> _Parts:
 
 
 def _read(name: str) -> tuple[str, dict[str, list[str]]]:
-    """A file of words: what its subject is called, and its lists by language or category."""
+    """Reads a file of words; returns the name of its subject, and its lists by language or category."""
     says, lists = "", dict[str, list[str]]()
     for line in assets.read("sql", "profile", f"{name}.txt").splitlines():
         head, _, words = line.partition(":")
@@ -164,7 +164,9 @@ def _read(name: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def _spellings(word: str) -> set[str]:
-    """The word without accents, and with e for two dots above a letter: süchtig is suchtig, and suechtig."""
+    """Returns the spellings of a word without accents, with and without e for umlauts: suchtig and suechtig for
+    süchtig.
+    """
     return {_plain(word), _plain("".join(_DOTTED.get(letter, letter) for letter in word))}
 
 
@@ -175,16 +177,16 @@ def _plain(text: str) -> str:
 
 
 def _phrases(words: Sequence[str]) -> Iterator[str]:
-    """Words that follow each other, up to four, with an underscore between them."""
+    """Yields sequences of up to four words, joined by underscores."""
     for start in range(len(words)):
         for end in range(start + 1, min(start + _PHRASE, len(words)) + 1):
             yield "_".join(words[start:end])
 
 
 def _is_composed(word: str, subject: Subject) -> bool:
-    """Whether a word is made of parts and a word or an abbreviation of the subject: l, pre, wage; drug, exp.
+    """Whether a word consists of parts of names and a word or an abbreviation of the subject: l, pre, wage; drug, exp.
 
-    Before the word of the subject are parts of names and words of other subjects, and behind it all of these.
+    The word of the subject may follow parts of names. Other parts and words of any subject may follow it.
     """
     parts = _parts()
     before, behind = {0}, set[int]()
@@ -203,7 +205,9 @@ def _is_composed(word: str, subject: Subject) -> bool:
 
 
 def _is_of(piece: str, subject: Subject, *, is_last: bool) -> bool:
-    """Whether a piece of a word is of the subject; the beginning of a word may go on to the end of the whole."""
+    """Whether a piece of a word belongs to the subject; only the last piece may be longer than a listed beginning or
+    end.
+    """
     if piece in subject.abbreviations:
         return True
     return len(piece) >= _SHORTEST_STEM and (

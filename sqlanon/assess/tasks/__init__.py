@@ -1,1 +1,1 @@
-"""Tasks that are learned from a release and from its source, to show what the release is good for."""
+"""Measures the utility of a release by tasks that are learned from the release and from its source."""

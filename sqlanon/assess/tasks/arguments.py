@@ -1,4 +1,4 @@
-"""The arguments of a task, taken one by one."""
+"""Reads the arguments of a task, one by one."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ _MOST_SEED = 2**32 - 1
 
 
 class TaskArguments:
-    """The arguments behind TASK, by folded names; each argument is taken once, and none may be left."""
+    """The arguments of TASK, by folded names; each is read once, and none may remain."""
 
     def __init__(self, arguments: Sequence[tuple[str, Value]]) -> None:
         self._left = {fold(name): value for name, value in arguments}
         self._known: list[str] = []
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """One of some words. Raises UserError, with them, for another or none."""
+        """Returns the argument's word, one of `choices`. Raises UserError, which lists them, for another word or
+        none.
+        """
         value = self._taken(name, None)
         text = fold(value) if isinstance(value, str) else ""
         if text not in choices:
@@ -31,7 +33,9 @@ class TaskArguments:
         return text
 
     def choices(self, name: str, choices: Sequence[str]) -> tuple[str, ...]:
-        """Some of several words, each once, and all of them by default. Raises UserError, with them, for others."""
+        """Returns the argument's words, each once; all `choices` by default. Raises UserError, which lists them, for
+        others.
+        """
         values = self._listed(name)
         if values is None:
             return tuple(choices)
@@ -46,7 +50,7 @@ class TaskArguments:
         return tuple(texts)
 
     def column(self, name: str) -> str:
-        """The name of a column, as it is written. Raises UserError without one."""
+        """Returns the name of a column as written. Raises UserError without one."""
         values = self._listed(name)
         if values is None or len(values) != 1:
             with about("task", name):
@@ -54,15 +58,19 @@ class TaskArguments:
         return values[0]
 
     def columns(self, name: str) -> tuple[str, ...] | None:
-        """The names of columns, as they are written; None where the argument is missing."""
+        """Returns the names of columns as written; None if the argument is missing."""
         return self._listed(name)
 
     def has(self, name: str) -> bool:
-        """Whether an argument is there that was not taken yet."""
+        """Whether an argument is present that was not read yet."""
         return name in self._left
 
     def _listed(self, name: str) -> tuple[str, ...] | None:
-        """One text or name, or a list of them."""
+        """Returns the argument as a tuple of texts; a single text or name counts as a list of one. None if it is
+        missing.
+
+        Raises UserError for other values.
+        """
         value = self._taken(name, None)
         if value is None:
             return None
@@ -75,7 +83,7 @@ class TaskArguments:
         return tuple(texts)
 
     def whole(self, name: str, default: int, least: int, most: int | None = None) -> int:
-        """A whole number, `least` at the least and `most` at the most. Raises UserError for anything else."""
+        """Returns a whole number from `least` to `most`. Raises UserError for anything else."""
         value = self._taken(name, default)
         assert value is not None
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= (most or value):
@@ -88,11 +96,13 @@ class TaskArguments:
         return value
 
     def seed(self) -> int:
-        """The seed of what is drawn, 1 by default. Raises UserError for one that NumPy's generators do not take."""
+        """Returns the seed of random numbers, 1 by default. Raises UserError for a seed that NumPy's generators
+        refuse.
+        """
         return self.whole("seed", 1, 0, _MOST_SEED)
 
     def require_no_others(self) -> None:
-        """Raises UserError for an argument that nothing has taken."""
+        """Raises UserError for an argument that was not read."""
         for name in self._left:
             with about("task", name):
                 raise UserError(

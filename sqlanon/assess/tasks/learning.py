@@ -1,9 +1,10 @@
-"""MEASURE release WITH TASK (target => column): how well a column is predicted by who learned from a release.
+"""MEASURE release WITH TASK (target => column): measures the prediction of a column by models that learn from a
+release.
 
 Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008),
-sections 5 and 6: what counts is how much better a release is than two tables without a link, beside how much better it
-makes an adversary. Columns that are known by bucket are linked at random, several times, and the shares averaged (Li,
-Li, Zhang and Molloy, Slicing, 2012, section 6.1).
+sections 5 and 6: the gain over two tables without a link counts, compared with the adversary's gain. Columns that are
+known by bucket are linked at random, several times, and the shares averaged (Li, Li, Zhang and Molloy, Slicing, 2012,
+section 6.1).
 """
 
 from __future__ import annotations
@@ -41,26 +42,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# What learns from a table, and how many of its rows it predicts.
+# The models that learn from a table, and the share of its rows that they predict.
 #
 # The models stand for those of Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in
 # anonymized data publishing (2008), section 6: a decision tree, a random forest and naive Bayes, of scikit-learn.
 
 
-# Trees stop at so many rows, or at a fiftieth of a small table, instead of being pruned.
+# Trees stop at this number of rows, or at a fiftieth of a small table, instead of being pruned.
 _LEAF, _LEAVES_OF_SMALL = 20, 50
 _TREES = 50
 _MANY_ROWS = 5000
-# Naive Bayes reads a number by which of so many intervals of as many rows each it is in.
+# Naive Bayes reads a number as one of this many intervals of equal numbers of rows.
 _INTERVALS = 10
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows to learn from: the codes of their targets, and of each predictor the codes of its values, from 0 on.
+    """Rows to learn from: the codes of their targets, and for each predictor the codes of its values, from 0 on.
 
-    The codes of `numbers`, by their indexes, are the ranks of their values, NULL being the last: what is learned here
-    depends on nothing else of them.
+    The codes of the predictors in `numbers`, which has indexes, are the ranks of their values, NULL last; the models
+    use nothing else of them.
     """
 
     target: NDArray[Any]
@@ -69,10 +70,10 @@ class Examples:
 
 
 def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: int, seed: int) -> float:
-    """The share of rows whose target is predicted by who learned from the other folds.
+    """The share of rows whose target is predicted by a model that learned from the other folds.
 
-    Without predictors it is the most frequent target of these. The folds have the same shares of each target, and are
-    the same for all tables with the same targets.
+    Without predictors, the prediction is their most frequent target. The folds have the same shares of each target, and
+    are the same for all tables with the same targets.
     """
     from sklearn.dummy import DummyClassifier
     from sklearn.model_selection import StratifiedKFold
@@ -80,7 +81,7 @@ def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: i
     table = MODELS[model].table(examples, predictors) if predictors else np.zeros((len(examples.target), 1))
     right = 0
     with warnings.catch_warnings():
-        # A target that is too rare for every fold to have it is predicted wrong in some, which the figure says.
+        # A target that is too rare for every fold is predicted wrong in some, which the figure includes.
         warnings.filterwarnings("ignore", message="The least populated class")
         splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(table, examples.target))
     for learned, tested in splits:
@@ -93,9 +94,10 @@ def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: i
 def accuracy_elsewhere(
     examples: Examples, learned: NDArray[Any], tested: NDArray[Any], predictors: Sequence[int], model: str, seed: int
 ) -> float:
-    """The share of the rows at the indexes `tested` whose target is predicted by who learned from those at `learned`.
+    """The share of the rows at the indexes `tested` whose target is predicted by a model that learned from those at
+    `learned`.
 
-    Without predictors it is the most frequent target of the latter.
+    Without predictors, the prediction is the most frequent target at `learned`.
     """
     from sklearn.dummy import DummyClassifier
 
@@ -108,14 +110,14 @@ def accuracy_elsewhere(
 
 @dataclass(frozen=True)
 class _Model:
-    """A learner, and the columns that it reads."""
+    """A model: the function that makes the table of columns it reads, and the one that makes the learner."""
 
     table: Callable[[Examples, Sequence[int]], Any]
     learner: Callable[[Examples, Sequence[int], int], Any]
 
 
 def _columns(examples: Examples, predictors: Sequence[int]) -> Any:
-    """A column for each number, and one for each value of a category."""
+    """Makes a sparse table with a column for each number, and one for each value of a category."""
     from scipy.sparse import csr_array, hstack
 
     parts: list[Any] = []
@@ -127,13 +129,13 @@ def _columns(examples: Examples, predictors: Sequence[int]) -> Any:
         rows = np.arange(len(codes))
         parts.append(csr_array((np.ones(len(codes)), (rows, codes)), shape=(len(codes), int(codes.max()) + 1)))
     table = hstack(parts).tocsr()
-    # Trees read no wider indexes.
+    # Trees cannot read 64-bit indexes.
     table.indices, table.indptr = table.indices.astype(np.int32), table.indptr.astype(np.int32)
     return table
 
 
 def _categories(examples: Examples, predictors: Sequence[int]) -> Any:
-    """A column of codes for each predictor: numbers by intervals of as many rows each."""
+    """Makes a table with a column of codes for each predictor: numbers become intervals of equal numbers of rows."""
     return np.column_stack([_intervals(examples, index) for index in predictors])
 
 
@@ -156,7 +158,7 @@ def _forest(examples: Examples, _: Sequence[int], seed: int) -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
     leaf = max(1, _leaf(examples) // 4)
-    # A few rows are learned sooner than threads are begun.
+    # For a few rows, starting threads takes longer than learning.
     jobs = -1 if len(examples.target) > _MANY_ROWS else 1
     return RandomForestClassifier(_TREES, min_samples_leaf=leaf, random_state=seed, n_jobs=jobs)
 
@@ -171,7 +173,7 @@ def _leaf(examples: Examples) -> int:
     return max(1, min(_LEAF, len(examples.target) // _LEAVES_OF_SMALL))
 
 
-# The models, by what the argument `models` calls them.
+# The models, by their names in the argument `models`.
 MODELS: Mapping[str, _Model] = {
     "tree": _Model(_columns, _tree),
     "forest": _Model(_columns, _forest),
@@ -179,7 +181,7 @@ MODELS: Mapping[str, _Model] = {
 }
 
 
-# How many times columns are linked at random.
+# The number of times that columns are linked at random.
 _LINKS = 5
 
 _SOURCE = "is_source"
@@ -187,12 +189,12 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "
 
 
 def learning_task(engine: Engine, release: Release, arguments: TaskArguments) -> list[tuple[str, float | None]]:
-    """Returns for each model the share of rows whose target it predicts after learning from the source, the baseline
-    and the release.
+    """Returns for each model the share of rows whose target it predicts after learning from the source, from the
+    baseline and from the release.
 
-    `u_max_*` is of the source, `u_base_*` the larger of the two tables without a link, `u_san_*` of the release, and
-    `gain_*` how far it is above the baseline. `a_acc` is how many more rows an adversary guesses right. Raises
-    PolicyError for a target that the release does not show as it is, UserError for other arguments that do not fit, and
+    `u_max_*` is that of the source, `u_base_*` the greater one of the two tables without a link, `u_san_*` that of the
+    release, and `gain_*` its difference from the baseline. `a_acc` is the adversary's gain in correct guesses. Raises
+    PolicyError for a target that the release does not show unchanged. Raises UserError for other wrong arguments, and
     without scikit-learn.
     """
     _require_learners()
@@ -239,27 +241,30 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
 
 @dataclass(frozen=True)
 class _Both:
-    """Rows of a source and of a release with noise, their values under the same codes; `is_source` says which."""
+    """The rows of a source and of a release with noise, their values under the same codes; `is_source` marks the
+    source's.
+    """
 
     examples: Examples
     is_source: NDArray[Any]
 
     @property
     def intact(self) -> Examples:
-        """The rows of the source."""
+        """The examples of the source."""
         codes = [each[self.is_source] for each in self.examples.codes]
         return Examples(self.examples.target[self.is_source], codes, self.examples.numbers)
 
     def accuracy(self, predictors: Sequence[int], model: str, seed: int) -> float:
-        """The share of the source's rows whose target is predicted by who learned from the release."""
+        """The share of the source's rows whose target is predicted by a model that learned from the release."""
         learned, tested = np.flatnonzero(~self.is_source), np.flatnonzero(self.is_source)
         return accuracy_elsewhere(self.examples, learned, tested, predictors, model, seed)
 
 
 def _of_both(engine: Engine, release: Release, pair: Compared, names: Sequence[str]) -> _Both:
-    """The rows of a release with noise and of its source. Every column is a category: numbers are known by interval.
+    """Reads the rows of a release with noise and of its source. Every column is a category: numbers are known by
+    interval.
 
-    Counts are as many rows, those below 0 none. Raises PolicyError for a release without rows.
+    A count becomes as many rows, a negative count none. Raises PolicyError for a release without rows.
     """
     positions = {fold(b.column): index for index, b in enumerate(pair.columns)}
     values = [alias(as_text(column(shown_name(positions[name]))), str(index)) for index, name in enumerate(names)]
@@ -280,9 +285,9 @@ def _of_both(engine: Engine, release: Release, pair: Compared, names: Sequence[s
 def _intact_and_released(
     scratch: Scratch, release: Release, model: ReleaseModel, names: Sequence[str], known: Mapping[str, str], seed: int
 ) -> tuple[Examples, list[Examples]]:
-    """The examples of the source, and those of the release, whose buckets are linked several times at random.
+    """Returns the examples of the source, and those of the release, whose buckets are linked several times at random.
 
-    `names` are those of the columns, the target last; `known` has them as the policy writes them.
+    `names` are the folded names of the columns, the target last; `known` has their spellings in the policy.
     """
     engine, predictors = scratch.engine, names[:-1]
     source = source_rows(engine, policy_of(release), scratch)
@@ -302,7 +307,7 @@ def _intact_and_released(
 
 
 def _examples(engine: Engine, rows: exp.Select, predictors: int, numbers: Sequence[int]) -> Examples:
-    """The rows of a query with the columns 0, 1 and so on, the last of which is the target, in their own order."""
+    """Returns the examples of a query with columns 0, 1, and so on, the target last, sorted by codes."""
     codes = _codes(engine, rows, predictors + 1, numbers=numbers)
     return Examples(codes[-1], list(codes[:-1]), frozenset(numbers))
 
@@ -310,9 +315,10 @@ def _examples(engine: Engine, rows: exp.Select, predictors: int, numbers: Sequen
 def _codes(
     engine: Engine, rows: exp.Query, columns: int, beside: Sequence[exp.Expr] = (), numbers: Sequence[int] = ()
 ) -> NDArray[Any]:
-    """The codes of the columns 0, 1 and so on, one array each, and of what is `beside` them as it is.
+    """Returns the codes of the columns 0, 1, and so on, one array each, and the unchanged values of the columns
+    `beside`.
 
-    The rows are in the order of the last column's codes, then of the others'.
+    The rows are sorted by the last column's codes, then by the others'.
     """
     names = [str(index) for index in range(columns)]
     ranks = [
@@ -333,7 +339,7 @@ def _comparable(name: str, numbers: Sequence[int]) -> exp.Expr:
 
 @dataclass(frozen=True)
 class _Shown:
-    """The columns of which a release shows values, those of which it shows labels, and why it shows no others."""
+    """The columns whose values a release shows, those whose labels it shows, and the reasons why others are hidden."""
 
     values: Collection[str]
     labels: Collection[str]
@@ -341,7 +347,7 @@ class _Shown:
 
 
 def _shown_of(pair: Compared, known: Mapping[str, str]) -> _Shown:
-    """The columns of a release with noise."""
+    """Returns the shown columns of a release with noise."""
     levels = {fold(b.column): level for b, level in zip(pair.columns, pair.levels, strict=True)}
     values = {name for name, level in levels.items() if not level}
     return _Shown(values, levels.keys() - values, dict.fromkeys(known.keys() - levels, "it is not published"))
@@ -350,7 +356,10 @@ def _shown_of(pair: Compared, known: Mapping[str, str]) -> _Shown:
 def _target_and_predictors(
     release: Release, shown_columns: _Shown, known: Mapping[str, str], target: str, using: Sequence[str] | None
 ) -> tuple[str, list[str]]:
-    """The target, and the columns to learn from, by their folded names: those named, or all others that are shown."""
+    """Returns the folded names of the target and of the predictors: those named, or all other shown columns.
+
+    Raises UserError for an unknown target and wrong predictors, PolicyError for a target whose values are not shown.
+    """
     name = fold(target)
     with about("task", "target"):
         if name not in known:
@@ -371,7 +380,9 @@ def _target_and_predictors(
 def _predictors(
     release: Release, public: Sequence[str], known: Mapping[str, str], target: str, using: Sequence[str]
 ) -> list[str]:
-    """The columns to learn from by their folded names, each of which is `public`, and not the target."""
+    """Returns the predictors by their folded names. Raises UserError unless each is `public`, not the target, and named
+    once.
+    """
     names = [fold(name) for name in using]
     choices = [known[name] for name in public]
     for name, written in zip(names, using, strict=True):
@@ -385,13 +396,15 @@ def _predictors(
 
 
 def _beside(policy: Policy, predictors: Sequence[str], target: str, dropped: Role) -> list[int]:
-    """The predictors in the same table as the target where the attributes of one role have a table of their own."""
+    """Returns the indexes of the predictors in the target's table if the attributes of one role have a table of their
+    own.
+    """
     apart = {fold(attribute.name) for attribute in policy.having(dropped)}
     return [index for index, name in enumerate(predictors) if (name in apart) == (target in apart)]
 
 
 def _disclosed(engine: Engine, release: Release, policy: Policy, scratch: Scratch) -> float | None:
-    """The largest a_acc of the sensitive attributes; None where a release has no classes."""
+    """Returns the greatest a_acc of the sensitive attributes; None without one, or if the release has no classes."""
     if not any(policy.having(Role.SENSITIVE)):
         return None
     try:

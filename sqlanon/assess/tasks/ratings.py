@@ -1,9 +1,9 @@
-"""MEASURE release WITH TASK (kind => 'ratings'): how well ratings are predicted by who learned from a release.
+"""MEASURE release WITH TASK (kind => 'ratings'): measures the prediction of ratings that is learned from a release.
 
 Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), section 7. A missing
-rating is padded with the mean of its item, the table is centred by these means, and its greatest singular vectors are
+rating is padded with the mean of its item, the table is centered by these means, and its greatest singular vectors are
 learned: from the release, whose columns are linked at random within the buckets, and from the source. Each respondent's
-padded row is projected onto them, and the error is that over the ratings that are known.
+padded row is projected onto them, and the error is measured over the known ratings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Matrix = Any
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
-# A table of fewer cells is decomposed as it is, without an iteration.
+# A table of at most this many cells is decomposed directly, without an iteration.
 _DENSE_CELLS = 250_000
 
 
@@ -49,24 +49,27 @@ class Ratings:
         self.values: NDArray[Any] = table[:, 2]
 
     def means(self) -> NDArray[Any]:
-        """The mean rating of each item; 0 of an item that nobody rated."""
+        """Returns the mean rating of each item; 0 for an item without ratings."""
         counts = np.bincount(self.items, minlength=self.shape[1])
         sums = np.bincount(self.items, weights=self.values, minlength=self.shape[1])
         means: NDArray[Any] = sums / np.maximum(counts, 1)
         return means
 
     def centred(self, means: NDArray[Any]) -> Matrix:
-        """The table less the means, sparse: a rating that is missing is padded with the mean, and so is 0."""
+        """Returns the table minus the means, as a sparse matrix: a missing rating is padded with the mean, so it
+        is 0.
+        """
         from scipy.sparse import csr_array
 
         return csr_array((self.values - means[self.items], (self.respondents, self.items)), shape=self.shape)
 
 
 def ratings_task(engine: Engine, release: Release, arguments: TaskArguments) -> list[tuple[str, float | None]]:
-    """`ratings`, `rank`, and the root of the mean squared error of the item means, of the source and of the release.
+    """Measures the number of ratings, the rank, and the root mean squared errors of the item means, the source and the
+    release.
 
-    Raises PolicyError for a release that was not made of ratings, or whose ratings are no numbers; UserError for a rank
-    that is not below the number of items and of respondents, and without SciPy.
+    Raises PolicyError for a release that was not made of ratings, or whose ratings are not numbers. Raises UserError
+    for a rank that is not below the numbers of items and of respondents, and without SciPy.
     """
     _require_scipy()
     rank, seed = arguments.whole("rank", 10, 1), arguments.seed()
@@ -104,10 +107,10 @@ def ratings_task(engine: Engine, release: Release, arguments: TaskArguments) -> 
 
 
 def error_of(known: Ratings, learned: Ratings | None, rank: int, seed: int) -> float | None:
-    """The root of the mean squared error over the known ratings; None if there are none.
+    """Returns the root mean squared error over the known ratings; None if there are none.
 
-    What is predicted is the mean of the item and, if something is `learned`, the respondent's padded row projected onto
-    its `rank` greatest singular vectors. The `seed` begins the iteration that finds these.
+    The prediction is the mean of the item, plus, if `learned` is given, the respondent's padded row projected onto its
+    `rank` greatest singular vectors. The `seed` starts the iteration that finds them.
     """
     if not len(known.values):
         return None
@@ -121,7 +124,7 @@ def error_of(known: Ratings, learned: Ratings | None, rank: int, seed: int) -> f
 
 
 def _singular_vectors(table: Matrix, rank: int, seed: int) -> NDArray[Any]:
-    """The right singular vectors of the greatest singular values, a column each."""
+    """Returns the right singular vectors of the greatest singular values, one per column."""
     from scipy.sparse.linalg import svds
 
     rank = min(rank, *table.shape)
@@ -134,13 +137,13 @@ def _singular_vectors(table: Matrix, rank: int, seed: int) -> NDArray[Any]:
 
 
 def _ratings(engine: Engine, wide: exp.Expr, items: Sequence[str], scratch: Scratch) -> Ratings:
-    """The ratings of a table with a row for each respondent and a column for each item."""
+    """Reads the ratings of a table with a row for each respondent and a column for each item."""
     numbers = [str(number) for number in range(len(items))]
     named = [alias(column(name), number) for name, number in zip(items, numbers, strict=True)]
     respondent = alias(window(f.row_number()) - literal(1), "respondent")
     numbered = scratch.table("numbered", exp.select(respondent, *named).from_(wide))
     ((respondents,),) = engine.rows(exp.select(f.count()).from_(relation(numbered)))
-    # UNPIVOT leaves out what is NULL, and takes a tenth of the time of a list of each row's cells.
+    # UNPIVOT skips NULLs, and takes a tenth of the time of a list of each row's cells.
     rated = exp.In(this=column("item"), expressions=[column(number) for number in numbers])
     cells = relation(numbered)
     cells.set("pivots", [exp.Pivot(expressions=[column("rating")], fields=[rated], unpivot=True)])
@@ -150,7 +153,7 @@ def _ratings(engine: Engine, wide: exp.Expr, items: Sequence[str], scratch: Scra
 
 
 def _joined(engine: Engine, release: Release, seed: int) -> exp.Expr:
-    """The release's tables as one, linked at random within the buckets, as `sql/macros/joined_buckets.sql` does it."""
+    """Returns the release's tables as one, linked at random within the buckets by `sql/macros/joined_buckets.sql`."""
     tables = [relation(own_object(engine, made.name)) for made in release.published]
     if len(tables) == 1:
         return tables[0]

@@ -1,1 +1,1 @@
-"""Queries that are asked of a release and of its source, and how far the answers are apart."""
+"""Runs queries on a release and on its source, and measures the differences of the answers."""

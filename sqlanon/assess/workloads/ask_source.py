@@ -1,4 +1,4 @@
-"""The queries of a workload on what a release was made of."""
+"""Runs the queries of a workload on the source of a release."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ Note = Callable[[int], None]
 
 
 class NotAnswered(Exception):
-    """One of several queries does not run. The error has ended the transaction, so which one it is, is found later."""
+    """The error that one of several queries does not run. It has ended the transaction, so the query is found later."""
 
     def __init__(self, queries: Sequence[WorkloadQuery], error: EngineError) -> None:
         super().__init__(error.message)
         self.queries, self.error = queries, error
 
     def user_error(self, engine: Engine, workload: str, policy: Policy) -> UserError:
-        """The error with the query's number: in a transaction of the user's, with the numbers of all of the queries."""
+        """Returns the error with the query's number; in a transaction of the user, with the first and last number of
+        the batch.
+        """
         first, last = min(query.number for query in self.queries), max(query.number for query in self.queries)
         if first == last or engine.in_transaction():
             return named(workload, first if first == last else f"one of {first} to {last}", self.error)
@@ -52,7 +54,7 @@ class NotAnswered(Exception):
 
 @dataclass(frozen=True)
 class _SourceRows:
-    """The rows of a source one by one, and, where they lie on another engine, those that differ with their number."""
+    """The rows of a source one by one; on another engine, its distinct rows with their counts, too."""
 
     each: exp.Table
     counted: CountedSource | None
@@ -60,12 +62,12 @@ class _SourceRows:
     stored: bool
 
     def groups(self) -> tuple[exp.Table, str | None]:
-        """The rows to be counted, and their column with how many rows each stands for, if there is one."""
+        """Returns the table of rows to count, and the name of its column with the number of equal rows, if any."""
         return (self.each, None) if self.counted is None else (relation(self.counted.groups), self.counted.number)
 
 
 def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], scratch: Scratch) -> _SourceRows:
-    """The rows of a policy's source as these queries read them; on another engine they are read once, and counted."""
+    """Reads the source's rows with the columns of these queries; on another engine they are read once, and counted."""
     source = source_rows(engine, policy, scratch, copy=engine.reads_in_place)
     rows = relation(source.relation)
     if engine.reads_in_place:
@@ -78,7 +80,7 @@ def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], s
 
 @dataclass
 class AskSource:
-    """Asks the source the queries of a workload. Raises NotAnswered for one that does not run."""
+    """Runs the queries of a workload on the source. Raises NotAnswered for one that does not run."""
 
     engine: Engine
     policy: Policy
@@ -87,7 +89,7 @@ class AskSource:
     note: Note
 
     def ask(self, queries: Sequence[WorkloadQuery], into: Results) -> None:
-        """Adds the value of every query's results."""
+        """Inserts the results of every query."""
         source = _rows_of(self.engine, self.policy, queries, self.scratch)
         plain = [query for query in queries if is_plain(query.query)]
         if plain:
@@ -101,7 +103,7 @@ class AskSource:
             into.add_rows(result for row in rows for result in results_of(query.number, query.query, row, 1))
 
     def _ask_plain(self, plain: Sequence[WorkloadQuery], source: _SourceRows, into: Results) -> None:
-        """Adds the results of queries with a single row each, over distinct rows with counts if the rows repeat."""
+        """Inserts the results of queries with a single row each, over distinct rows with counts if the rows repeat."""
         rows_of_source = exp.select(exp.Star()).from_(source.each.copy())
         kinds = {fold(name): kind for name, kind in self.engine.columns(rows_of_source)}
         # Queries of one template share a parsed query.
@@ -132,10 +134,10 @@ class AskSource:
     def _ask_others(
         self, others: Sequence[WorkloadQuery], source: _SourceRows, repeated: bool, done: int, into: Results
     ) -> None:
-        """Adds the results of the queries that cannot be counted together."""
+        """Inserts the results of the queries that cannot be counted together."""
         rows: exp.Table = source.each
         n: str | None = None
-        # Sums are taken over the rows as they are: a number times a count might not fit its type.
+        # Sums read the rows one by one: a number times a count might overflow its type.
         added = any(part.function in ("sum", "avg") for query in others for part in query.query.aggregates)
         if source.counted is not None and not added:
             rows, n = source.groups()
@@ -152,7 +154,7 @@ class AskSource:
             done += len(queries)
 
     def _figures(self, queries: Sequence[WorkloadQuery], rows: exp.Table, weight: str | None) -> Sequence[object]:
-        """The figures of several queries in one scan."""
+        """Runs several queries in one scan; returns their values in one row."""
         try:
             return self.engine.rows(many([query.whole() for query in queries], rows.copy(), weight))[0]
         except EngineError as error:

@@ -1,4 +1,4 @@
-"""MEASURE: the queries of a workload on the source and on the release, and how far they are apart."""
+"""MEASURE: runs the queries of a workload on the source and on the release, and measures the errors."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ _FEW = 2
 def workload_figures(
     engine: Engine, release: Release, workload: str, progress: Watching | None = None
 ) -> list[ClassFigure]:
-    """The summary of `measure` as figures of no attribute."""
+    """Returns the summary of `measure` as figures without an attribute."""
     return [ClassFigure(name, None, value) for name, value in measure(engine, release, workload, progress)]
 
 
 def measure(
     engine: Engine, release: Release, workload: str, progress: Watching | None = None
 ) -> list[tuple[str, float | None]]:
-    """Asks every query of the source and of the release, stores each error, and returns the summary.
+    """Runs every query on the source and on the release, stores each error, and returns the summary.
 
-    What was measured with the workload before is replaced. What the release cannot answer is a result without an
-    estimate. Raises UserError, naming it, for a query that the source has no answer to.
+    Earlier results of the workload are replaced. A query that the release cannot answer is a result without an
+    estimate. Raises UserError, with the query's number, for a query that the source cannot answer.
     """
     templates = Templates()
     texts = workloads.load(engine, workload, templates.one_query)
@@ -69,11 +69,11 @@ def measure(
 def measure_unrecorded(
     engine: Engine, release: Release, workload: str, texts: Sequence[tuple[int, str]]
 ) -> tuple[dict[str, float | None], Mapping[int, str]]:
-    """Returns the summary of `measure` for queries by their numbers, which no workload has; the catalog stays as it is.
+    """Returns the summary of `measure` for queries by their numbers, without a workload; the catalog does not change.
 
-    A further figure, `compared`, counts the errors. The second part has the queries that the release does not answer,
-    by their numbers, with ESTIMATE's reason, which is empty where it answers NULL. Raises UserError as `measure` does,
-    and calls the queries by the name `workload`.
+    A further figure, `compared`, counts the errors. The second part has ESTIMATE's reasons by the numbers of the
+    queries that the release does not answer, empty for an answer of NULL. Raises UserError as `measure` does, with the
+    name `workload`.
     """
     measuring = _Measuring(engine, release, workload, None)
     try:
@@ -96,10 +96,10 @@ def measure_unrecorded(
 def compared_counts(
     engine: Engine, release: Release, called: str, texts: Sequence[tuple[int, str]], scratch: Scratch
 ) -> str:
-    """The table of query_id, actual, estimated and high of queries of one count each, which no workload has.
+    """Makes the table (query_id, actual, estimated, high, ...) of queries of one count each, without a workload.
 
-    Raises PolicyError with ESTIMATE's reason for a query that the release cannot answer, and UserError, naming it, for
-    one that the source has no answer to.
+    Raises PolicyError with ESTIMATE's reason for a query that the release cannot answer, and UserError, with the
+    query's number, for one that the source cannot answer.
     """
     measuring = _Measuring(engine, release, called, None)
     try:
@@ -114,7 +114,7 @@ def compared_counts(
 
 @dataclass
 class _Measuring:
-    """One workload, asked of a release; `reasons` has ESTIMATE's for each query that it was asked and refused."""
+    """A workload on a release; `reasons` has ESTIMATE's reason for each refused query."""
 
     engine: Engine
     release: Release
@@ -125,7 +125,9 @@ class _Measuring:
     def errors(
         self, texts: Sequence[tuple[int, str]], templates: Templates, scratch: Scratch
     ) -> tuple[exp.Select, int]:
-        """The query of the errors of all results, in the columns of anon.query_error, and the number of queries."""
+        """Returns the query of the errors of all results, in the columns of anon.query_error, and the number of
+        queries.
+        """
         queries, refused = self._read(texts, templates)
         compared = constants(queries, scratch)
         estimated = Results(self.engine, scratch, "estimated", ESTIMATED)
@@ -143,7 +145,7 @@ class _Measuring:
         return errors(names, self.release.release_id, self.workload), len(numbers)
 
     def _read(self, texts: Sequence[tuple[int, str]], templates: Templates) -> tuple[list[WorkloadQuery], set[int]]:
-        """The queries, and the numbers of the workload's other queries, which no release could answer."""
+        """Returns the parsed queries, and the numbers of those that no release can answer."""
         queries: list[WorkloadQuery] = []
         refused: set[int] = set()
         parsed_templates: set[str] = set()
@@ -172,23 +174,23 @@ class _Measuring:
         into: Results,
         room: Results,
     ) -> set[int]:
-        """Adds the estimate, spread, low and high of every query's results; returns the queries that are refused.
+        """Inserts the estimate, spread, low and high of every query's results; returns the numbers of refused queries.
 
-        For queries with groups it adds to `room` how many rows the groups outside of the answer may have.
+        For queries with groups, inserts into `room` the number of rows that groups outside of the answer may have.
         """
         note = self.note("estimate", len(queries))
         model = readable(self.engine, self.release, [])
         refused = self._refuse_by_columns(queries, model)
         queries = [query for query in queries if query.number not in refused]
         answered: set[int] = set()
-        # Tables that are apart are joined by their rows one by one.
+        # Separate tables are joined row by row.
         apart = model.separate_tables and self.engine.reads_in_place
         if apart and len(queries) >= _FEW:
             answered = self._tables_at_once(queries, model, compared, scratch, into)
             left = [query for query in queries if query.number not in answered]
             answered |= self._by_groups(left, model, scratch, into)
         elif not model.separate_tables and model.counterfeits is None:
-            # What is added up over buckets has as many values as rows.
+            # Buckets have as many sensitive values as rows.
             at_once = _AtOnce(
                 self,
                 Conjunctions(model, kinds := kinds_of(self.engine, model)),
@@ -212,7 +214,7 @@ class _Measuring:
     def _refuse_by_columns(self, queries: Sequence[WorkloadQuery], model: ReleaseModel) -> set[int]:
         """Refuses the queries that compare a column whose labels cannot be read; returns their numbers.
 
-        Asked alone, each would be refused after its labels were read.
+        A query alone would read the labels before the same refusal.
         """
         unread_columns = {name: error for name, column in model.generalized.items() if (error := unread(column))}
         refused: set[int] = set()
@@ -223,7 +225,7 @@ class _Measuring:
         return refused
 
     def _ask_alone(self, workload_query: WorkloadQuery, counted: CountedRelease, into: Results, room: Results) -> bool:
-        """Adds the results of one query; False if it is refused."""
+        """Inserts the results of one query; returns False if it is refused."""
         query = workload_query.whole()
         with Scratch(self.engine) as scratch:
             try:
@@ -248,7 +250,9 @@ class _Measuring:
         scratch: Scratch,
         into: Results,
     ) -> set[int]:
-        """Adds the figures of the conjunctions that separate tables answer together; returns the queries' numbers."""
+        """Inserts the results of the conjunctions that separate tables answer together; returns the queries'
+        numbers.
+        """
         conjunctions = Conjunctions(model, kinds := kinds_of(self.engine, model))
         at_once = SeparateTableCounts(BatchContext(self.engine, kinds, compared, scratch), model)
         conjunctive = [
@@ -267,7 +271,7 @@ class _Measuring:
     def _by_groups(
         self, queries: Sequence[WorkloadQuery], model: ReleaseModel, scratch: Scratch, into: Results
     ) -> set[int]:
-        """Adds the figures of the queries that groups of separate tables answer; returns the queries' numbers."""
+        """Inserts the results of the queries that groups of separate tables answer; returns the queries' numbers."""
         whole = {query.number: query.whole() for query in queries}
         self.note("estimate", len(queries))(0)
         try:
@@ -278,15 +282,15 @@ class _Measuring:
         return {number for number, *_ in figures}
 
     def one_of(self, batch: Sequence[WorkloadQuery], error: EngineError) -> UserError:
-        """The error, with the numbers of all queries of the batch.
+        """Returns the error, with the first and last number of the batch's queries.
 
-        It has ended the transaction, so the queries cannot be asked one by one to find which of them it is about.
+        It has ended the transaction, so the queries cannot be run one by one to find the cause.
         """
         first, last = min(query.number for query in batch), max(query.number for query in batch)
         return named(self.workload, first if first == last else f"one of {first} to {last}", error)
 
     def note(self, stage: str, total: int) -> Note:
-        """A function that reports how many of a stage's queries are done."""
+        """Returns a function that reports the number of a stage's finished queries."""
 
         def note(done: int) -> None:
             if self.progress:
@@ -298,7 +302,7 @@ class _Measuring:
 
 @dataclass
 class _AtOnce:
-    """Asks a release many queries together; where one of them is refused, each half of them by itself."""
+    """Runs many queries together on a release; if one is refused, each half separately."""
 
     of: _Measuring
     conjunctions: Conjunctions
@@ -309,7 +313,7 @@ class _AtOnce:
     into: Results
 
     def ask(self, queries: Sequence[WorkloadQuery]) -> set[int]:
-        """Adds the figures of the queries that can be asked together; returns the numbers of these."""
+        """Inserts the results of the queries that can be run together; returns their numbers."""
         self._note = self.of.note("estimate", len(queries))
         self._done = 0
         return self._ask([(query, parts) for query in queries if (parts := self.conjunctions.of(query))])
@@ -351,13 +355,13 @@ class _AtOnce:
             yield from BucketCounts(context, model, counts).figures()
         identities = set(map(id, counts))
         if others := [part for part in parts if id(part) not in identities]:
-            # The rows of a view are computed whenever they are read.
+            # The rows of a view are computed at each read.
             stored = release.kind == "table" and in_file(engine, own_object(engine, release.name))
             yield from ReleaseAggregates(context, model, others, dictionaries=stored).figures()
 
 
 def _query_of(templates: Templates, number: int, text: str) -> WorkloadQuery | None:
-    """The query in a text, or None if no release could answer it. Raises StatementError if the text is no query."""
+    """Parses a query; None if no release could answer it. Raises StatementError if the text is no query."""
     try:
         return templates.query_of(number, text)
     except PolicyError:

@@ -1,7 +1,7 @@
-"""The attack by membership: who of some known people is in the data, ranked by the estimates of a release.
+"""Attacks by membership: finds the people of a table who are in the data, ranked by the estimates of a release.
 
-The adversary asks the release, for each person, how many rows have all values that are known of the person, as ESTIMATE
-answers it: one ranking for the releases of every method. The source tells who is in the data.
+For each person, the adversary asks ESTIMATE for the number of rows with all known values of the person, so there is one
+ranking for the releases of every method. The source says who is in the data.
 """
 
 from __future__ import annotations
@@ -41,18 +41,19 @@ from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.questions.statistics import BoundStatistic
 
-# Each different person is a query.
+# The most distinct people: each is a query.
 MOST_CANDIDATES = 100_000
 _PART = ("attack", "membership", "against")
 
 
 def ranked_candidate(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
-    """A table of ranked_candidate(score, room, members, others): people of one rank, how many are in the data or not.
+    """Makes the table ranked_candidate(score, room, members, others): for each rank, the people in the data and the
+    others.
 
-    `score` is the estimated number of rows that have all values of such a person, divided by the people who have the
-    same values, and -1 where no row can; `room` is the upper bound of these rows, divided likewise. Raises PolicyError
-    for a table that has no column of the release, for values of other types, for more than `MOST_CANDIDATES` different
-    people, and where the release does not answer for one of them.
+    `score` is the estimated number of rows with all values of such a person, divided by the number of people with the
+    same values, and -1 if no row can have them; `room` is the upper bound of these rows, divided likewise. Raises
+    PolicyError for a table without a column of the release, for values of other types, for more than `MOST_CANDIDATES`
+    distinct people, and if the release does not answer for one of them.
     """
     against = dict(statistic.arguments)["against"]
     assert isinstance(against, QualifiedName)
@@ -89,7 +90,9 @@ def _candidates(
     source: str,
     scratch: Scratch,
 ) -> str:
-    """The table of query_id, n and text: people with the same values, their number, and the query that counts rows."""
+    """Makes the table (query_id, n, text): people with the same values, their number, and the query that counts
+    rows.
+    """
     values = [try_cast(column(name), kinds[fold(name)]) for name, _ in columns]
     other = [
         filtered(f.count(), exp.and_(is_null(value.copy()), is_not_null(column(name))))
@@ -125,7 +128,7 @@ def _candidates(
 
 
 def _condition(value: exp.Expr, name: str, kind: str) -> exp.Expr:
-    """The text of a condition that a column has this value."""
+    """Returns the SQL of the text of a condition that a column has this value."""
     text = as_text(value.copy())
     quoted = joined(
         exp.Literal.string("'"), f.call("replace", text, literal("'"), literal("''")), exp.Literal.string("'")

@@ -1,4 +1,4 @@
-"""The summary of a release: what it is, what it reaches, how far counts are off, and how sure a guess can be."""
+"""Summarizes a release: its size, its measurements, the error of its counts, and the certainty of guesses."""
 
 from __future__ import annotations
 
@@ -33,27 +33,28 @@ from sqlanon.sql.build.sql_files import query_tree
 from sqlanon.sql.questions.load import load_question, question_names
 from sqlanon.syntax.texts import call_text
 
-# The error of a typical count: counts over two columns, drawn as a workload is, on a release and on its source.
+# The error of a typical count: random counts over two columns, as in a workload, on a release and on its source.
 
 
-# The name by which an error of a query calls them.
+# The name of these counts in an error of a query.
 _NAME = "typical_counts"
-# The number of counts, and the share of the rows that a count is of if columns are uniform and independent.
+# The number of counts, and the share of the rows in a count if columns are uniform and independent.
 _QUERIES, _SELECTIVITY = 100, Decimal("0.05")
-# The number of columns that a count has conditions on.
+# The number of columns with conditions in a count.
 _COLUMNS = 2
-# The error of fewer counts says little. Without such a number of answers there is none.
+# The least number of counts for an error: fewer say little.
 _FEWEST = 20
-# The number of reasons that are named why counts are not answered.
+# The most reasons that are named for unanswered counts.
 _REASONS = 2
 
 
 def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) -> CountError:
-    """Draws counts on the source of a release, asks both, and compares; the same counts each time, and none recorded.
+    """Measures the error of random counts on a release and on its source; the counts are the same each time, and not
+    recorded.
 
-    A count has conditions on two columns: a quasi-identifier and a sensitive attribute, or two quasi-identifiers where
-    nothing is sensitive. A source that is gone, or a release without estimates, is a reason, and so are fewer than 20
-    answers where some counts are not answered. Raises UserError as `measure` does.
+    A count has conditions on two columns: a quasi-identifier and a sensitive attribute, or two quasi-identifiers
+    without a sensitive attribute. The result is a reason instead if the source is gone, if the release has no
+    estimates, or if fewer than 20 counts are answered and some are not. Raises UserError as `measure` does.
     """
     try:
         with engine.transaction(), Scratch(engine) as scratch:
@@ -80,7 +81,7 @@ def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) ->
 
 
 def _reasons_by_count(release: Release, texts: Mapping[int, str], reasons: Mapping[int, str]) -> Iterator[str]:
-    """The reason for each count that is not answered: ESTIMATE's, else the columns that no answer is about."""
+    """Yields the reason for each unanswered count: ESTIMATE's, or else the columns that no answer covers."""
     columns = {number: {each.name for each in query_tree(text).find_all(exp.Column)} for number, text in texts.items()}
     answered = {name for number, names in columns.items() if number not in reasons for name in names}
     answered |= {a.source or a.name for a in release.attributes if a.reading is Reading.EXACT}
@@ -91,7 +92,7 @@ def _reasons_by_count(release: Release, texts: Mapping[int, str], reasons: Mappi
 
 
 def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> tuple[int, list[tuple[int, str]]]:
-    """The number of columns that each count has conditions on, and the texts of the counts by their numbers."""
+    """Returns the number of columns with conditions in each count, and the texts of the counts by their numbers."""
     policy = policy_of(release)
     require_one_table(policy, "a count", "it counts rows of the source")
     source = policy_source(engine, policy, scratch, copy=engine.reads_in_place)
@@ -100,7 +101,7 @@ def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> 
     dimensions = min(quasi, _COLUMNS - bool(bound.sensitive))
     options = WorkloadOptions(queries, dimensions, _SELECTIVITY)
     queried = queried_columns(engine, bound, options, scratch)
-    # In a query, a source that is no table has the policy's name.
+    # A source that is no table is called by the policy's name.
     table = relation(policy.source.name or policy.name)
     head = " ".join(["SELECT count(*) AS n FROM", to_sql(table), "WHERE "])
     drawn = drawn_queries(_NAME, head, queried, options)
@@ -120,11 +121,11 @@ def summary_of(
     unpublished: Sequence[str] = (),
     remarks: Sequence[str] = (),
 ) -> Summary:
-    """The summary of a release, whose source is asked the same counts as the release.
+    """Summarizes a release, with counts on the source and on the release.
 
-    `unpublished` are the source's columns that the policy does not name, and `remarks` the sentences that were said
-    when the release was made. Raises what ATTACK and MEASURE do where rows were changed; a figure that a release of its
-    method does not have is left out, with the reason.
+    `unpublished` are the source's columns that the policy does not name, and `remarks` the sentences from the creation
+    of the release. Raises the errors of ATTACK and MEASURE for changed rows. A figure that a release of its method does
+    not have is left out, with the reason.
     """
     release = load_release(engine, name)
     columns = shown_columns(engine, release)
@@ -139,7 +140,7 @@ def summary_of(
         source_rows=release.source_rows,
         released_rows=release.released_rows,
         suppressed_rows=release.suppressed_rows,
-        # What requires nothing, such as the loss, is no requirement.
+        # A measurement without a required value, such as the loss, is no requirement.
         required=tuple(measurement for measurement in measured if measurement.satisfied is not None),
         method=release.method,
         call=call_text(MethodCall(release.method, release.method_arguments)),
@@ -159,7 +160,7 @@ def summary_of(
 def _guesses(
     engine: Engine, release: Release, columns: Sequence[ShownColumn]
 ) -> tuple[tuple[SurestGuess, ...], str | None]:
-    """The surest guess of each secret by its class, and why there is none where the release has no classes."""
+    """Returns the surest guess of each secret by its class, and the reason if the release has no classes."""
     exact = {a.name for a in release.attributes if a.reading is Reading.EXACT}
     before = {column.name: column.most_frequent for column in columns if column.name in exact}
     if not any(policy_of(release).all_having(Role.SENSITIVE)):
