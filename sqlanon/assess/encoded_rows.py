@@ -1,4 +1,4 @@
-"""The rows of a table with numbers in place of values, which are grouped in less time than texts."""
+"""Encodes the values of a table as integers, which are grouped faster than texts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sqlanon.sql.build.names import alias, column, relation
 def encoded(scratch: Scratch, rows: exp.Table | exp.Subquery, names: Sequence[str], *, number_nulls: bool) -> str:
     """Makes a table with a row for each combination of some columns: `value_0`, `value_1` and so on, and `n`.
 
-    `rows` are a relation with the columns `names`. A value is a whole number from 1 on, in the order of the values; `n`
-    is the number of rows with the combination. NULL has the last number if `number_nulls`, else it stays NULL. Returns
-    the name of the table.
+    `rows` is a relation with the columns `names`. A value becomes an integer from 1 on, in the order of the values; `n`
+    is the number of rows with the combination. NULL gets the last integer if `number_nulls`, otherwise it stays NULL.
+    Returns the name of the table.
     """
     whole = exp.select(*(alias(column(name), f"value_{i}") for i, name in enumerate(names)), alias(f.count(), "n"))
     whole = whole.from_(rows).group_by(*(column(name) for name in names))

@@ -1,4 +1,4 @@
-"""The 18 identifiers of HIPAA's safe harbor against a release: the levels that it has, and its rows themselves."""
+"""Compares a release with the 18 identifiers of HIPAA's safe harbor: its levels, and its rows."""
 
 from __future__ import annotations
 
@@ -58,22 +58,23 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("O", "an IP address", rf"\b({_BYTE}\.){{3}}{_BYTE}\b|\b([0-9A-Fa-f]{{1,4}}:){{7}}[0-9A-Fa-f]{{1,4}}\b"),
     ("R", "a unique number", r"\b[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b"),
 )
-# Columns whose values are those of a row.
+# The readings of columns with a row's own values.
 _AS_IT_IS = (Reading.EXACT, Reading.BUCKET_VALUE)
 _RANGES = (Reading.RANGE, Reading.BUCKET_RANGE, Reading.CENTROID, Reading.LOWER_BOUND, Reading.UPPER_BOUND)
 _BINARY = ("BLOB", "BIT", "GEOMETRY")
-# Columns without values of the source.
+# The readings of columns without values of the source.
 _UNREAD = (Reading.TOKEN, Reading.COUNT, Reading.COUNTERFEITS, Reading.NOISY_COUNT, Reading.RESPONDENT)
 
 
 def harbor_of_release(
     engine: Engine, release: Release, named: Mapping[str, Sequence[str]]
 ) -> tuple[list[Finding], tuple[str, ...]]:
-    """A finding for each of the 18 identifiers and one for actual knowledge, as `safe_harbor` has them, and remarks.
+    """Returns a finding for each of the 18 identifiers and one for actual knowledge, as `safe_harbor` does, and
+    remarks.
 
-    Columns are told by their names, by the values of the source if it is there, and by those of the release; each text
-    of the release is asked for patterns of identifiers. Raises PolicyError for a column that the user names and that
-    the source does not have.
+    Columns are recognized by their names, by the values of the source if it can be read, and by those of the release;
+    each text of the release is searched for patterns of identifiers. Raises PolicyError for a column that the user
+    names and that the source does not have.
     """
     require_own_columns(engine, release)
     policy, remarks = policy_of(release), []
@@ -113,14 +114,14 @@ def _is_published(attribute: Attribute) -> bool:
 
 
 def _source(attribute: ReleaseAttribute) -> str:
-    """The name of the source's column that a column of the release is of."""
+    """Returns the name of the source's column behind a column of the release."""
     name = attribute.source or attribute.name
     ends = {Reading.LOWER_BOUND: "_low", Reading.UPPER_BOUND: "_high"}
     return name.removesuffix(ends.get(attribute.reading, ""))
 
 
 def _at_levels(policy: Policy, published: Iterable[ReleaseAttribute]) -> Policy:
-    """The policy with the least level that the rows of the release have as MIN LEVEL."""
+    """Returns the policy with the lowest level in the release's rows as the MIN LEVEL of each column."""
     least = {fold(_source(attribute)): min(attribute.levels) for attribute in published if attribute.levels}
 
     def at_level(attribute: Attribute) -> Attribute:
@@ -138,7 +139,7 @@ def _published_kinds(
     rows: int,
     known: Mapping[str, Kind],
 ) -> Iterator[tuple[str, Kind]]:
-    """The kinds of the source's columns with what a table tells of those that are published as they are."""
+    """Yields the columns that a table publishes unchanged, with their kinds in the source and in the table combined."""
     sources = {a.name: _source(a) for a in attributes if a.reading in _AS_IT_IS}
     as_they_are = [(name, kind) for name, kind in columns if name in sources]
     sample = sampled(engine, own_object(engine, made.name), as_they_are, rows)
@@ -160,14 +161,14 @@ def _published_kinds(
 def _inside(
     engine: Engine, made: ReleaseObject, columns: Sequence[Column], attributes: Sequence[ReleaseAttribute]
 ) -> Iterator[tuple[str, Treated]]:
-    """The columns of a table of which texts have an identifier in them, with the item of the rule."""
+    """Yields the columns of a table with identifiers inside some texts, each with the item of the rule."""
     readable = {name for name, kind in columns if is_text(kind) or (is_nested(kind) and not kind.startswith(_BINARY))}
     texts = [attribute for attribute in attributes if attribute.name in readable and attribute.reading not in _UNREAD]
     questions = [
         (attribute, item, words, pattern)
         for attribute in texts
         for item, words, pattern in _PATTERNS
-        # A hierarchy of dates is judged by its levels.
+        # Dates under a hierarchy are judged by their levels.
         if item != "C" or attribute.reading in _AS_IT_IS
     ]
     if not questions:

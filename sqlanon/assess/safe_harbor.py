@@ -81,7 +81,7 @@ class Finding(NamedTuple):
 
 
 class Treated(NamedTuple):
-    """A column, what the policy does with it, and the finding of that."""
+    """A column, its treatment by the policy or the release, and the finding."""
 
     column: str
     treated: str
@@ -90,7 +90,7 @@ class Treated(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """A column's category, its type, whether its values tell nearly all rows apart, and the years of its dates."""
+    """A column's category, its type, whether its values identify nearly all rows, and the years of its dates."""
 
     category: str | None
     type: str
@@ -116,7 +116,9 @@ def safe_harbor(engine: Engine, policy: Policy, named: Mapping[str, Sequence[str
 
 
 def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
-    """The kind of each column of the policy's tables, by its name. Of columns with one name, that of the attribute."""
+    """Returns the kind of each column of the policy's tables, by its name; of several columns of a name, that of the
+    attribute.
+    """
     kinds: dict[str, Kind] = {}
     with engine.transaction(), Scratch(engine) as scratch:
         source = policy_source(engine, policy, scratch, copy=False)
@@ -135,7 +137,7 @@ def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
 
 
 def require_columns(policy: Policy, named: Mapping[str, Sequence[str]], columns: Collection[str]) -> None:
-    """Raises PolicyError for a column that the user names and that is none of `columns`."""
+    """Raises PolicyError for a column that the user names and that is not in `columns`."""
     known = set(map(fold, columns))
     for argument, names in named.items():
         for name in names:
@@ -148,7 +150,7 @@ def require_columns(policy: Policy, named: Mapping[str, Sequence[str]], columns:
 
 
 def kinds_of(sample: Sample, types: Mapping[str, str]) -> dict[str, Kind]:
-    """The kind of each column, by its name; a nested or binary one has no values in the sample."""
+    """Returns the kind of each column, by its name; a nested or binary one has no values in the sample."""
     known = recognized(sample)
     listed = {name: Kind(None, kind, unique=False) for name, kind in types.items()}
     for column in sample.columns:
@@ -170,8 +172,8 @@ def _years(column: SampledColumn) -> Iterator[int]:
 class Harbor:
     """A policy with its hierarchies, the kinds of its source's columns, and the columns that the user names.
 
-    Of a release `left_out` are the columns of the policy that it does not have, `ranges` those with ranges of values,
-    all by their folded names, and `inside` what texts have in them, by item.
+    For a release, `left_out` has the policy's columns that it does not have, and `ranges` those with ranges of values,
+    both by their folded names; `inside` has the columns with identifiers inside texts, by item.
     """
 
     policy: Policy
@@ -183,7 +185,7 @@ class Harbor:
     inside: Mapping[str, Sequence[Treated]] = field(default_factory=dict)
 
     def findings(self, columns: Iterable[str]) -> Iterator[Finding]:
-        """The findings on the columns of the source."""
+        """Yields the findings on the source's columns, in the order of the rule's items."""
         names = list(columns)
         for item, identifier, categories in _ITEMS:
             treated = [
@@ -227,7 +229,9 @@ class Harbor:
         return next((a for a in self.policy.all_attributes if fold(a.name) == fold(name)), None)
 
     def _findings_of_column(self, name: str, item: str) -> Iterator[Treated]:
-        """The finding about a column; none about a mask without a key that another item has, for R."""
+        """Yields the finding about a column; for item R, none about a keyless mask of a column that another item
+        covers.
+        """
         attribute = self._attribute(name)
         if attribute is None:
             yield Treated(name, "removed: the policy does not name it", MET)
@@ -247,7 +251,7 @@ class Harbor:
             yield Treated(name, *self._published(attribute, item))
 
     def _published(self, attribute: Attribute, item: str) -> tuple[str, str]:
-        """The way in which a column is published, and the finding."""
+        """Describes the treatment of a published column, and returns it with the finding."""
         least = attribute.min_level or 0
         hierarchy = self.hierarchies.get(fold(attribute.hierarchy)) if attribute.hierarchy else None
         if attribute.role is Role.QUASI_IDENTIFIER and least >= (hierarchy.height if hierarchy else 1):
@@ -288,7 +292,9 @@ class Harbor:
         return f"from level {least} of {definition.name} on", YOURS
 
     def _of_calendar(self, name: str, unit: str, low: object) -> tuple[str, str]:
-        """Returns how dates by year or coarser are published, and the finding: births need a label for ages over 89."""
+        """Describes the publication of dates by year or coarser, with the finding: births need one label for ages over
+        89.
+        """
         is_birth, is_date = self._is_birth(name), self._is_named(name, "dates")
         oldest = datetime.now(UTC).year - _OLDEST + 1
         if not is_birth and (is_date or low is not None or min(self.kinds[fold(name)].years, default=oldest) >= oldest):
@@ -304,7 +310,7 @@ class Harbor:
         return self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))
 
     def _now(self) -> int:
-        """The year in which ages are told: the latest of the other dates, or this year."""
+        """Returns the year for computing ages: the latest year of other dates, at most this year."""
         dated = [name for name in self.kinds if not self._is_birth(name)]
         latest = max((year for name in dated for year in self.kinds[name].years), default=None)
         this_year = datetime.now(UTC).year

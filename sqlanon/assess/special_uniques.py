@@ -1,4 +1,4 @@
-"""Minimal sample uniques: the smallest sets of columns in which a row is alone.
+"""Finds minimal sample uniques: the smallest sets of columns in which a row is unique.
 
 Elliot, Manning and Ford, A computational algorithm for handling the special uniques problem (2002); Manning, Haglin
 and Keane, A recursive search algorithm for statistical disclosure assessment (2008).
@@ -34,11 +34,11 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# A set of columns is a mask in a number of 64 bits with a sign.
+# A set of columns is a bit mask in a signed integer of 64 bits.
 MOST_COLUMNS = 63
-# So many numbers in memory, of 8 bytes each: as many as there are cells and sets of a size but the largest.
+# The most integers in memory, of 8 bytes each: one for each cell and each set of the size before the largest.
 _MOST_NUMBERS = 20_000_000
-# Codes are counted in an array with a number for each, up to so many, or so many times as many as there are cells.
+# Codes are counted in an array of at most `_SHORT` entries, or `_SPARSE` times the number of cells.
 _SHORT, _SPARSE = 1_000_000, 4
 _OWN = "own"
 _ROW, _SET = "r", "s"
@@ -46,7 +46,12 @@ _ROW, _SET = "r", "s"
 
 @dataclass(frozen=True)
 class _Special:
-    """Minimal sample uniques by their columns; rows with one by how many they have of each size, and by column."""
+    """The minimal sample uniques: their number by set of columns, the rows by their numbers of each size, and the rows
+    by column.
+
+    `sets` counts the rows of each set. `rows` has, for each combination of numbers of sets by size, the number of rows
+    with it. `columns` counts the rows with a set that contains each column.
+    """
 
     sets: Mapping[frozenset[int], int]
     rows: Sequence[tuple[Sequence[int], int]]
@@ -55,12 +60,13 @@ class _Special:
 
 @dataclass(frozen=True)
 class SpecialUniques:
-    """The minimal sample uniques of the rows of a table with some columns.
+    """The minimal sample uniques of the rows of a table.
 
     A minimal sample unique of a row is a set of columns in which no other row has the same values, and no proper subset
-    of which is one. `sets` counts the minimal sample uniques of each set of columns, by their indexes, and `scores` the
-    rows with each score. `special` are the numbers of rows that have a minimal sample unique with each column. `unique`
-    rows are equal to no other row in all columns, and `pairs` are two rows that are equal to each other alone.
+    of which is one. `sets` counts the minimal sample uniques of each set of columns, by their indexes, and `scores`
+    counts the rows with each score. `special` counts, for each column, the rows with a minimal sample unique that
+    contains it. `unique` is the number of rows that no other row equals in all columns, `pairs` the number of pairs of
+    rows that equal only each other.
     """
 
     columns: int
@@ -72,9 +78,9 @@ class SpecialUniques:
     pairs: int
 
     def contribution(self, index: int, score: str) -> Fraction | None:
-        """The share of all scores that comes from sets with this column; None where no row has a score.
+        """The share of all scores that comes from sets with this column; None if no row has a score.
 
-        A set counts for each of its columns, so that the shares add up to more than 1.
+        A set counts for each of its columns, and so the shares of all columns add up to more than 1.
         """
         weights = {s: n * score_of(score, self.columns, len(s), self.largest) for s, n in self.sets.items()}
         total = sum(weights.values(), Fraction(0))
@@ -83,8 +89,8 @@ class SpecialUniques:
     def risk(self, score: Fraction, fraction: Fraction) -> float | None:
         """DIS-SUDA: a rescaling of a row's score whose harmonic mean over the unique rows is theta.
 
-        Theta is the probability that the only match of a unique row is the right person, where the rows are a sample of
-        this fraction of the population. None where no row is unique, or no two rows are a pair.
+        Theta is the probability that the only match of a unique row is the right person, if the rows are a sample of
+        this fraction of the population. None if no row is unique, if no two rows are a pair, or for a score of 0.
         """
         if not (self.unique and self.pairs and score):
             return None
@@ -95,7 +101,7 @@ class SpecialUniques:
 
 
 def score_of(score: str, columns: int, size: int, largest: int) -> Fraction:
-    """The score of a minimal sample unique of `size` columns, where sets of at most `largest` are looked for."""
+    """The score of a minimal sample unique of `size` columns, in a search of sets of at most `largest` columns."""
     if score == "elliot":
         return Fraction(prod(columns - i for i in range(size, largest)))
     return Fraction((2 ** (columns - size) - 1) * factorial(size) * factorial(columns - size), factorial(columns))
@@ -104,7 +110,7 @@ def score_of(score: str, columns: int, size: int, largest: int) -> Fraction:
 def special_uniques(
     scratch: Scratch, rows: exp.Table | exp.Subquery, names: Sequence[str], largest: int, score: str, missing: str
 ) -> SpecialUniques:
-    """The minimal sample uniques of the rows of a relation with the columns `names`, at most `MOST_COLUMNS`.
+    """Finds the minimal sample uniques of the rows of a relation with the columns `names`, at most `MOST_COLUMNS`.
 
     A NULL is in no set, unless `missing` is 'own': then it is a value.
     """
@@ -116,9 +122,9 @@ def special_uniques(
 def special_uniques_of(
     scratch: Scratch, cells: str, columns: int, largest: int, score: str, most_numbers: int = _MOST_NUMBERS
 ) -> SpecialUniques:
-    """The minimal sample uniques of the rows of a table of `encoded`; a NULL in it is in no set.
+    """Finds the minimal sample uniques of the rows of a table of `encoded`; a NULL in it is in no set.
 
-    They are looked for in memory where that takes at most `most_numbers` numbers, and else by queries.
+    It searches in memory if this needs at most `most_numbers` integers, otherwise by queries.
     """
     engine = scratch.engine
     sizes = exp.select(f.count(), *(filtered(f.count(), column("n").eq(literal(n))) for n in (1, 2)))
@@ -134,7 +140,7 @@ def special_uniques_of(
 
 @dataclass(frozen=True)
 class SpecialColumn:
-    """A column that is in minimal sample uniques of `rows` rows; `contribution` is its share of all scores."""
+    """A column in the minimal sample uniques of `rows` rows; `contribution` is its share of all scores."""
 
     name: str
     rows: int
@@ -143,9 +149,9 @@ class SpecialColumn:
 
 @dataclass(frozen=True)
 class SpecialColumns:
-    """The columns that make rows special, the one with the greatest contribution first.
+    """The columns that make rows special, in descending order of their contribution.
 
-    They are those of minimal sample uniques of at most `size` columns; with size 0 none was looked for.
+    They are those of minimal sample uniques of at most `size` columns; size 0 means that there was no search.
     """
 
     columns: tuple[SpecialColumn, ...]
@@ -158,10 +164,10 @@ NOT_LOOKED_FOR = SpecialColumns((), 0)
 def special_columns(
     scratch: Scratch, cells: str, names: Sequence[str], most_columns: int = 3, most_looks: int = 50_000_000
 ) -> SpecialColumns:
-    """The columns that make the rows of a table of `encoded` special, by Elliot's score, in a bounded time.
+    """Finds the columns that make the rows of a table of `encoded` special, by Elliot's score, in a bounded time.
 
-    Sets have at most `most_columns` columns, and fewer where looking at each cell for each set takes more than
-    `most_looks` looks of about 10 ns; where pairs of columns take more, none is looked for.
+    Sets have at most `most_columns` columns, and fewer if one step for each cell and set is more than `most_looks`
+    steps of about 10 ns. Without enough steps for pairs of columns, there is no search.
     """
     ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(cells)))
     largest = _largest_in_memory(count, len(names), most_columns, most_looks)
@@ -177,7 +183,7 @@ def special_columns(
 
 
 def _largest_in_memory(cells: int, columns: int, most_columns: int, most_looks: int) -> int:
-    """The largest number of columns, up to `most_columns`, of sets that are looked for in memory; 0 for none."""
+    """Returns the size of the largest sets, up to `most_columns`, that can be searched in memory; 0 for none."""
     largest, looks = 0, 0
     for size in range(1, min(columns, most_columns) + 1):
         looks += comb(columns, size) * cells
@@ -188,12 +194,12 @@ def _largest_in_memory(cells: int, columns: int, most_columns: int, most_looks: 
 
 
 def _numbers(cells: int, columns: int, largest: int) -> int:
-    """The numbers that looking for sets of up to `largest` columns keeps in memory."""
+    """The number of integers in memory during a search of sets of up to `largest` columns."""
     return cells * max((comb(columns, size) for size in range(1, largest)), default=1)
 
 
 def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Special:
-    """Looks for minimal sample uniques size by size, a number for each cell and set in memory."""
+    """Finds minimal sample uniques size by size, with one integer for each cell and set in memory."""
     import numpy as np
 
     values = [alias(f.coalesce(column(f"value_{i}"), literal(0)), f"value_{i}") for i in range(columns)]
@@ -238,7 +244,7 @@ def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Spe
 
 
 def _by_queries(scratch: Scratch, cells: str, columns: int, largest: int) -> _Special:
-    """Looks for minimal sample uniques by one query with all sets, and one that compares the sets of each row."""
+    """Finds minimal sample uniques by one query with all sets, and one that compares the sets of each row."""
     unique_sets = scratch.table("unique", _unique_sets(cells, columns, largest))
     minimal = relation(scratch.table("minimal", _minimal(unique_sets, columns)))
     bits = [2 ** (columns - 1 - i) for i in range(columns)]
@@ -263,7 +269,9 @@ def _by_queries(scratch: Scratch, cells: str, columns: int, largest: int) -> _Sp
 
 
 def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
-    """r, s: each row with the sets of columns in which it is unique, as masks; the highest bit is the first column."""
+    """SELECT of r, s: each row with the sets of columns in which it is unique, as bit masks; the highest bit is the
+    first column.
+    """
     names = [f"value_{i}" for i in range(columns)]
     mask = infix(big(literal(2**columns - 1)), "-", f.call("grouping_id", *map(column, names)))
     sets = [
@@ -271,7 +279,7 @@ def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
         for size in range(1, largest + 1)
         for chosen in combinations(names, size)
     ]
-    # A cell of several rows has no number: these are not unique.
+    # A cell of several rows has no number, because its rows are not unique.
     number = case((column("n").eq(literal(1)), window(f.row_number())))
     rows = exp.select(*map(column, names), alias(number, _ROW)).from_(relation(cells)).subquery("numbered")
     row = f.any_value(column(_ROW))
@@ -285,9 +293,9 @@ def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
 
 
 def _minimal(unique_sets: str, columns: int) -> exp.Select:
-    """The sets without a proper subset in which the row is unique, too.
+    """SELECT of r, s: the unique sets without a proper subset in which the row is unique, too.
 
-    A row that is unique in a set is so in each larger one, so that it is enough to look at sets with a column less.
+    A row that is unique in a set is unique in each larger set, so it is enough to compare sets with one column less.
     """
     bits = exp.select(alias(f.unnest(exp.Array(expressions=[big(literal(2**i)) for i in range(columns)])), "bit"))
     wider = exp.select(column(_ROW), alias(infix(column(_SET), "|", column("bit")), _SET)).from_(relation(unique_sets))

@@ -1,1 +1,3 @@
-"""Statements: one class in one file each, found by `registry`, read by `parser`, and run by `run` behind its guards."""
+"""Statements: one class in one file each. `registry` finds them, `parser` reads them, and `run` runs them after its
+checks.
+"""

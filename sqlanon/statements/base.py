@@ -1,4 +1,4 @@
-"""The base class of statements: one class in one file says all that sqlanon knows of a statement."""
+"""The base class of statements: each statement is one class in one file, with all facts about the statement."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _METHODS = ("sql", "title", "run")
 
 
 class Catalog(Enum):
-    """The need of a statement for the catalog."""
+    """The catalog that a statement needs."""
 
     NONE = "the catalog is not read"
     READS = "without a catalog there is an error"
@@ -77,8 +77,8 @@ FILES = "files of an export are DuckDB's to read and write"
 class Answer:
     """Columns with their types, rows of numbers, texts, booleans and NULL, and sentences about them as `remarks`.
 
-    `about` is the id of the release that the remarks are about: a connection tells each of these once. None where they
-    are about the answer, and told with each.
+    `about` is the id of the release that the remarks are about: a connection prints each of these once. None for
+    remarks about the answer, which are printed each time.
     """
 
     columns: Columns
@@ -88,13 +88,13 @@ class Answer:
 
 
 def released_rows(answer: Answer) -> int:
-    """The rows of a release, by an answer each of whose rows has their number."""
+    """Returns the number of a release's rows from an answer with the column `released_rows`."""
     number: int = answer.rows[0][[name for name, _ in answer.columns].index("released_rows")]
     return number
 
 
 def done(statement: str, name: str, outcome: str, remarks: tuple[str, ...] = ()) -> Answer:
-    """The answer of a statement that makes, changes or drops an object: one row."""
+    """Returns the answer of a statement that makes, changes or drops an object: one row."""
     return Answer(DONE, ((statement, name, outcome),), remarks)
 
 
@@ -102,23 +102,23 @@ def done(statement: str, name: str, outcome: str, remarks: tuple[str, ...] = ())
 class Statement:
     """A statement that sqlanon adds to SQL.
 
-    A class of one says each of the facts below, without a default: a class that lacks one cannot be defined.
+    Each subclass defines all facts below, which have no defaults: a class without one of them cannot be defined.
 
-    - `OPENINGS`: the keywords that begin it, [in brackets] those that may be left out. Without any, another class reads
+    - `OPENINGS`: the keywords that begin it, optional ones [in brackets]. Without any, another class reads
       it, which has the opening that both share.
     - `EXAMPLES`: correct statements, for errors and for help.
-    - `GRAMMAR`: its productions in EBNF; the first is called like the class, in lower case with underscores.
-    - `CALCULATES`: whether a release, a figure or a guarantee comes from it. Then settings and macros of the session
-      by which one could come out otherwise are refused.
-    - `DISTRIBUTED`: why it does not run where rows are on another engine than the catalog; None if it does.
+    - `GRAMMAR`: its productions in EBNF; the first has the name of the class, in lower case with underscores.
+    - `CALCULATES`: whether it makes a release, a figure or a guarantee. Then settings and macros of the session
+      that could change the result are refused.
+    - `DISTRIBUTED`: the reason why it does not run with rows on another engine than the catalog; None if it does.
     - `CATALOG`: what it needs of the catalog.
-    - `COLUMNS`: the columns of its answer, which may have others behind them; None where they depend on what is asked.
+    - `COLUMNS`: the columns of its answer, possibly followed by others; None if they depend on the arguments.
     - `read(reader)`, unless another class reads it; `sql()`, `title()` and `run(engine, progress)`.
     - A docstring, which is its meaning.
 
     `position` is the start of the statement in its script, `parts` the positions of its parts, and `placeholders` the
-    parameters that need a value before it can run; none of them takes part in comparisons, so that a statement equals
-    its own text read back.
+    parameters that need a value before it can run; comparisons ignore them, so a statement equals its own text read
+    back.
     """
 
     position: Position | None = field(default=None, compare=False, kw_only=True)
@@ -133,17 +133,17 @@ class Statement:
     CATALOG: ClassVar[Catalog]
     COLUMNS: ClassVar[Columns | None]
 
-    # Openings that are a statement's only where a name follows, each with that statement.
+    # Openings that belong to a statement only if a name follows, each with that statement.
     OPENINGS_BEFORE_NAME: ClassVar[Mapping[str, type[Statement]]] = {}
     # Keywords that may follow each opening, for completion.
     KINDS: ClassVar[tuple[str, ...]] = ("",)
-    # How a terminal shows its answer.
+    # The form in which a terminal shows its answer.
     PRESENTATION: ClassVar[Presentation] = Presentation.ROWS
-    # Whether the catalog keeps the sources of the statement, data frames among them.
+    # Whether the catalog keeps the sources of the statement, including data frames.
     KEEPS_SOURCES: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        """Raises TypeError for a statement that does not say all facts; an `abstract` class is no statement itself."""
+        """Raises TypeError for a statement without all facts; an `abstract` class is no statement itself."""
         if abstract:
             return
         lacking = [name for name in _FACTS if not hasattr(cls, name)]
@@ -155,70 +155,78 @@ class Statement:
 
     @classmethod
     def read(cls, reader: Reader) -> Statement:
-        """Reads the statement, up to its end. Raises StatementError where it is not written correctly."""
+        """Reads the statement to its end. Raises StatementError for an error in its text."""
         raise NotImplementedError
 
     def sql(self) -> str:
-        """The statement as canonical text, without a semicolon, which is read back to an equal statement.
+        """Writes the statement as canonical text, without a semicolon, which is read back to an equal statement.
 
-        Raises StatementError if what should be a query in it is not one.
+        Raises StatementError if a query in it is no query.
         """
         raise NotImplementedError
 
     def title(self) -> str:
-        """The statement's keywords and the name that it is about; a password may be in it."""
+        """Returns the statement's keywords and the name of its object; it may contain a password."""
         raise NotImplementedError
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        """Runs the statement. It imports what it needs here, because a program waits for every import."""
+        """Runs the statement; returns its answer. Its imports are inside, because programs wait for every import at the
+        top.
+        """
         raise NotImplementedError
 
     def label(self) -> str:
-        """The name of the statement in status lines and errors: CREATE POLICY hospital, CHECK hospital_2026, ..."""
+        """Returns the name of the statement in status lines and errors, without passwords: CREATE POLICY hospital,
+        CHECK hospital_2026, ...
+        """
         return without_passwords(self.title())
 
     @classmethod
     def form(cls) -> str:
-        """Correct statements to show in an error."""
+        """Returns correct statements to show in an error."""
         return " or ".join(cls.EXAMPLES)
 
     def outcome(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-        """The outcome of the statement in a word or two, by the columns and rows of its answer."""
+        """Returns the outcome of the statement in a word or two, from the columns and rows of its answer."""
         return str(rows[0][columns.index("outcome")]) if "outcome" in columns else "done"
 
     def released_rows(self, answer: Answer) -> int | None:
-        """The rows of the release that the statement made, or of all tables that it exported; None for others."""
+        """Returns the number of rows of the release that the statement made, or of all tables that it exported; None
+        for other statements.
+        """
         return None
 
     def catalog(self) -> Catalog:
-        """The need of this statement for the catalog."""
+        """Returns the catalog that this statement needs."""
         return self.CATALOG
 
     def presentation(self) -> Presentation:
-        """The form in which a terminal shows the answer of this statement."""
+        """Returns the form in which a terminal shows the answer of this statement."""
         return self.PRESENTATION
 
     def elsewhere(self) -> Elsewhere | None:
-        """The reason why this statement does not run where rows are on another engine; None if it does."""
+        """Returns the reason why this statement does not run with rows on another engine; None if it does."""
         return self.DISTRIBUTED
 
     def explain_lack(self, engine: Engine) -> None:
-        """Raises the error of a statement for which there is no catalog, unless the general one says enough."""
+        """Raises the statement's own error for a missing catalog; returns without one if the general error is
+        enough.
+        """
 
     def sources(self) -> Sequence[Source]:
-        """The tables and queries that the statement reads and that no policy names."""
+        """Returns the tables and queries that the statement reads and that no policy names."""
         return ()
 
     def with_sources(self, renamed: Callable[[Source], Source]) -> Self:
-        """The statement with each of its sources renamed; it `KEEPS_SOURCES`."""
+        """Returns the statement with each of its sources renamed; only for classes with `KEEPS_SOURCES`."""
         raise NotImplementedError
 
     def locate(self, error: SqlanonError) -> SqlanonError:
-        """Says where in the script an error belongs, unless it knows, and which line stands there; returns it.
+        """Adds the position in the script and the line there to an error that has none yet; returns the error.
 
-        That is the part that the error is about. Where the statement has no such part, the column of a policy that it
-        names, say, it is that name, and without a part the beginning of the statement. Where quotes of the statement
-        do not pair, an error that may name what they set free says only that.
+        The position is that of the error's part. If the statement does not contain that part, such as a column of its
+        policy, it is the policy's name, and for an error without a part the beginning of the statement. If the
+        statement's quotes do not pair, its error says only that.
         """
         if self.parts and self.parts.is_doubtful and isinstance(error, UserError | EngineError):
             error.message, error.hint = UNPAIRED
@@ -234,14 +242,14 @@ class Statement:
 
 
 def _code(cls: type, name: str) -> object:
-    """The function behind a method, also behind a class method."""
+    """The function of a method or of a class method."""
     method = getattr(cls, name)
     return getattr(method, "__func__", method)
 
 
 @dataclass(frozen=True)
 class PassThrough(Statement, abstract=True):
-    """SQL that is not sqlanon's: DuckDB runs this text as the user wrote it."""
+    """SQL that is not a statement of sqlanon: DuckDB runs this text as the user wrote it."""
 
     text: str
 

@@ -1,6 +1,6 @@
-"""The logger `sqlanon`: a record for each statement, and at level DEBUG for each of its stages.
+"""Writes to the logger `sqlanon`: a record for each statement, and at level DEBUG for each of its stages.
 
-No record has a value: neither a row, nor a query, nor the text of an error, which may quote what the user wrote.
+No record contains a value: no row, no query, and no text of an error, which may quote the user's text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _QUERY = Source(name=QualifiedName(("(query)",)))
 
 
 class StatementLog:
-    """Follows one statement: its stages as they begin, its answer or its error, and how long each takes."""
+    """Logs one statement: its stages when they end, its answer or its error, and the duration of each."""
 
     def __init__(self, statement: Statement, watching: Watching | None) -> None:
         self._statement = statement
@@ -38,11 +38,11 @@ class StatementLog:
 
     @property
     def watching(self) -> Watching | None:
-        """The observer to hand to what runs the statement; stages are followed where their records are wanted."""
+        """Returns the function that observes the statement's stages; it logs them at level DEBUG."""
         return self._observe if LOGGER.isEnabledFor(logging.DEBUG) else self._watching
 
     def answered(self, answer: Answer) -> None:
-        """Logs the end of a statement that did what it says; a CHECK that is not satisfied is a warning."""
+        """Logs the end of a statement without an error; a CHECK that is not satisfied is a warning."""
         self._end_stage("done")
         outcome = self._statement.outcome([name for name, _ in answer.columns], answer.rows)
         level = logging.WARNING if outcome == NOT_SATISFIED else logging.INFO
@@ -76,7 +76,7 @@ class StatementLog:
     ) -> None:
         if not LOGGER.isEnabledFor(level):
             return
-        # A name may hold a line break, behind which a reader of the log would take the rest for a record.
+        # A name may contain a line break; a reader of the log would take the rest for a record.
         name = "".join(map(_printable, _without_query(self._statement).label()))
         extra = {
             "kind": type(self._statement).__name__,
@@ -94,7 +94,7 @@ class StatementLog:
 
 @contextmanager
 def logged(statement: Statement, watching: Watching | None) -> Iterator[StatementLog]:
-    """Follows a statement, and logs an error that ends it."""
+    """Logs a statement, and any error that ends it."""
     log = StatementLog(statement, watching)
     try:
         yield log
@@ -104,7 +104,7 @@ def logged(statement: Statement, watching: Watching | None) -> Iterator[Statemen
 
 
 def _without_query(statement: Statement) -> Statement:
-    """The statement with a name in place of each query that it is about."""
+    """Returns the statement with a name in place of each query among its sources."""
     queries: dict[str, Any] = {
         field.name: _QUERY
         for field in fields(statement)

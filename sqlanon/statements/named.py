@@ -1,4 +1,4 @@
-"""Statements that make or drop an object which the catalog keeps by its name."""
+"""The base of statements that make or drop an object which the catalog keeps by its name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class KeptByName(Protocol):
-    """The module of the catalog that keeps objects of one kind by their names."""
+    """A module of the catalog that keeps objects of one kind by their names."""
 
     def exists(self, engine: Engine, name: str, /) -> bool: ...
 
@@ -40,9 +40,9 @@ class Creates(Protocol):
 
 
 def to_be_made(engine: Engine, catalog: KeptByName, kind: str, name: str, statement: Creates) -> bool:
-    """Whether the statement has to make the object that it names: not where IF NOT EXISTS met one of the name.
+    """Whether the statement must make the object that it names: false if IF NOT EXISTS found one of the name.
 
-    An object that OR REPLACE replaces is gone afterwards. Raises PolicyError for a name that is taken.
+    OR REPLACE deletes the old object. Raises PolicyError for a name that is taken.
     """
     if not catalog.exists(engine, name):
         return True
@@ -60,12 +60,12 @@ def to_be_made(engine: Engine, catalog: KeptByName, kind: str, name: str, statem
 
 @dataclass(frozen=True)
 class DropNamed(Statement, abstract=True):
-    """DROP kind [IF EXISTS] name."""
+    """The base class of the statements DROP kind [IF EXISTS] name."""
 
     name: str
     if_exists: bool = False
 
-    # The kind of object, in lower case, and the error where there is none of the name.
+    # The kind of object, in lower case, and the class of the error for a missing one.
     KIND: ClassVar[str]
     ABSENT: ClassVar[type[UserError]] = UserError
 
@@ -98,8 +98,8 @@ class DropNamed(Statement, abstract=True):
         return done(f"DROP {self.KIND.upper()}", self.name, "dropped" if is_there else "absent")
 
     def objects(self) -> KeptByName:
-        """The module of the catalog that keeps objects of this kind."""
+        """Returns the module of the catalog that keeps objects of this kind."""
         raise NotImplementedError
 
     def require_unused(self, engine: Engine) -> None:
-        """Raises the error of an object that cannot be dropped yet."""
+        """Raises an error if the object cannot be dropped yet."""

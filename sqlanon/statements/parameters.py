@@ -1,4 +1,4 @@
-"""The values that are handed in with a statement: parameters, and variables of the session."""
+"""Replaces the parameters of a statement, and variables of the session, by their values."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from sqlanon.syntax.lexer import Placeholder
 
 
 def with_values(engine: Engine, statement: Statement, parameters: object = None) -> Statement:
-    """The statement with a value for each parameter and each variable in it.
+    """Returns the statement with a value for each parameter and each variable in it.
 
-    `parameters` are a list for ? and $1, a mapping for $name, as for DuckDB's `execute`. Raises StatementError for
-    one that is missing, is left over, or is NULL or of a type that no argument has.
+    `parameters` are a list for ? and $1, a mapping for $name, as for DuckDB's `execute`. Raises StatementError for a
+    missing, unused or NULL value, and for a value of an unsupported type.
     """
     named = _by_name(parameters)
     values = {placeholder: _value(engine, placeholder, named) for placeholder in statement.placeholders}

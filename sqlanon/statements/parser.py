@@ -1,7 +1,6 @@
-"""Scripts to statements: sqlanon's own become objects, everything else stays text for DuckDB.
+"""Parses scripts into statements: sqlanon's become objects, all others stay text for DuckDB.
 
-Which statements are sqlanon's is told by their first keywords alone, so that no
-statement of DuckDB's has to be understood here.
+The first keywords alone tell which statements are sqlanon's, so statements of DuckDB are not parsed here.
 """
 
 from __future__ import annotations
@@ -22,11 +21,13 @@ from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.reader import Reader
 from sqlanon.syntax.script import Piece, first_keyword, split
 
-# Statements that do not exist, and that people try: each is refused with the one that does what they want.
+# Statements that do not exist, but that users try: the error names the one that they need.
 
 
 class Meant(NamedTuple):
-    """A message for a statement that does not exist, and a hint in which {name} is the name that it is about."""
+    """The error for a statement that does not exist: a message, and a hint in which {name} is the name of its
+    object.
+    """
 
     hint: str
     message: str = "there is no such statement"
@@ -42,7 +43,7 @@ _WORKLOAD = Meant("SHOW WORKLOADS lists all; the table anon.workload has their q
 _WITH_S = "the word ANONYMISED is spelt otherwise in these statements"
 _ANONYMIZE = Meant("write CREATE ANONYMIZED TABLE name FROM patients (age, sex, zip) SENSITIVE disease")
 
-# By their first words, behind which a name stands. To DuckDB all of them are errors, too.
+# By their first words, before a name. All of them are errors to DuckDB, too.
 BEFORE_NAME = {
     "CREATE RELEASE": Meant("write CREATE ANONYMIZED TABLE {name} AS POLICY ..., or CREATE ANONYMIZED VIEW"),
     "DROP RELEASE": Meant("write DROP ANONYMIZED TABLE {name}, or DROP ANONYMIZED VIEW {name} if it is a live view"),
@@ -58,7 +59,7 @@ BEFORE_NAME = {
     "SHOW WORKLOAD": _WORKLOAD,
 }
 
-# Of three words, the last of which DuckDB would take for the name of a table: another name follows.
+# By three words before a name; DuckDB would take the third word as the name of a table.
 BEFORE_SECOND_NAME = {
     f"CREATE {kind} {word}": Meant(
         f"the words stand the other way round: CREATE ANONYMIZED {kind} {{name}} FROM patients (age, sex), or AS POLICY"
@@ -88,7 +89,7 @@ OPENINGS = {
 
 
 def refuse(reader: Reader, meant: Meant) -> NoReturn:
-    """Raises StatementError, with what to write instead."""
+    """Raises StatementError, with the statement to write instead."""
     first = reader.take()
     reader.accept("OR", "REPLACE")
     reader.take()
@@ -102,26 +103,26 @@ def refuse(reader: Reader, meant: Meant) -> NoReturn:
     raise reader.refused(meant.message, hint=meant.hint.format(name=name), token=first)
 
 
-# How like one of our statements the first words of another have to be: CREATE ANONYMISED is, CREATE TABLE is not.
+# The least similarity of first words to one of our statements: CREATE ANONYMISED reaches it, CREATE TABLE does not.
 _NEAR = 0.84
-# Statements of DuckDB's that begin like one of ours.
+# Statements of DuckDB that begin like one of ours.
 _NOT_OURS = {("EXPORT", "DATABASE")}
 
 
 @dataclass(frozen=True)
 class _Form:
-    """The statement that begins with some keywords, or the error where there is none, and its name in errors."""
+    """The statement that begins with some keywords, or the error if there is none, and its name in errors."""
 
     label: str
     statement: type[Statement] | Meant
 
 
 class _Forms:
-    """The beginnings of some statements, by their keywords."""
+    """The openings of some statements, by their keywords."""
 
     def __init__(self, statements: Iterable[type[Statement]]) -> None:
         openings: dict[str, type[Statement] | Meant] = dict(OPENINGS)
-        # Ours only where a name stands behind them: SHOW release describes a table of that name.
+        # Ours only if a name follows them: SHOW release describes a table of that name.
         self._before_name = {words: _Form(words, form) for words, form in BEFORE_NAME.items()}
         for statement in statements:
             openings |= dict.fromkeys(statement.OPENINGS, statement)
@@ -136,7 +137,9 @@ class _Forms:
         self.most_keywords = max(map(len, self._by_opening))
 
     def beginning(self, first: Sequence[Token]) -> _Form | None:
-        """The statement of ours that these tokens begin; more of them than it has keywords do not matter."""
+        """Finds our statement by the first tokens of a text, which may be more than its keywords; None for other
+        statements.
+        """
         words = tuple(takewhile(bool, map(keyword_of, first)))
         if (refused := _before_second_name(first)) is not None:
             return refused
@@ -150,7 +153,9 @@ class _Forms:
 
 
 def _before_second_name(first: Sequence[Token]) -> _Form | None:
-    """The statement that was meant by CREATE TABLE ANONYMIZED name; to DuckDB a table may be called anonymized."""
+    """Returns the error for CREATE TABLE ANONYMIZED name; None for other statements, such as one on a table
+    anonymized.
+    """
     rest = [*first[:1], *first[3:]] if [*map(keyword_of, first[1:3])] == ["OR", "REPLACE"] else list(first)
     words = " ".join(map(keyword_of, rest[:3]))
     if len(rest) < 4 or words not in BEFORE_SECOND_NAME or keyword_of(rest[3]) in ("AS", "USING"):
@@ -165,21 +170,21 @@ def _all_forms() -> _Forms:
 
 @cache
 def _forms_of(keyword: str) -> _Forms:
-    """The forms of the statements that begin with a keyword."""
+    """Returns the forms of the statements that begin with a keyword."""
     return _Forms(statements_beginning(keyword))
 
 
 def parse_script(text: str) -> list[Statement]:
-    """The statements of a script, each with its place in it.
+    """Returns the statements of a script, each with its position.
 
-    Raises StatementError for one of our own that is not written correctly, before any
-    of the script has run. What is not ours is not looked at: DuckDB says what is wrong with it.
+    Raises StatementError for an error in one of ours, before any statement of the script has run. Others are not
+    checked: DuckDB reports their errors.
     """
     positions = Positions(text)
     return [_parsed(text, positions, piece) for piece in split(text)]
 
 
-# By the word before a name that stands alone.
+# By the word before a single name.
 _OF_A_POLICY = "if {name} is a policy, write "
 _OF_A_NAME = {
     "DESCRIBE": f"{_OF_A_POLICY}DESCRIBE POLICY {{name}}",
@@ -190,13 +195,14 @@ _OF_A_NAME = {
 
 
 def _misread(text: str) -> str | None:
-    """A hint for a statement that DuckDB could not run: the one of ours that was meant, or that begins within it.
+    """Returns a hint for a statement that DuckDB could not run: the statement of ours that was meant, or that begins
+    within it.
 
-    None where nothing in it is like one of ours.
+    None for a statement without resemblance to ours.
     """
     forms = _all_forms()
     every_token = list(tokens(text))
-    # A token that is never closed is the last one.
+    # An unclosed token is the last one.
     read = [token for token in every_token if token.kind is not Kind.OPEN]
     for number, (before, token) in enumerate(pairwise(read), start=1):
         _, line_break, indent = text[before.end : token.start].rpartition("\n")
@@ -216,9 +222,10 @@ def _misread(text: str) -> str | None:
 
 
 def hint_for(error: BaseException, script: str) -> str | None:
-    """A hint at our statement that was meant by one that DuckDB could not read; None for other errors.
+    """Returns a hint at our statement that was meant by one that DuckDB could not read; None for other errors.
 
-    Of several statements it is the one that begins with the word that DuckDB stumbles over.
+    An error about the path of a file gets a hint at similar files. Of several statements, it is the one that begins
+    with the word in DuckDB's message.
     """
     if type(error).__name__ == "IOException":
         from sqlanon.engines.translated import near_file
@@ -234,9 +241,9 @@ def hint_for(error: BaseException, script: str) -> str | None:
 
 
 def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:
-    """A statement of a script with the values that its placeholders stand for.
+    """Returns a statement of a script with values in place of its placeholders.
 
-    Raises StatementError for a value that cannot stand there.
+    Raises StatementError for a value that is not allowed there.
     """
     assert statement.parts is not None
     text, start, end = statement.parts.script, statement.parts.start, statement.parts.end
@@ -245,7 +252,9 @@ def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Stateme
 
 
 def statement_ending(beginning: str, text: str, argument: str) -> Statement:
-    """The statement of which an argument is the end. Raises UserError, with the argument's name, where it is none."""
+    """Parses a statement from its beginning and its end. Raises UserError, with the argument's name, for an error in
+    the end.
+    """
     try:
         parsed = parse_script(f"{beginning} {text}")
     except SqlanonError as error:
@@ -271,6 +280,6 @@ def _parsed(
     if isinstance(form.statement, Meant):
         refuse(reader, form.statement)
     statement = form.statement.read(reader)
-    # None is left once they have values.
+    # None are left if they have values.
     placeholders = tuple(dict.fromkeys(reader.placeholders.read)) if values is None else ()
     return replace(statement, position=piece.position, parts=reader.parts, placeholders=placeholders)

@@ -1,4 +1,4 @@
-"""All statements, found by walking the folders of their subjects."""
+"""Finds all statements, by walking the folders of their subjects."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from sqlanon.statements.base import Statement
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\] ?")
 
 
-# A module of a subject's folder has the statement that is called like it, `CreatePolicy` in `create_policy.py`, and
-# begins with the first keyword of the statement. One that begins with an underscore has what statements import when
+# A module of a subject's folder has the statement of the same name, `CreatePolicy` in `create_policy.py`, and
+# begins with the first keyword of the statement. One that begins with an underscore has code that statements import as
 # they run.
 _MODULES = sorted(path for path in Path(__file__).parent.glob("*/*.py") if not path.stem.startswith("_"))
 
 
 @cache
 def statements() -> tuple[type[Statement], ...]:
-    """The classes of all statements, in the order of their folders and modules."""
+    """Returns the classes of all statements, in the order of their folders and modules."""
     return tuple(map(_statement_of, _MODULES))
 
 
 @cache
 def statements_beginning(keyword: str) -> tuple[type[Statement], ...]:
-    """The statements that begin with a keyword. Others are not imported: most scripts are DuckDB's alone."""
+    """Returns the statements that begin with a keyword. Others are not imported, because most scripts are DuckDB's
+    alone.
+    """
     return tuple(_statement_of(path) for path in _MODULES if _first_keyword(path) == keyword)
 
 
@@ -35,9 +37,9 @@ def _first_keyword(path: Path) -> str:
 
 
 def _statement_of(path: Path) -> type[Statement]:
-    """The statement of a module.
+    """Imports the statement of a module.
 
-    Raises AttributeError where the module has no class of its name, TypeError where the statement does not begin with
+    Raises AttributeError for a module without a class of its name, TypeError for a statement that does not begin with
     the first word of that name.
     """
     name = "".join(part.capitalize() for part in path.stem.split("_"))
@@ -48,14 +50,14 @@ def _statement_of(path: Path) -> type[Statement]:
 
 
 def label_of(opening: str) -> str:
-    """The opening without the keywords that may be left out: errors call the statement so."""
+    """Returns the opening without its optional keywords: the statement's name in errors."""
     while (shorter := _OPTIONAL.sub("", opening)) != opening:
         opening = shorter
     return opening
 
 
 def spellings_of(opening: str) -> set[tuple[str, ...]]:
-    """The opening with and without each of the keywords that may be left out."""
+    """Returns the opening with and without each of its optional keywords, as tuples of words."""
     optional = _OPTIONAL.search(opening)
     if optional is None:
         return {tuple(opening.split())}
@@ -64,5 +66,5 @@ def spellings_of(opening: str) -> set[tuple[str, ...]]:
 
 
 def keywords() -> tuple[str, ...]:
-    """The keywords that statements begin with, for completion in a shell."""
+    """Returns the keywords that begin statements, for completion in a shell."""
     return tuple(label_of(opening) + kind for cls in statements() for opening in cls.OPENINGS for kind in cls.KINDS)

@@ -1,4 +1,4 @@
-"""The way of a statement to its end: guards first, then the statement itself."""
+"""Runs statements: first the checks, then the statement itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ ELSEWHERE = "run it on DuckDB, with a table of the rows there: CREATE TABLE ... 
 
 
 def run_statement(engine: Engine, statement: Statement, progress: Watching | None = None) -> Answer:
-    """Runs one of sqlanon's statements: whole, or with an error and nothing done. The logger has a record of it."""
+    """Runs one of sqlanon's statements completely, or raises an error and changes nothing. The logger gets a record of
+    it.
+    """
     if isinstance(statement, PassThrough):
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
     with logged(statement, progress) as log, within_statement(engine):
@@ -42,17 +44,17 @@ def _run(engine: Engine, statement: Statement, progress: Watching | None) -> Ans
 
 
 def _require_possible(statement: Statement) -> None:
-    """Raises UserError, with the reason, for a statement that does not run where rows are on another engine."""
+    """Raises UserError, with the reason, for a statement that does not run with rows on another engine."""
     refused = statement.elsewhere()
     if refused is not None:
         raise UserError(f"{refused.statement} does not run with engine => 'spark': {refused.reason}", hint=ELSEWHERE)
 
 
 def _prepared(engine: Engine, statement: Statement) -> bool:
-    """Sees to it that a statement can run: that there is a catalog, and that nothing of the session turns its figures.
+    """Checks that the catalog is there if the statement needs it, and that the session does not change its figures.
 
-    Whether there is a catalog. Raises UserError for settings and macros by which a figure could come out otherwise,
-    and CatalogError for a catalog that is older, newer or changed.
+    Returns whether there is a catalog. Raises UserError for settings and macros that could change a figure, and
+    CatalogError for a catalog that is older, newer or changed.
     """
     ready = statement.catalog() is not Catalog.NONE and _catalog_is_there(engine, statement)
     if statement.CALCULATES:
@@ -61,10 +63,9 @@ def _prepared(engine: Engine, statement: Statement) -> bool:
 
 
 def _catalog_is_there(engine: Engine, statement: Statement) -> bool:
-    """Whether there is a catalog; it is installed, with its macros, where there is none and the statement will write.
+    """Whether there is a catalog; installs one, with its macros, for a statement that writes.
 
-    Raises UserError where there is none and the statement reads it, CatalogError for one that is older, newer or
-    changed.
+    Raises UserError for a statement that reads a missing catalog, CatalogError for one that is older, newer or changed.
     """
     if migrations.ready(engine):
         return True

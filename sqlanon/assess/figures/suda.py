@@ -73,7 +73,9 @@ def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], scrat
 
 
 def special_columns_of(engine: Engine, release: Release) -> SpecialColumns:
-    """The columns that make rows of a release special, in a bounded time; none where `suda` cannot be measured."""
+    """Finds the columns that make rows of a release special, in a bounded time; without a search if `suda` cannot be
+    measured.
+    """
     try:
         names = _shown_columns(engine, release)
     except PolicyError:

@@ -77,6 +77,7 @@ class Search:
     """The counted sets of columns, by their number of columns, and the minimal keys among them.
 
     `size` is the largest number of columns of a set, and `left_out` the number of columns that were not searched.
+    `special` has the columns that make rows special.
     """
 
     by_size: tuple[tuple[Combinations, ...], ...]

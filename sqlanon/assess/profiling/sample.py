@@ -42,8 +42,8 @@ class Sizes:
 
     Sets have up to `set_columns` columns, out of at most `columns`; a search skips the sizes that would read more than
     `set_cells` cells (sets of the size, times rows). Up to `collected_cells` cells are read into memory, where counting
-    a set is faster than by a query. Rows that are special are looked for by sets of as many columns as take
-    `special_looks` looks at a cell.
+    a set is faster than by a query. The search for special rows takes at most `special_looks` steps, one for each cell
+    and set.
 
     A hierarchy has about `intervals` intervals at its finest level, or up to `groups` groups of values. Groups of
     similar frequency replace intervals if one interval has more than a share of `crowded` of the rows. A column of at

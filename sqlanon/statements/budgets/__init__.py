@@ -1,1 +1,1 @@
-"""Budgets of answers with noise: made, described and dropped, and the answers that are asked under them."""
+"""Statements that make, describe and drop budgets, and ask for answers with noise under them."""

@@ -1,4 +1,4 @@
-"""Budgets that are made, and the source that each protects."""
+"""Makes budgets, and reads their arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlanon.errors import PolicyError, about
 from sqlanon.sources.protected import protected_rows
 from sqlanon.statements.budgets.create_budget import CreateBudget
 
-# The greatest budget, and the greatest delta: beyond them nothing is protected.
+# The greatest epsilon and delta of a budget: greater ones protect nobody.
 _MOST_EPSILON = 1_000
 _MOST_DELTA = Decimal("0.001")
 _MOST_ANSWERS = 1_000_000
@@ -24,10 +24,10 @@ _ACCOUNTINGS = (BASIC, ZCDP)
 
 
 def create_budget(engine: Engine, statement: CreateBudget) -> tuple[bool, tuple[str, ...]]:
-    """Makes a budget; False where IF NOT EXISTS found one. With remarks on how it adds up costs.
+    """Makes a budget; returns False if IF NOT EXISTS found one, and remarks on the accounting of its costs.
 
-    Raises PolicyError for a name that is taken, also by a budget that was dropped, for arguments out of bounds, and for
-    a policy whose rows no noise can protect.
+    Raises PolicyError for a name that is taken, even by a dropped budget, for arguments out of bounds, and for a policy
+    whose rows cannot be protected by noise.
     """
     with engine.transaction():
         migrations.install(engine)
@@ -50,7 +50,9 @@ def create_budget(engine: Engine, statement: CreateBudget) -> tuple[bool, tuple[
 
 
 def _amounts(arguments: tuple[tuple[str, Value], ...]) -> tuple[Decimal, Decimal]:
-    """The epsilon and the delta of a budget. Raises PolicyError for other arguments, and for amounts out of bounds."""
+    """Returns the epsilon and the delta of a budget. Raises PolicyError for unknown arguments, and for amounts out of
+    bounds.
+    """
     amounts = dict(arguments)
     for name in amounts:
         if name not in _ARGUMENTS:
@@ -76,7 +78,11 @@ def _amounts(arguments: tuple[tuple[str, Value], ...]) -> tuple[Decimal, Decimal
 
 
 def _accounting(amounts: dict[str, Value], epsilon: Decimal, delta: Decimal) -> tuple[str, tuple[str, ...]]:
-    """The accounting that is named, or the one that leaves a number of equal answers less noise; with a remark."""
+    """Returns the named accounting, or the one with less noise for a number of equal answers; with a remark on the
+    number.
+
+    Raises PolicyError for wrong arguments.
+    """
     accounting, answers = amounts.get("accounting"), amounts.get("answers")
     if accounting is not None and (not isinstance(accounting, str) or fold(accounting) not in _ACCOUNTINGS):
         raise PolicyError(
@@ -106,7 +112,9 @@ def _accounting(amounts: dict[str, Value], epsilon: Decimal, delta: Decimal) -> 
 
 
 def amount(name: str, value: Value) -> Decimal:
-    """The value of an argument as a number. Raises PolicyError for another value, or for more digits than are kept."""
+    """Returns the value of an argument as a number. Raises PolicyError for another value, or for more digits than are
+    kept.
+    """
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise PolicyError(
             f"{name} is {written(value)}, and has to be a number", hint=f"write {name} => 0.5", part=("argument", name)

@@ -1,4 +1,4 @@
-"""CREATE BUDGET."""
+"""The statement CREATE BUDGET."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CreateBudget(Statement):
-    """Makes a budget: the privacy that all answers with noise about the source of a policy may cost together."""
+    """Makes a budget: the greatest privacy loss of all answers with noise about the source of a policy together."""
 
     name: str
     policy: str

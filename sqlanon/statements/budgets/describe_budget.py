@@ -1,4 +1,4 @@
-"""DESCRIBE BUDGET."""
+"""The statement DESCRIBE BUDGET."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DescribeBudget(Statement):
-    """Lists the entries of a budget: when each answer was asked for, its cost, and the statement."""
+    """Lists the answers under a budget: the time, the cost, and the statement of each."""
 
     name: str
 

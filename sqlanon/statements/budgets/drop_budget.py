@@ -1,4 +1,4 @@
-"""DROP BUDGET."""
+"""The statement DROP BUDGET."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlanon.statements.named import DropNamed, KeptByName
 
 @dataclass(frozen=True)
 class DropBudget(DropNamed):
-    """Closes a budget: nothing more is spent of it. Its entries stay, because what was spent cannot be taken back."""
+    """Closes a budget: no more of it can be spent. Its entries stay, because spent privacy cannot be returned."""
 
     OPENINGS = ("DROP BUDGET",)
     EXAMPLES = ("DROP BUDGET IF EXISTS hospital_2026",)

@@ -1,4 +1,4 @@
-"""ESTIMATE under a budget."""
+"""The statement ESTIMATE ... UNDER BUDGET."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EstimateUnderBudget(Statement):
-    """Answers an aggregate query on a policy's table with noise, and spends from a budget what the answer costs."""
+    """Answers an aggregate query on a policy's table with noise, and spends the cost of the answer from a budget."""
 
     query: str
     budget: str
@@ -38,12 +38,12 @@ estimate_under_budget = ESTIMATE query UNDER BUDGET name
     CALCULATES = True
     DISTRIBUTED = Elsewhere("ESTIMATE ... UNDER BUDGET", READS_SOURCE)
     CATALOG = Catalog.READS
-    # The groups, the figure with its ends, epsilon and remaining.
+    # The groups, the figure with its bounds, epsilon and remaining.
     COLUMNS = None
 
     @classmethod
     def after_query(cls, reader: Reader, query: str, position: Position | None) -> Self:
-        """Reads the budget and the arguments, behind UNDER BUDGET."""
+        """Reads the budget's name and the arguments after UNDER BUDGET."""
         reader.form = cls.form()
         reader.mark("budget")
         name = reader.name("the name of the budget")
@@ -68,7 +68,7 @@ estimate_under_budget = ESTIMATE query UNDER BUDGET name
 
     @contextmanager
     def about_query(self) -> Iterator[None]:
-        """Says of a PolicyError raised inside where in the script it is: its own place is one in the query."""
+        """Gives a PolicyError raised inside its position in the script instead of that in the query."""
         try:
             yield
         except PolicyError as error:

@@ -1,4 +1,4 @@
-"""EXPLAIN ESTIMATE under a budget."""
+"""The statement EXPLAIN ESTIMATE ... UNDER BUDGET."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainEstimate(Statement):
-    """Says what an answer under a budget would cost and how far its noise would go. Spends nothing and reads no row."""
+    """Estimates the cost of an answer under a budget, and its noise. Spends nothing and reads no row."""
 
     estimate: EstimateUnderBudget
 

@@ -1,1 +1,1 @@
-"""Statements that check releases, exports and tables, and attack releases."""
+"""Statements that check releases, exports, policies and tables, and attack releases."""

@@ -1,4 +1,6 @@
-"""The arguments and the answer of CHECK ... FOR SAFE HARBOR, of a policy and of a release."""
+"""Reads the arguments of CHECK ... FOR SAFE HARBOR for a policy and for a release, and has the columns of its
+answer.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ REMARK = (
     "a list to sign, and no verdict: the rule also asks that nobody there knows a way to identify somebody, and "
     "free text is not read beyond patterns"
 )
-# The columns of a kind, as a statement of SQL and as grammar.
+# The columns of each kind: as they are stored in a statement, and as grammar.
 Arguments = tuple[tuple[str, Value], ...]
 COLUMNS_OF_KIND = """
 columns_of_kind = ( AGE | BIRTH | ZIP | DATES | STATE ) arrow
@@ -44,7 +46,7 @@ def for_safe_harbor(arguments: Arguments) -> str:
 
 
 def named_columns(arguments: Arguments) -> Mapping[str, Sequence[str]]:
-    """The names of the columns of each kind."""
+    """Returns the names of the columns of each kind."""
     return {name: _names(value) for name, value in arguments}
 
 

@@ -1,7 +1,7 @@
-"""CHECK release JOINED WITH RELEASE other: what somebody learns who joins two releases on what both show.
+"""CHECK release JOINED WITH RELEASE other: measures the disclosure by a join of two releases on their shared columns.
 
-Wang and Fung, Anonymizing sequential releases (2006). The join is never made: rows of each release are counted by the
-shared columns, at the coarser of the two levels, and by X and Y, and the counts are multiplied.
+Wang and Fung, Anonymizing sequential releases (2006). The join itself is not computed: rows of each release are counted
+by the shared columns, at the coarser of the two levels, and by X and Y, and the counts are multiplied.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from sqlanon.statements.checks.check_joined import CheckJoined
 
 
 def check_joined(engine: Engine, second: Release, first: Release, statement: CheckJoined) -> list[Measurement]:
-    """Measures each requirement by the join of two releases, each a table or view of its own.
+    """Measures each requirement on the join of two releases, each one table or view.
 
-    Raises UserError for an unknown requirement or column; PolicyError for releases that share no such column, or whose
-    labels cannot be compared, and for X and Y of one release.
+    Raises UserError for an unknown requirement or column. Raises PolicyError for releases without such a shared column,
+    for labels that cannot be compared, and for X and Y of one release.
     """
     shared = [fold(name) for name in statement.columns]
     with engine.transaction(), Scratch(engine) as scratch:
@@ -38,7 +38,9 @@ def check_joined(engine: Engine, second: Release, first: Release, statement: Che
 
 
 def _coarser_level(engine: Engine, sides: Sequence[Side], name: str) -> int | None:
-    """The level at which a column of both is compared; None where one of them shows `*`, which matches everything."""
+    """Returns the level at which a shared column is compared; None if one release shows only `*`, which matches all
+    values.
+    """
     if any(side.is_hidden(name) for side in sides):
         return None
     levels = [side.level(name) for side in sides]

@@ -21,13 +21,13 @@ CHECKED: Columns = (
 
 @dataclass(frozen=True)
 class Check(Statement, abstract=True):
-    """A CHECK of whatever it is about."""
+    """The base class of the CHECK statements with measurements."""
 
-    # Whether it may be satisfied where nothing is required.
+    # Whether it may be satisfied without any requirement.
     MAY_REQUIRE_NOTHING: ClassVar[bool] = False
 
     def outcome(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-        """`satisfied` if each row with something required is; rows without anything required do not count."""
+        """Returns `satisfied` if each row with a required value is; rows without one do not count."""
         required, satisfied = columns.index("required"), columns.index("satisfied")
         verdicts = [row[satisfied] is True for row in rows if row[required] is not None]
         is_satisfied = all(verdicts) and (bool(verdicts) or self.MAY_REQUIRE_NOTHING)
@@ -37,5 +37,5 @@ class Check(Statement, abstract=True):
 def checked(
     name: str, measurements: Iterable[Measurement], remarks: tuple[str, ...] = (), about: str | None = None
 ) -> Answer:
-    """A row for each measurement of what is called by this name; `about` is the id of the release, if it is one."""
+    """Returns the answer with a row for each measurement of an object of this name; `about` is the id of a release."""
     return Answer(CHECKED, tuple((name, *astuple(measurement)) for measurement in measurements), remarks, about)

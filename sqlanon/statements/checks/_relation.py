@@ -1,6 +1,6 @@
-"""CHECK of a relation against requirements, or under every model.
+"""CHECK of a relation: measures requirements, or every model and the risks of linkage.
 
-How easily respondents are found again is among the figures of the latter.
+ATTACK of a relation: measures an adversary's guesses.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _NAMES = {"row_count": "rows"}
 def check_relation(engine: Engine, statement: CheckRelation) -> tuple[PrivacyReport, tuple[BoundRequirement, ...]]:
     """Measures requirements on any table, view or query, with the statement's columns as quasi-identifiers.
 
-    Returns the requirements, too. Without any it measures what the table comes to under every model, and how easily
-    respondents are found. Raises PolicyError for a column, a hierarchy, a table of ranges or a public table that
-    does not fit, and where they cannot answer a requirement.
+    Returns the report and the requirements. Without requirements, it measures the table by every model, and by the
+    risks of linkage. Raises PolicyError for a wrong column, hierarchy, table of ranges or public table, and for a
+    requirement that they cannot answer.
     """
     policy = _policy(statement)
     with engine.transaction(), Scratch(engine) as scratch:
@@ -89,7 +89,7 @@ def _measured(
     background: Background,
     rows_in: Callable[[Sequence[str]], Rows],
 ) -> tuple[Measurement, ...]:
-    """The measurements of a relation's requirements, in their order; `rows_in` has its rows in classes of columns."""
+    """Measures a relation's requirements, in their order; `rows_in` returns its rows in classes by some columns."""
     keys = [(b.column, b.published_type) for b in bound.quasi_identifiers]
     types = {b.column: b.published_type for b in bound.sensitive}
     parts = rows_of_each(requirements, range(len(requirements)), keys, types, rows_in)
@@ -107,7 +107,9 @@ def _measured(
 
 
 def _policy(statement: CheckRelation) -> Policy:
-    """The policy that the statement stands for. A column named twice counts once."""
+    """Returns the policy that the statement stands for. A column named twice in one role counts once; in both roles it
+    is a PolicyError.
+    """
     using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
     quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
     sensitive = {fold(n): Attribute(n, Role.SENSITIVE, using.get(fold(n))) for n in statement.sensitive}
@@ -121,7 +123,7 @@ def _policy(statement: CheckRelation) -> Policy:
 
 
 def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...]:
-    """Returns the requirements of the statement; where it has none, every model that can be asked."""
+    """Returns the requirements of the statement; without any, one of every possible model."""
     if policy.requirements:
         return tuple(map(with_names, policy.requirements))
     types = {fold(name): kind for name, kind in source.columns}
@@ -138,7 +140,7 @@ def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...
 
 
 def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
-    """The public table by class: class_id, n."""
+    """SELECT of class_id, n: the rows of the public table in each class."""
     pairs = list(zip(bound.quasi_identifiers, public.columns, strict=True))
     values: dict[str, exp.Expr] = {
         b.column: cast(column(public_column), b.published_type) for b, public_column in pairs
@@ -151,7 +153,7 @@ def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
 def check_figures(
     engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background, scratch: Scratch
 ) -> tuple[Measurement, ...]:
-    """The risks of linkage, then the figure of each requirement's model; nothing is required, nothing satisfied."""
+    """Measures the risks of linkage, then each requirement's model; no measurement has a required value."""
     names = ["linkage_risk"] if background.public_class is None else ["linkage_risk", "journalist_risk"]
     risks = [bind_statistic(load_statistic("figures", name), {}) for name in names]
     linkage = [
@@ -167,16 +169,16 @@ def check_figures(
 
 
 def checked_columns(bound: BoundPolicy) -> exp.Subquery:
-    """The rows in the types in which a release would show them: an ENUM's values are compared as texts."""
+    """SELECT of the rows in the types of a release: an ENUM's values are compared as texts."""
     columns = [alias(published_value(b), b.column) for b in bound.attributes]
     others = [column(name) for name in bound.guarding]
     return exp.select(*columns, *others).from_(relation(bound.relation)).subquery("checked")
 
 
 def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callable[[Sequence[str]], Rows]:
-    """Returns the function that makes rows of `checked_columns` in the classes of some columns.
+    """Returns the function that puts the rows of `checked_columns` into classes by some columns.
 
-    Where they lie on another engine, equal ones are counted there, unless these are more than may be collected.
+    Rows on another engine are counted there, equal ones together, unless there are too many distinct rows to collect.
     """
     rows: exp.Table | exp.Subquery = checked_columns(bound)
     weight: exp.Column | None = None
@@ -190,11 +192,13 @@ def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callab
     return lambda keys: replace(rows_with_keys(bound, rows.copy(), keys, guards), weight=weight)
 
 
-# ATTACK of any table or query.
+# ATTACK on any table or query.
 
 
 def attack_relation(engine: Engine, statement: Attack, relation_source: Source) -> list[AttackAnswer]:
-    """The answers for any table or query, whose columns tell the classes apart. Raises as `attacked` does."""
+    """Returns the answers for any table or query, with classes by its quasi-identifiers. Raises the errors of
+    `attacked`.
+    """
     policy = _policy_attacked_relation(statement, relation_source)
     with engine.transaction(), Scratch(engine) as scratch:
         source = bind_source(engine, relation_source, scratch)
@@ -221,7 +225,9 @@ def attack_relation(engine: Engine, statement: Attack, relation_source: Source) 
 
 
 def _policy_attacked_relation(statement: Attack, source: Source) -> Policy:
-    """The policy that the statement stands for: a column named twice counts once."""
+    """Returns the policy that the statement stands for. A column named twice as a quasi-identifier counts once; in both
+    roles it is a PolicyError.
+    """
     quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
     sensitive = [Attribute(name, Role.SENSITIVE) for name in statement.sensitive]
     if both := [attribute.name for attribute in sensitive if fold(attribute.name) in quasi]:

@@ -1,4 +1,4 @@
-"""ATTACK."""
+"""The statement ATTACK."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Attack(Statement, AttackRequest):
-    """Says what an adversary learns from a release, an export or any table.
+    """Measures an adversary's guesses from a release, an export or any table.
 
     Exactly one of `release`, a name, `file`, the path of an export, and `source`, any table or (SELECT ...), is set;
     only a source has `quasi_identifiers`.
@@ -53,7 +53,7 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("ATTACK", READS_RELEASE)
-    # That is of a release; files and tables need no catalog.
+    # Only for a release; files and tables need no catalog.
     CATALOG = Catalog.READS
     COLUMNS = (
         ("attack", "VARCHAR"),
@@ -130,14 +130,14 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
 
 
 def _which(release: QualifiedName) -> str:
-    """The hint for an ATTACK of a release that names no attack."""
+    """The hint for an ATTACK on a release without an attack's name."""
     from sqlanon.sql.questions.statistics import attack_names
 
     return f"write ATTACK {typed_qualified(release)} WITH homogeneity(); the attacks are {', '.join(attack_names())}"
 
 
 def _call(reader: Reader) -> tuple[str, tuple[tuple[str, Value], ...]]:
-    """The attack with its arguments; that by order has a reserved word for its name, and no arguments."""
+    """Reads the attack's name and arguments. The attack by order has a reserved word as its name, and no arguments."""
     if not reader.sees("ORDER"):
         return values.call(reader, "an attack", "homogeneity(confidence => 0.5)", "attack")
     reader.mark("attack", "order")
@@ -148,7 +148,9 @@ def _call(reader: Reader) -> tuple[str, tuple[tuple[str, Value], ...]]:
 
 
 def _target(reader: Reader) -> dict[str, Any]:
-    """The release, the path of an export, or the source with its quasi-identifiers, under the names of the fields."""
+    """Reads the release, the path of an export, or the source with its quasi-identifiers; returns them by field
+    names.
+    """
     reader.mark("release")
     reader.mark("source")
     if reader.peek().kind is Kind.STRING and not reader.sees_symbol("(", ahead=1):

@@ -1,4 +1,4 @@
-"""CHECK of an export."""
+"""The statement CHECK of an export."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CheckExport(Check):
     """Measures an export, by its folder, a data file or its certificate, and compares it with its certificate.
 
-    `key` is a file with the public key of the one who has to have signed it.
+    `key` is a file with the public key of the required signer.
     """
 
     path: str
@@ -38,7 +38,7 @@ check_export = CHECK text [ SIGNED BY string ] ;
 
     @classmethod
     def after_check(cls, reader: Reader) -> Self:
-        """Reads 'path' [SIGNED BY 'file with the public key'], behind CHECK."""
+        """Reads 'path' [SIGNED BY 'file with the public key'] after CHECK."""
         reader.mark("path")
         path, key = values.string(reader, "a path"), None
         if reader.accept("SIGNED", "BY"):
@@ -60,7 +60,7 @@ check_export = CHECK text [ SIGNED BY string ] ;
 
         with about("path"):
             export = check_export(engine, self.path, self.key)
-        # What no requirement bounds is the publisher's to know, who can require more: CHECK of the release says it.
+        # Remarks on unbounded attacks are for the publisher, who can require more: CHECK of the release has them.
         answer = checked(export.release, [evidence.measurement for evidence in export.evidence])
         rows = tuple((*row, e.known_by) for row, e in zip(answer.rows, export.evidence, strict=True))
         return Answer(self.COLUMNS, rows)

@@ -1,4 +1,4 @@
-"""CHECK of two releases that are joined."""
+"""The statement CHECK ... JOINED WITH."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckJoined(Check):
-    """Measures what the join of two releases on shared columns tells."""
+    """Measures the disclosure by a join of two releases on shared columns."""
 
     name: QualifiedName
     other: QualifiedName
@@ -43,7 +43,7 @@ joined = JOINED WITH RELEASE qualified_name ON column_set ;
 
     @classmethod
     def after_release(cls, reader: Reader, name: QualifiedName) -> Self:
-        """Reads JOINED WITH RELEASE other ON (column, ...) REQUIRE requirements, behind CHECK release."""
+        """Reads JOINED WITH RELEASE other ON (column, ...) REQUIRE requirements after CHECK release."""
         with_release = joined(reader)
         assert with_release is not None
         required = requirements(reader)

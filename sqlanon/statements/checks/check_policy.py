@@ -1,4 +1,4 @@
-"""CHECK of a policy against the identifiers of HIPAA's safe harbor."""
+"""The statement CHECK POLICY ... FOR SAFE HARBOR."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckPolicy(Statement):
-    """Lists the 18 identifiers of HIPAA's safe harbor with what a policy does with the columns that have them."""
+    """Lists the 18 identifiers of HIPAA's safe harbor, and the policy's treatment of the columns that have them."""
 
     name: str
     arguments: Arguments = ()
@@ -47,7 +47,7 @@ check_policy = CHECK POLICY name FOR SAFE HARBOR [ "(" columns_of_kind {{"," col
 
     @classmethod
     def after_check(cls, reader: Reader) -> Self:
-        """Reads what is behind CHECK."""
+        """Reads the statement after CHECK."""
         reader.expect("POLICY")
         return cls(object_name(reader, "policy"), read_arguments(reader))
 

@@ -1,4 +1,4 @@
-"""CHECK of any table or query."""
+"""The statement CHECK of any table or query."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckRelation(Check):
-    """Measures any table or query in requirements; without any, by every model.
+    """Measures requirements on any table or query; without requirements, every model.
 
     `hierarchies` are the sensitive columns with USING, each with the hierarchy that its distances use.
     """
@@ -55,7 +55,7 @@ check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements
 
     @classmethod
     def after_source(cls, reader: Reader, source: Source) -> Self:
-        """Reads (columns) [SENSITIVE columns] [AGAINST public] [REQUIRE requirements], behind CHECK source."""
+        """Reads (columns) [SENSITIVE columns] [AGAINST public] [REQUIRE requirements] after CHECK source."""
         columns: list[str] = []
         reader.listed(lambda: columns.append(reader.column("column")))
         sensitive = sensitive_columns(reader)
@@ -77,7 +77,7 @@ check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements
         return f"CHECK {self.source}"
 
     def outcome(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-        """`measured` where nothing is required."""
+        """Returns `measured` if there are no requirements."""
         return super().outcome(columns, rows) if self.requirements else "measured"
 
     def sources(self) -> Sequence[Source]:
@@ -96,7 +96,7 @@ check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements
         return checked(str(self.source), report.measurements, remarks)
 
     def _attacked(self) -> str:
-        """The table as it is typed behind ATTACK; a query in short."""
+        """Returns the table as it is written after ATTACK; (SELECT ...) for a query."""
         target = typed_qualified(self.source.name) if self.source.name else "(SELECT ...)"
         columns, sensitive = (", ".join(map(typed_name, names)) for names in (self.quasi_identifiers, self.sensitive))
         return f"{target} ({columns}) SENSITIVE {sensitive}"

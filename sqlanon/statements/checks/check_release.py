@@ -1,4 +1,4 @@
-"""CHECK of a release."""
+"""The statement CHECK of a release or of a stream."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckRelease(Check):
-    """Measures a release, or a stream, in the requirements that it was made for."""
+    """Measures the requirements of a release or of a stream on its current rows."""
 
     name: QualifiedName
 
@@ -45,7 +45,7 @@ check_release = CHECK release ;
     def read(
         cls, reader: Reader
     ) -> CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport | CheckPolicy | CheckSafeHarbor:
-        """Reads CHECK of a release, of an export by its path, or of a source with its columns."""
+        """Reads CHECK of a release, of an export by its path, of a policy, or of a source with its columns."""
         reader.expect("CHECK")
         skip_kind(reader)
         # A name is a word, $name, or getvariable('name').

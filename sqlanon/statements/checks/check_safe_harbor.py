@@ -1,4 +1,4 @@
-"""CHECK of a release against the identifiers of HIPAA's safe harbor."""
+"""The statement CHECK ... FOR SAFE HARBOR of a release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckSafeHarbor(Statement):
-    """Lists the 18 identifiers of HIPAA's safe harbor with what a release has of them, in its levels and its texts."""
+    """Lists the 18 identifiers of HIPAA's safe harbor with the release's columns that have them, by its levels and its
+    texts.
+    """
 
     name: QualifiedName
     arguments: Arguments = ()
@@ -45,7 +47,7 @@ check_safe_harbor = CHECK release FOR SAFE HARBOR [ "(" columns_of_kind {"," col
 
     @classmethod
     def after_release(cls, reader: Reader, name: QualifiedName) -> Self:
-        """Reads what is behind the name of the release."""
+        """Reads the statement after the name of the release."""
         return cls(name, read_arguments(reader))
 
     def sql(self) -> str:

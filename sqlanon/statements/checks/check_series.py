@@ -1,4 +1,4 @@
-"""CHECK of a release in its series."""
+"""The statement CHECK ... IN SERIES."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckSeries(Check):
-    """Measures what the releases of a series tell together; the named release is one of them."""
+    """Measures the disclosure by all releases of a series together; the named release is one of them."""
 
     name: QualifiedName
     series: str
@@ -31,7 +31,7 @@ check_series = CHECK release IN SERIES name ;
     DISTRIBUTED = Elsewhere("CHECK ... IN SERIES", COUNTS_RELEASES)
     CATALOG = Catalog.READS
     COLUMNS = CHECKED
-    # A series may require nothing, and only remember.
+    # A series may have no requirements, and only a ledger.
     MAY_REQUIRE_NOTHING = True
 
     def sql(self) -> str:

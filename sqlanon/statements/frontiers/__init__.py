@@ -1,1 +1,1 @@
-"""Frontiers: candidates of a policy, made and measured, and one of them chosen."""
+"""Statements that make and measure candidates of a policy, a frontier, and choose one of them."""

@@ -1,4 +1,4 @@
-"""FRONTIER: candidates of a policy, made, measured and dropped one by one, of which only the figures stay."""
+"""FRONTIER: makes, measures and drops candidates of a policy one by one; only the figures stay."""
 
 from __future__ import annotations
 
@@ -48,22 +48,23 @@ from sqlanon.statements.policies.alter_policy import AlterPolicy
 from sqlanon.syntax.definitions import release_text
 from sqlanon.syntax.texts import arguments_text, call_text
 
-# The candidate whose quasi-identifiers are as they are: it is there to compare with, and nothing publishes it.
+# The name of the candidate with unchanged quasi-identifiers, which is only for comparison.
 INTACT = "intact"
 _HEAD = (("candidate", "BIGINT"), ("method", "VARCHAR"), ("requirement", "VARCHAR"))
 _TAIL = (("efficient", "BOOLEAN"), ("slope", "DOUBLE"), ("reward", "DOUBLE"), ("reason", "VARCHAR"))
-# More take longer than anybody waits.
+# The most candidates: more take too long.
 _MOST = 1000
 
 
 def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None = None) -> Answer:
-    """Measures every candidate and stores the figures, in the place of those of a former frontier of the name.
+    """Measures every candidate and stores the figures, replacing those of a former frontier of the name.
 
     Returns a row for each candidate.
 
     Each candidate is a release in a transaction of its own, which is rolled back. One that cannot be made has the
-    reason instead of figures. Raises UserError inside a transaction of the user's, for unknown figures, methods,
-    workloads, for a parameter that is nobody's or several models', and where rows of the source change meanwhile.
+    reason instead of figures. Raises UserError inside a transaction of the user, for unknown figures, methods and
+    workloads, for a parameter of no model or of several ones, and if the source changes during the statement. Raises
+    PolicyError for a policy with several tables or with requirements on lists.
     """
     if engine.in_transaction():
         raise UserError(
@@ -105,7 +106,7 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
             if progress:
                 progress("candidates", number, total, each.method.name)
             measured.append(_measured(making, statement.name, each, number, mark))
-            # What has to be copied to be read is compared once, at the end.
+            # A source that must be copied to be read is compared once, at the end.
             if before.is_table or number == total - 1:
                 require_same_rows(engine, policy, before)
     with engine.transaction():
@@ -126,7 +127,7 @@ class _Making:
 
 @contextmanager
 def _shared(engine: Engine) -> Iterator[Scratch]:
-    """Makes temporary tables that all candidates share, as long as the block, whatever ends it."""
+    """Makes the tables that all candidates share; drops them at the end of the block, even after an error."""
     scratch = Scratch(engine)
     try:
         yield scratch
@@ -135,13 +136,15 @@ def _shared(engine: Engine) -> Iterator[Scratch]:
 
 
 def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure], scratch: Scratch) -> list[Figure]:
-    """The figures, with what all candidates have in common computed."""
+    """Returns the figures, after computing their parts that all candidates share."""
     with engine.transaction():
         return [f.prepared(engine, policy, scratch) if f.prepared else f for f in figures]
 
 
 def _levelled(measured: Sequence[Measured]) -> list[Measured]:
-    """The candidates, with figures that differ by rounding alone made equal: else rounding says which are efficient."""
+    """Returns the candidates with equal values for figures that differ only by rounding; otherwise rounding would
+    decide which are efficient.
+    """
     of_figure: dict[str, list[float]] = defaultdict(list)
     for each in measured:
         for name, value in each.figures:
@@ -156,7 +159,7 @@ def _levelled(measured: Sequence[Measured]) -> list[Measured]:
 
 
 def _measured(making: _Making, frontier: str, each: Candidate, number: int, mark: str) -> Measured:
-    """A candidate with its figures, and the statement that publishes it; `mark` is the policy's fingerprint."""
+    """Returns a candidate with its figures, and the statement that publishes it; `mark` is the policy's fingerprint."""
     compares_only = each.intact or (each.baseline and not each.named)
     if each.baseline and compares_only:
         each = _without_requirements(each)
@@ -164,7 +167,7 @@ def _measured(making: _Making, frontier: str, each: Candidate, number: int, mark
     if not asks_requirements(each.method):
         each = replace(each, policy=replace(each.policy, requirements=()))
     if reason and each.baseline:
-        # Where it cannot be published it is there to compare with.
+        # A baseline that cannot be published is only for comparison.
         each, compares_only = _without_requirements(each), True
         values, reason = _figures(making, each)
     return Measured(
@@ -201,8 +204,8 @@ def _answer(engine: Engine, frontier: str) -> Answer:
 
 
 def _statement(frontier: str, each: Candidate) -> str:
-    """Writes the statements that publish a candidate, under the name of the frontier: two, for a policy has one
-    requirement.
+    """Writes the statements that publish a candidate under the name of the frontier: ALTER POLICY if it has
+    requirements, and CREATE.
     """
     name, policy = QualifiedName((frontier,)), each.policy
     require = AlterPolicy(policy.name, "require", requirements=policy.requirements)
@@ -219,12 +222,12 @@ def _require_distinct(figures: Sequence[Figure]) -> None:
 
 
 def _intact(policy: Policy) -> Candidate:
-    """The release that changes nothing: no level has to be reached, and every row satisfies what is required."""
+    """The release that changes nothing: no minimum levels, and a requirement that every row satisfies."""
     return _without_requirements(Candidate(MethodCall(default_method(policy)), policy, intact=True))
 
 
 def _baselines(policy: Policy) -> list[Candidate]:
-    """The releases from which nobody learns anything of a person; none without a sensitive attribute."""
+    """The releases that disclose nothing about a person, for comparison; empty without a sensitive attribute."""
     if not any(policy.having(Role.SENSITIVE)):
         return []
     return [Candidate(MethodCall(name, arguments), policy, baseline=True) for name, arguments in BASELINES]
@@ -238,7 +241,7 @@ def _without_requirements(each: Candidate) -> Candidate:
 
 @contextmanager
 def _rolled_back(engine: Engine) -> Iterator[None]:
-    """Everything inside is undone at its end."""
+    """Rolls back the transaction of the block at its end."""
     try:
         with engine.transaction():
             yield
@@ -248,11 +251,11 @@ def _rolled_back(engine: Engine) -> Iterator[None]:
 
 
 class _Undone(Exception):
-    """Ends a transaction that is not to be committed."""
+    """Ends a transaction without a commit."""
 
 
 def _figures(making: _Making, each: Candidate) -> tuple[dict[str, float | None], str | None]:
-    """The figures of a candidate, and why some are lacking, without its rows or its release."""
+    """Makes and measures a candidate, and rolls it back; returns its figures, and the reason if some are missing."""
     engine = making.engine
     values: dict[str, float | None] = dict.fromkeys(figure.name for figure in making.figures)
     create = ReleaseRequest("table", making.name, each.policy.name, each.method)
@@ -280,9 +283,10 @@ def _measure(
 def cells_of_candidates(
     engine: Engine, candidates: Sequence[Candidate], name: QualifiedName, scratch: Scratch
 ) -> KeptCells:
-    """The cells of candidates that differ in numbers alone, in tables that live as long as `scratch`.
+    """Encodes the cells of candidates that differ only in numbers, in tables that live as long as `scratch`.
 
-    `name` is what a candidate would be called. What cannot be encoded is left out: why is said of the candidate.
+    `name` is the name of a candidate. Candidates that cannot be encoded are skipped; the candidate itself gives the
+    reason later.
     """
     shared_cells: KeptCells = {}
     alike: dict[object, list[Candidate]] = defaultdict(list)
@@ -298,9 +302,10 @@ def cells_of_candidates(
 
 
 def _shape(each: Candidate) -> object:
-    """Returns what candidates share that are chosen from the same cells, as far as their statements tell.
+    """Returns an equal object for candidates that probably use the same cells.
 
-    Whether they are is found out when a candidate is made: this only says for which of them it is worth while.
+    The exact comparison happens when a candidate is made; this one only selects candidates for which shared cells are
+    worthwhile.
     """
     method, policy = each.method, each.policy
     requirements = tuple((r.model, _without_numbers(r.arguments)) for r in policy.requirements)
@@ -314,9 +319,9 @@ def _without_numbers(arguments: Iterable[tuple[str, Value]]) -> tuple[tuple[str,
 
 @dataclass(frozen=True)
 class SourceRows:
-    """The identity of the rows that a policy reads; `is_table` if they are read without being copied.
+    """The identity of the rows that a policy reads; `is_table` if they are read without a copy.
 
-    Nothing is known of a source that cannot be read: why is said of each candidate.
+    `identity` is None for a source that cannot be read; each candidate gives the reason.
     """
 
     identity: Sequence[Any] | None
@@ -324,7 +329,7 @@ class SourceRows:
 
 
 def rows_of_source(engine: Engine, policy: Policy) -> SourceRows:
-    """The rows of the policy's source, and of its public table if it has one, as they are now."""
+    """Returns the current identity of the rows of the policy's source, and of its public table if it has one."""
     try:
         with engine.transaction(), Scratch(engine) as scratch:
             hierarchies = hierarchies_of(engine, policy)
@@ -341,7 +346,7 @@ def rows_of_source(engine: Engine, policy: Policy) -> SourceRows:
 
 
 def require_same_rows(engine: Engine, policy: Policy, before: SourceRows) -> None:
-    """Raises UserError if the rows are not those that they were before."""
+    """Raises UserError if the rows have changed."""
     if rows_of_source(engine, policy).identity != before.identity:
         raise UserError(
             f"the rows of {policy} changed while its candidates were made, which can then not be compared",

@@ -1,4 +1,7 @@
-"""The candidates of a frontier: each method with each combination of the swept values."""
+"""Makes the candidates of a frontier: each method with each combination of the swept values.
+
+Also measures their figures, and chooses one for ADVISE.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,10 @@ from sqlanon.statements.frontiers.frontier import Sweep
 
 @dataclass(frozen=True)
 class Candidate:
-    """A release that could be published: a method, and the policy with the requirements that it would have.
+    """A release that could be published: a method, and the policy with the requirements of this release.
 
-    `intact` says that it is the one that changes nothing, `baseline` that it is one to compare with, whatever is
-    required; `named` is whether the statement names that one.
+    `intact` marks the one that changes nothing, `baseline` one for comparison, independent of requirements; `named`
+    says whether the statement names that one.
     """
 
     method: MethodCall
@@ -50,14 +53,14 @@ class Candidate:
 
 
 def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep]) -> list[Candidate]:
-    """Every method with every combination of the values.
+    """Returns the candidates of every method with every combination of the values, each once.
 
     A value goes to each requirement of the policy with a parameter of that name, and to the method's argument of that
-    name. Where there is neither, the policy gets a requirement more: that of the one model whose achieved value is
-    compared with such a parameter. A method that does not ask what is required gets its own arguments alone.
+    name. Without either, the policy gets one more requirement: that of the only model with this parameter. A method
+    that ignores requirements gets only its own arguments.
 
-    Raises UserError for a parameter that nothing has, or that several models do, and
-    for methods and values that do not exist; PolicyError for what a model or a method does not take.
+    Raises UserError for a parameter of no model or of several ones, and for unknown methods and values; PolicyError for
+    arguments that a model or a method refuses.
     """
     candidates: list[Candidate] = []
     for call in methods:
@@ -77,14 +80,14 @@ def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep])
 
 
 def asks_requirements(call: MethodCall) -> bool:
-    """Whether a release of this method is asked what its policy requires."""
+    """Whether a release by this method must satisfy the policy's requirements."""
     return find_method(call.name).ASKS_REQUIREMENTS
 
 
 def is_same_release(first: Candidate, second: Candidate) -> bool:
-    """Whether both are one method with the same options, and the same is required of them, however it is written.
+    """Whether both have the same method, options and requirements, in any spelling.
 
-    Both are of one policy. Raises as `swept` does.
+    Both are of one policy. Raises the errors of `swept`.
     """
     return fold(first.method.name) == fold(second.method.name) and _meaning(first) == _meaning(second)
 
@@ -98,7 +101,7 @@ def _meaning(candidate: Candidate) -> tuple[object, ...]:
 
 @contextmanager
 def _about_value(sweep: Sequence[Sweep], values: Sequence[Value]) -> Iterator[None]:
-    """Says of an error about a parameter that is swept that it is about the value of the sweep."""
+    """Sets the part of an error about a swept parameter to the value in the sweep."""
     try:
         yield
     except SqlanonError as error:
@@ -133,7 +136,7 @@ def _with_argument(requirement: Requirement, parameter: str, value: Value) -> Re
 
 
 def _any_has(requirements: Sequence[Requirement], parameter: str) -> bool:
-    """Whether a requirement has such a parameter, of those of its model that is meant."""
+    """Whether a requirement has such a parameter, in the variant of its model that its arguments choose."""
     return any(
         parameter == known.name
         for requirement in requirements
@@ -143,9 +146,9 @@ def _any_has(requirements: Sequence[Requirement], parameter: str) -> bool:
 
 
 def _meant(requirement: Requirement) -> Iterator[Question]:
-    """The questions of the requirement's model that its arguments choose, its default where they choose none.
+    """Yields the questions of the requirement's model that its arguments choose, or its default ones.
 
-    Of a join's requirements nothing is swept.
+    Requirements of a join are not swept.
     """
     if is_of_join(requirement):
         return
@@ -157,9 +160,9 @@ def _meant(requirement: Requirement) -> Iterator[Question]:
 
 
 def _model_of(policy: Policy, parameter: str) -> str:
-    """The one model whose achieved value is compared with this parameter, and that it is enough for.
+    """Returns the only model whose achieved value is compared with this parameter, and which needs no other parameter.
 
-    A model that compares with a public table counts where the policy has one, which then is what is asked about.
+    A model that compares with a public table counts if the policy has one. Raises UserError for none or several.
     """
     every_model = readable_models()
     models = [
@@ -187,7 +190,7 @@ def _model_of(policy: Policy, parameter: str) -> str:
     )
 
 
-# What candidates are measured by: any figure of MEASURE, and the error of a workload. Less is better of each.
+# The figures of candidates: any figure of MEASURE, and the error of a workload. Less is better for each.
 
 
 _ERROR, _NOT_ESTIMATED, _RESULTS = "mean_relative_error", "not_estimated", "results"
@@ -195,9 +198,9 @@ _ERROR, _NOT_ESTIMATED, _RESULTS = "mean_relative_error", "not_estimated", "resu
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of a release; where it is not defined, the reason in words, or None if there is nothing to say.
+    """A number of a release: `measure` returns its value; the reason in words or None if it is undefined.
 
-    `prepared` makes of it the one that measures releases of a policy faster, with tables that live as long as the
+    `prepared` returns a figure that measures releases of a policy faster, with tables that live as long as the
     `Scratch`.
     """
 
@@ -207,16 +210,16 @@ class Figure:
 
 
 def figure_of(call: FigureCall) -> Figure:
-    """The figure of this name: that of the whole release, or the worst of those of several sensitive attributes.
+    """Returns the figure of this name: that of the whole release, or the greatest one of several sensitive attributes.
 
-    Of several statistics with a figure of the name it is that of the one which takes the arguments. Raises UserError,
-    with the nearest name, where MEASURE knows none, and where arguments are lacking.
+    If several statistics have a figure of the name, it is that of the one with these arguments. Raises UserError, with
+    the nearest name, for an unknown name, and for missing arguments.
     """
     name = call.name
     if name in COMPUTED:
         return _figure(name, call, COMPUTED)
     if name in statistic_names("figures"):
-        # A broken file is said to be so.
+        # This raises the error of a broken file.
         load_statistic("figures", name)
     files = readable_statistics("figures")
     having = [file for file in files if name in file.columns]
@@ -238,7 +241,7 @@ def _takes(file: Statistic, call: FigureCall) -> bool:
 
 
 def _unknown(name: str, files: Sequence[Statistic]) -> UserError:
-    """The error for a name that no figure has; a group of figures is told its figures."""
+    """Returns the error for an unknown figure; the hint for a group's name lists its figures."""
     known = sorted({*(column for file in files for column in file.columns), *COMPUTED})
     group = next((file.columns for file in files if file.name == name), ())
     hint = f"it is several: {', '.join(group)}" if group else nearest(name, known) or f"there are: {', '.join(known)}"
@@ -257,7 +260,7 @@ def _figure(name: str, requested: FigureCall, computed: Mapping[str, Computed]) 
 
 
 def workload_figure(workload: str) -> Figure:
-    """The mean relative error of the queries of a workload; not defined where the release does not answer them all."""
+    """Returns the mean relative error of a workload's queries; undefined unless the release answers all of them."""
 
     def error(engine: Engine, release: Release) -> float | str | None:
         summary = dict(measure(engine, release, workload))
@@ -267,7 +270,7 @@ def workload_figure(workload: str) -> Figure:
     return Figure(figure_of_workload(workload), error)
 
 
-# What is said of candidates and choices whose figures no budget has paid for.
+# The warnings on candidates and choices whose figures cost no budget.
 UNPAID = (
     "candidates with noise are drafts that are thrown away: no budget pays for them, and their figures, which compare "
     "them with the source, are the owner's. The one that is published pays, and draws its noise anew"
@@ -278,11 +281,11 @@ CHOSEN = (
 )
 
 
-# ADVISE: the candidate of a frontier that is best in one figure among those within bounds, and how to publish it.
+# ADVISE: the candidate of a frontier with the least of one figure within bounds, and the statement that publishes it.
 
 
 def advise(engine: Engine, statement: Advise) -> Answer:
-    """A row with the choice, its figures and the statement that publishes it. Raises as `choice` does."""
+    """Returns a row with the choice, its figures and the statement that publishes it. Raises the errors of `choice`."""
     best = choice(engine, statement)
     remarks = () if find_method(best.method).ASKS_REQUIREMENTS else (CHOSEN,)
     figures = tuple((name, "DOUBLE") for name, _ in best.figures)
@@ -291,10 +294,11 @@ def advise(engine: Engine, statement: Advise) -> Answer:
 
 
 def choice(engine: Engine, statement: Advise) -> Measured:
-    """The candidate with the least of the figure, of those that satisfy all bounds and that a statement publishes.
+    """Returns the candidate with the least value of the figure, among those that satisfy all bounds and can be
+    published.
 
-    Of several, the first that is efficient. Raises UserError for a figure that was not measured, and PolicyError where
-    nothing satisfies the bounds, or where the policy is not as it was when its candidates were made.
+    Among equal ones it is the first efficient one. Raises UserError for a figure that was not measured. Raises
+    PolicyError if no candidate satisfies the bounds, or if the policy has changed.
     """
     candidates = frontiers.load(engine, statement.frontier)
     _require_same_policy(engine, candidates[0], statement.frontier)
@@ -323,7 +327,7 @@ def _within(value: float | None, bound: Bound) -> bool:
 
 
 def _reached(candidates: list[Measured], bounds: list[Bound]) -> str:
-    """Writes what the candidates reach of each bounded figure."""
+    """Describes the least value of each bounded figure among the candidates that can be published."""
     reached = []
     for bound in bounds:
         values = [v for c in candidates if c.statement and (v := dict(c.figures)[bound.figure]) is not None]

@@ -1,4 +1,4 @@
-"""ADVISE."""
+"""The statement ADVISE."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bound:
-    """figure <= most, or figure < most where `strict`. The figure of a workload is called `workload` and its name."""
+    """A bound figure <= most, or figure < most if `strict`. The figure of a workload is called `workload` and its
+    name.
+    """
 
     figure: str
     most: Value
@@ -29,7 +31,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Advise(Statement):
-    """Chooses the candidate of a frontier that is best in one figure among those within bounds."""
+    """Chooses the candidate of a frontier with the least value of one figure among those within bounds."""
 
     frontier: str
     least: str

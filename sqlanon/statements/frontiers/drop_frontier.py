@@ -1,4 +1,4 @@
-"""DROP FRONTIER."""
+"""The statement DROP FRONTIER."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlanon.statements.named import DropNamed, KeptByName
 
 @dataclass(frozen=True)
 class DropFrontier(DropNamed):
-    """Forgets a frontier with its candidates."""
+    """Deletes a frontier with the figures of its candidates."""
 
     OPENINGS = ("DROP FRONTIER",)
     EXAMPLES = ("DROP FRONTIER IF EXISTS choice",)

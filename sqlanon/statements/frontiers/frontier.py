@@ -1,4 +1,4 @@
-"""FRONTIER."""
+"""The statement FRONTIER."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sweep:
-    """parameter IN (value, ...): the values that a parameter takes, its name in lower case."""
+    """The clause parameter IN (value, ...): the values of a parameter, its name in lower case."""
 
     parameter: str
     values: tuple[Scalar, ...]
@@ -30,7 +30,7 @@ class Sweep:
 class Frontier(Statement):
     """Makes candidates of a policy by methods and swept parameters, measures them and drops them.
 
-    At least one figure or workload is there.
+    There is at least one figure or workload.
     """
 
     name: str
@@ -119,7 +119,7 @@ def _swept(reader: Reader, sweep: dict[str, Sweep]) -> None:
 
 
 def _swept_value(reader: Reader, parameter: str) -> Scalar:
-    """A value, whose part is called after it: ("sweep", "k", "5")."""
+    """Reads a value, and marks its part: ("sweep", "k", "5")."""
     start = reader.peek().start
     value = values.scalar(reader)
     reader.parts.add(start, "sweep", parameter, str(value))

@@ -1,1 +1,1 @@
-"""Hierarchies: made from a definition or from a column, and dropped."""
+"""Statements that make hierarchies, from a definition or from a column, and drop them."""

@@ -1,4 +1,4 @@
-"""A hierarchy that is made: its rows checked and stored."""
+"""Makes hierarchies: checks their rows and stores them."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from sqlanon.sql.hierarchies.base import ReadsTable, builder, functional, stored
 from sqlanon.statements.base import WARNING, Answer, done
 from sqlanon.statements.named import Creates, to_be_made
 
-# Whether a hierarchy that has been replaced still fits the columns that policies use it for.
+# The check whether a replaced hierarchy still fits the columns of policies that use it.
 
 
 def misfits(engine: Engine, name: str) -> list[str]:
-    """Sentences about policies that use a hierarchy which lists no value of their column, or does not fit it.
+    """Returns sentences about policies whose column does not fit the hierarchy, or has only values that it does not
+    list.
 
-    A policy whose source cannot be read now is left out: its next release says why. Nothing is read on Spark, where
-    rows are not joined with labels, nor in a transaction of the user's, which an unreadable source would abort.
+    A policy whose source cannot be read is skipped: its next release gives the reason. Nothing is checked on Spark,
+    where rows are not joined with labels, nor in a transaction of the user, which an unreadable source would abort.
     """
     if not engine.reads_in_place or engine.in_transaction():
         return []
@@ -92,8 +93,8 @@ _SHOWN = 10
 def create_hierarchy(engine: Engine, definition: HierarchyDefinition, statement: Creates) -> tuple[str, ...] | None:
     """Validates a hierarchy and stores it.
 
-    Returns what is remarkable in its rows, as sentences; None where IF NOT EXISTS found a hierarchy. Raises
-    PolicyError that names the levels, values or nodes which do not make a hierarchy.
+    Returns remarks on its rows, as sentences; None if IF NOT EXISTS found a hierarchy. Raises PolicyError, with the
+    levels, values or nodes that do not form a hierarchy.
     """
     with about("kind"):
         kind = builder(definition.kind)
@@ -125,7 +126,7 @@ def _rows_of(engine: Engine, definition: HierarchyDefinition, table: QualifiedNa
 
 
 def created_answer(engine: Engine, name: str, remarks: tuple[str, ...] | None) -> Answer:
-    """The answer of CREATE HIERARCHY. A column of warnings is in it where the hierarchy does not fit its policies."""
+    """Returns the answer of CREATE HIERARCHY, with a column of warnings if the hierarchy does not fit its policies."""
     answer = done("CREATE HIERARCHY", name, "exists" if remarks is None else "created", remarks or ())
     if remarks is None or not (warnings := misfits(engine, name)):
         return answer
@@ -134,7 +135,10 @@ def created_answer(engine: Engine, name: str, remarks: tuple[str, ...] | None) -
 
 
 def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scratch, remarks: list[str]) -> int:
-    """Runs the hierarchy's query once, checks its rows and stores them; adds remarks, and returns the height."""
+    """Runs the hierarchy's query once, checks its rows and stores them; adds remarks, and returns the height.
+
+    Raises PolicyError for a query that does not run and for rows that form no hierarchy.
+    """
     kind = stored(definition.kind)
     with about("definition"):
         require_no_password(str(definition.query), f"the query of the hierarchy {definition.name}")
@@ -166,7 +170,9 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
 
 
 def _offending(engine: Engine, query: exp.Query) -> str:
-    """The first few names that a check returns, and how many there are; empty if there is none."""
+    """Returns the first few names that a check's query returns, and the number of the others; empty if there is
+    none.
+    """
     names = query.subquery("offending")
     count = int(engine.rows(exp.select(f.count()).from_(names))[0][0])
     if not count:

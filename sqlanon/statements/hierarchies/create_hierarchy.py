@@ -1,4 +1,4 @@
-"""CREATE HIERARCHY by its levels."""
+"""The statement CREATE HIERARCHY ... AS."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ hierarchy_option = argument_name arrow ( value | DATE text ) ;
 
 
 def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
-    """The arguments (5, 10, low => 0): positional ones first, then options."""
+    """Reads the arguments (5, 10, low => 0): positional ones first, then options."""
     arguments: list[Value] = []
     options: dict[str, Value] = {}
 
@@ -106,12 +106,12 @@ def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
 
 
 def _option(reader: Reader) -> Value:
-    """The value of an option: a date is its text, a word the name of a table."""
+    """Reads the value of an option: a date becomes a text, a word the name of a table."""
     return _date(reader) or values.value(reader)
 
 
 def _date(reader: Reader) -> str | None:
-    """The text of DATE '1937-01-01'; None where there is none."""
+    """Reads the text of DATE '1937-01-01'; None without one."""
     if not reader.sees("DATE") or reader.peek(1).kind is not Kind.STRING:
         return None
     reader.expect("DATE")
@@ -119,7 +119,7 @@ def _date(reader: Reader) -> str | None:
 
 
 def _argument(reader: Reader) -> Value:
-    """A value; a bare word is a unit such as MONTH, a quoted or qualified one the name of something."""
+    """Reads a value; a bare word is a unit such as MONTH, a quoted or qualified one is a name."""
     is_unit = reader.peek().kind is Kind.WORD and not reader.sees_symbol(".", ahead=1)
     if is_unit and not (reader.sees("TRUE") or reader.sees("FALSE")):
         return reader.name("a value").upper()

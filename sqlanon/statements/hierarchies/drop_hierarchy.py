@@ -1,4 +1,4 @@
-"""DROP HIERARCHY."""
+"""The statement DROP HIERARCHY."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DropHierarchy(DropNamed):
-    """Forgets a hierarchy. It fails while a policy uses it, and if there is none and IF EXISTS is not said."""
+    """Deletes a hierarchy. It fails if a policy uses it, and for a missing one without IF EXISTS."""
 
     OPENINGS = ("DROP HIERARCHY",)
     EXAMPLES = ("DROP HIERARCHY IF EXISTS age_bands",)

@@ -1,4 +1,4 @@
-"""CREATE HIERARCHY AUTO."""
+"""The statement CREATE HIERARCHY ... AUTO."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProposeHierarchy(Statement):
-    """Makes the hierarchy that fits the values of a column."""
+    """Makes a hierarchy that fits the values of a column."""
 
     name: str
     table: QualifiedName
@@ -38,7 +38,7 @@ propose_hierarchy = CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AUTO ON n
 
     @classmethod
     def after_auto(cls, reader: Reader, name: str, or_replace: bool, if_not_exists: bool) -> Self:
-        """Reads ON [[database.]schema.]table.column, behind CREATE HIERARCHY name AUTO."""
+        """Reads ON [[database.]schema.]table.column after CREATE HIERARCHY name AUTO."""
         reader.form = cls.form()
         reader.expect("ON")
         reader.mark("source")

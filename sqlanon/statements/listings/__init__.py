@@ -1,1 +1,1 @@
-"""Listings of the catalog."""
+"""Statements that list the objects of the catalog, and describe policies and releases."""

@@ -1,4 +1,4 @@
-"""Rows of SHOW, DESCRIBE POLICY and DESCRIBE ANONYMIZED."""
+"""Makes the rows of SHOW, DESCRIBE POLICY and DESCRIBE ANONYMIZED."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ Rows = tuple[tuple[Any, ...], ...]
 
 
 def show(engine: Engine, kind: str) -> tuple[Columns, Rows]:
-    """The columns with their types, and a row for each policy, hierarchy, release or whatever else is listed."""
+    """Returns the columns with their types, and a row for each object of a kind, such as policies."""
     columns, rows = _LISTINGS[kind]
     return columns, tuple(rows(engine)) if migrations.ready(engine) else ()
 
 
 def parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
-    """A row for each part of a policy: its source, its columns, its requirements, and the statement that makes it."""
+    """Yields a row for each part of a policy: its source, its columns, its requirements, and the statement that makes
+    it.
+    """
     yield "source", None, str(policy.source)
     if policy.pivot:
         yield "pivot", policy.pivot.item, f"VALUES {policy.pivot.rating}"
@@ -52,9 +54,9 @@ def parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
 
 
 def statements_of(engine: Engine, policy: Policy) -> Iterator[str]:
-    """The statements that make a policy: a CREATE HIERARCHY for each of its hierarchies, and CREATE POLICY.
+    """Yields the statements that make a policy: a CREATE HIERARCHY for each of its hierarchies, and CREATE POLICY.
 
-    Raises PolicyError for a hierarchy that is not there.
+    Raises PolicyError for a missing hierarchy.
     """
     for stored in hierarchies_of(engine, policy).values():
         yield hierarchy_text(stored.definition)
@@ -62,7 +64,9 @@ def statements_of(engine: Engine, policy: Policy) -> Iterator[str]:
 
 
 def parts_of_release(engine: Engine, release: Release) -> Iterator[tuple[str, str | None, str]]:
-    """A row for each part of a release: its policy, its method, the compared methods, its columns and its figures."""
+    """Yields a row for each part of a release: its policy, its method, the compared methods, its columns and its
+    figures.
+    """
     yield "policy", None, release.policy
     yield "method", None, release_method_text(release)
     if release.comparison is not None:
@@ -98,7 +102,7 @@ def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
         try:
             policy = policies.load(engine, name)
         except UserError:
-            # Somebody wrote its rows by hand; DESCRIBE POLICY says what is wrong with them.
+            # Its rows were written by hand; DESCRIBE POLICY gives the error.
             yield name, None, None, None, None
             continue
         yield (
@@ -127,7 +131,7 @@ def _hierarchies(engine: Engine) -> Iterator[tuple[Any, ...]]:
 def _releases(engine: Engine) -> Iterator[tuple[Any, ...]]:
     for name, release in releases.listing(engine):
         if release is None:
-            # What its rows say may be anything.
+            # Its rows may have any content.
             yield str(name), None, None, None, None, None, None, "its catalog entry cannot be read"
             continue
         yield (

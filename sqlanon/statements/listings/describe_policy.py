@@ -1,4 +1,4 @@
-"""DESCRIBE POLICY."""
+"""The statement DESCRIBE POLICY."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SQL: Columns = (("sql", "VARCHAR"),)
 
 @dataclass(frozen=True)
 class DescribePolicy(Statement):
-    """Lists the parts of a policy, or, with AS SQL, writes out the statements that make it and its hierarchies."""
+    """Lists the parts of a policy; with AS SQL, the statements that make it and its hierarchies."""
 
     name: str
     as_sql: bool = False

@@ -1,4 +1,4 @@
-"""DESCRIBE ANONYMIZED."""
+"""The statement DESCRIBE ANONYMIZED."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DescribeRelease(Statement):
-    """Lists the parts of a release: its method and those that it was chosen of, its columns, rows and measurements.
+    """Lists the parts of a release: its method and the compared methods, its columns, rows and measurements.
 
-    It fails for a release of the other kind.
+    It fails for a view if the release is a table, and the other way round.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""SHOW."""
+"""The statement SHOW."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers", "serie
 
 @dataclass(frozen=True)
 class Show(Statement):
-    """Lists all objects of a kind; `kind` is the word behind SHOW, in lower case."""
+    """Lists all objects of a kind; `kind` is the word after SHOW, in lower case."""
 
     kind: str
 

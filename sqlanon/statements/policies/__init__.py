@@ -1,1 +1,1 @@
-"""Policies: made, changed and dropped, and proposed for a table."""
+"""Statements that make, change and drop policies, and propose one for a table."""

@@ -1,4 +1,4 @@
-"""USING AUTO: the hierarchies that PROFILE would propose for columns of a policy, made under names of the policy's."""
+"""USING AUTO: makes the hierarchies that PROFILE would propose for the columns of a policy."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from sqlanon.statements.hierarchies._definition import create_hierarchy
 from sqlanon.statements.policies._proposal import numbered_name
 from sqlanon.syntax.definitions import hierarchy_text
 
-# What the name of a hierarchy ends in that a policy has made for itself.
+# The end of the name of a hierarchy that a policy has made for itself.
 _SUFFIX = "_auto"
-# The rows of a source that is a query, in the query of a hierarchy.
+# The name of the rows of a source that is a query, in the query of a hierarchy.
 _ROWS = "source_rows"
-# Of more rows nobody looks whether a column without USING has many values.
+# The rows that are searched for many values in a column without USING.
 _LOOKED_AT = 10_000
 _NOT_PIVOTED = "the columns of a PIVOT are made of the values of its items"
 
 
 @dataclass(frozen=True)
 class _Making:
-    """CREATE HIERARCHY of a name that is free."""
+    """A CREATE HIERARCHY of a free name."""
 
     or_replace: bool = False
     if_not_exists: bool = False
 
 
 def with_hierarchies(engine: Engine, policy: Policy) -> tuple[Policy, tuple[str, ...]]:
-    """The policy with a hierarchy, or none, in the place of each USING AUTO, and a remark that says which.
+    """Returns the policy with a hierarchy, or none, in place of each USING AUTO, and a remark on them.
 
-    Makes and stores the hierarchies: intervals, prefixes, units of a calendar, or groups of the values that the column
-    has now. Runs in the caller's transaction. Raises PolicyError for a column that there is not, and with PIVOT.
+    Makes and stores the hierarchies: intervals, prefixes, units of a calendar, or groups of the column's current
+    values. Runs in the caller's transaction. Raises PolicyError for a missing column, and for a policy with PIVOT.
     """
     if not any(attribute.automatic for attribute in policy.all_attributes):
         return policy, ()
@@ -64,7 +64,7 @@ def with_hierarchies(engine: Engine, policy: Policy) -> tuple[Policy, tuple[str,
 
 
 def stored_policy(engine: Engine, name: str) -> Policy | None:
-    """The policy of this name; None where there is none, or none that can be read."""
+    """Returns the policy of this name; None without one, or if it cannot be read."""
     with suppress(PolicyError):
         return policies.load(engine, name) if policies.exists(engine, name) else None
     return None
@@ -73,8 +73,8 @@ def stored_policy(engine: Engine, name: str) -> Policy | None:
 def drop_hierarchies(engine: Engine, policy: Policy | None, successor: Policy | None = None) -> None:
     """Drops the hierarchies that USING AUTO has made for a policy, which has been deleted.
 
-    Those that another policy uses stay, and those that its `successor` names, which is stored next: then they are of
-    the successor. A hierarchy that somebody has made anew since is that user's own.
+    Hierarchies stay if another policy uses them. Those that its `successor` names, which is stored next, stay as the
+    successor's. A hierarchy that a user has replaced since stays, too.
     """
     if policy is None:
         return
@@ -87,9 +87,9 @@ def drop_hierarchies(engine: Engine, policy: Policy | None, successor: Policy | 
 
 
 def lacking(engine: Engine, policy: Policy) -> tuple[str, ...]:
-    """A remark on the quasi-identifiers without USING of which the first rows have more than a few values.
+    """Returns a remark on the quasi-identifiers without USING whose first rows have more than a few values.
 
-    Nothing is said of a source that cannot be read now, nor in a transaction of the user's, which it would abort.
+    Empty for a source that cannot be read, and in a transaction of the user, which such a source would abort.
     """
     if policy.pivot or policy.confidential or not engine.reads_in_place or engine.in_transaction():
         return ()
@@ -121,7 +121,7 @@ def _lacking(engine: Engine, source: Source, attributes: Sequence[Attribute], sc
 
 
 class _Hierarchies:
-    """Makes the hierarchies of one policy, and notes what each column has become."""
+    """Makes the hierarchies of one policy, and records the result for each column."""
 
     def __init__(self, engine: Engine, policy: str) -> None:
         self._engine, self._policy = engine, policy
@@ -130,7 +130,7 @@ class _Hierarchies:
         self._none: list[str] = []
 
     def of(self, source: Source, attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
-        """The attributes of a source, each with a hierarchy by its name, or none, in the place of USING AUTO."""
+        """Returns the attributes of a source, with a hierarchy or none in place of each USING AUTO."""
         automatic = [attribute for attribute in attributes if attribute.automatic]
         if not automatic:
             return tuple(attributes)
@@ -146,7 +146,7 @@ class _Hierarchies:
         return tuple(made)
 
     def remarks(self) -> Iterator[str]:
-        """A sentence that says what USING AUTO has found."""
+        """Yields sentences on the hierarchies that USING AUTO has made, and on the columns without one."""
         if self._made:
             yield f"USING AUTO: {'; '.join(self._made)}"
         if self._none:
@@ -156,7 +156,7 @@ class _Hierarchies:
             )
 
     def _definitions(self, source: Source, attributes: Sequence[Attribute]) -> dict[str, HierarchyDefinition]:
-        """The hierarchy of each column for which one is proposed, by the column's folded name."""
+        """Proposes the hierarchies of these columns; returns them by the column's folded name."""
         definitions: dict[str, HierarchyDefinition] = {}
         with Scratch(self._engine) as scratch:
             bound = bind_source(self._engine, source, scratch)
@@ -173,19 +173,21 @@ class _Hierarchies:
         return definitions
 
     def _rows(self, table: QualifiedName, known: Column, scratch: Scratch) -> QualifiedName:
-        """The relation that a column is read from: where rows are elsewhere, its values as often as they occur."""
+        """Returns the relation from which a column is read: on another engine, a copy of its values with their
+        frequencies.
+        """
         if self._engine.reads_in_place:
             return table
         name, _ = known
         return QualifiedName((counted_source(relation(table), [name], number_column([name]), scratch).rows,))
 
     def _has_several(self, rows: QualifiedName, name: str) -> bool:
-        """Whether a column has more values than need no hierarchy."""
+        """Whether a column has too many values to go without a hierarchy."""
         ((number,),) = self._engine.rows(exp.select(f.count_distinct(column(name))).from_(relation(rows)))
         return bool(number > sizes().few_values)
 
     def _definition(self, source: Source, rows: QualifiedName, known: Column) -> HierarchyDefinition | None:
-        """The hierarchy that fits a column, under a free name; None where none is proposed."""
+        """Returns the hierarchy that fits a column, under a free name; None without a proposal."""
         column_name, kind = known
         try:
             proposal = propose(self._engine, rows, column_name, kind)
@@ -203,6 +205,6 @@ class _Hierarchies:
 
 
 def _in_words(made: HierarchyDefinition) -> str:
-    """The kind of a hierarchy with its arguments; of groups of values their number is left to DESCRIBE."""
+    """Describes the kind of a hierarchy with its arguments; of groups of values, only the name."""
     text = hierarchy_text(made).partition(" AS ")[2]
     return f"groups of values ({made.name})" if made.query else f"{text} ({made.name})"

@@ -1,4 +1,4 @@
-"""PROFILE: who can be found in a table, and a policy to begin with."""
+"""PROFILE: finds the identifying columns of a table, and proposes a first policy."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ from sqlanon.statements.policies._proposal import (
 from sqlanon.statements.policies.profile import Profile
 from sqlanon.syntax.definitions import role_text
 
-# What no name of a policy has that is to be typed.
+# The characters that a typed name of a policy cannot have.
 _NO_WORD = re.compile(r"\W+")
-# How many sets of a size, keys, and columns that make rows special are listed.
+# The most sets of a size, keys, and columns that make rows special, that are listed.
 _LISTED = 3
 _LISTED_KEYS = 10
 _LISTED_SPECIAL = 5
@@ -65,13 +65,13 @@ Row = tuple[Any, ...]
 
 
 def profile(engine: Engine, statement: Profile) -> list[Row]:
-    """Profiles the columns of a table: who can be found by them, and statements to begin with.
+    """Profiles the columns of a table; returns the rows of the answer.
 
-    There is a row for each column, for the most telling sets of columns of each size, for the smallest sets that tell
-    nearly all rows apart, for the columns that make most rows special, for each statement, and for the one that makes a
-    first release. Where the statements go into a file, there is a row for each column and one for the file. Figures
-    are of all rows; no value of the table is in the answer, but codes for missing values. Raises PolicyError for a
-    source or a column that there is not, and UserError for a file that cannot be written.
+    There is a row for each column, for the most identifying sets of columns of each size, for the minimal sets that
+    identify nearly all rows, for each proposed statement, and for the one that makes a first release. If the statements
+    go into a file, there is a row for each column and one for the file. Figures count all rows; the answer contains no
+    value of the table except codes for missing values. Raises PolicyError for a missing source or column, and UserError
+    for a file that cannot be written.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         source = _bound(engine, statement.source, scratch)
@@ -100,13 +100,13 @@ def _run_text(path: str) -> str:
 
 
 def _comments(engine: Engine, source: Source) -> dict[str, str]:
-    """The comments on the columns of a table or view, by the names of columns; none of other sources."""
+    """Reads the comments on the columns of a table or view, by column name; empty for other sources."""
     entry = find_relation(engine, source.name) if source.name is not None and engine.reads_in_place else None
     return dict(engine.rows(sql_file("statements", "column_comments"), entry[1].parts)) if entry else {}
 
 
 def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list[tuple[Values, ProposedRole]]:
-    """The roles of the columns of a relation, by their names, their values and how they depend on each other."""
+    """Proposes the roles of a relation's columns from their names, their values and their relations."""
     alone = count_alone(engine, part.rows, [name for name, _ in part.columns])
     sample = sampled(engine, part.values, part.columns, alone[0].rows if alone else 0)
     recognitions = recognized(sample, comments)
@@ -127,7 +127,9 @@ def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list
 
 
 def _of_lacking(engine: Engine) -> Iterator[Row]:
-    """Rows that say what was not looked for: without a package of the extra `profile`, and where rows are elsewhere."""
+    """Yields remarks on the checks that were not made: without a package of the extra `profile`, and on another
+    engine.
+    """
     if lacking := not_looked_for():
         yield _remark(lacking)
     if not engine.reads_in_place:
@@ -139,7 +141,7 @@ def _remark(why: str) -> Row:
 
 
 def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:
-    """The source with its columns. There is no policy yet, so an error speaks of the source alone."""
+    """Reads the source with its columns. There is no policy yet, so an error names the source only."""
     try:
         return bind_source(engine, source, scratch, failed="the source cannot be read")
     except PolicyError as error:
@@ -160,7 +162,9 @@ def _readable(query: str) -> str:
 
 @dataclass(frozen=True)
 class _Relation:
-    """Columns that are read from one relation of `rows`, and one of some of their `values` that shows their form."""
+    """Columns, the relation with all their `rows`, and a relation with some of their `values`, for recognizing their
+    form.
+    """
 
     columns: Sequence[Column]
     rows: QualifiedName
@@ -168,9 +172,9 @@ class _Relation:
 
 
 def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], scratch: Scratch) -> Iterator[_Relation]:
-    """The relations of the columns: the source, or where its rows are elsewhere one for each, with its values counted.
+    """Yields the relations of the columns: the source, or on another engine one for each column, with counted values.
 
-    Raises UserError for a column with more values than may be collected.
+    Raises UserError for a column with too many values to collect.
     """
     if engine.reads_in_place:
         yield _Relation(columns, source.relation, source.relation)
@@ -195,7 +199,7 @@ def _policy_name(source: Source) -> str:
     if source.name is None:
         return "proposed"
     name = variable_of(source.name.name) or source.name.name
-    # Of a path, what its last part is called.
+    # The name of a path's last part.
     return _NO_WORD.sub("_", Path(name).stem).strip("_") or "proposed" if "/" in name else name
 
 
@@ -253,7 +257,9 @@ def _of_set(part: str, combination: Combinations, why: str) -> Row:
 
 
 def _to_run(engine: Engine, proposed: Sequence[ProposedColumn], source: Source, policy: str) -> Iterator[Row]:
-    """The statements that make the hierarchies and the policy, and the one that makes a first release of it."""
+    """Yields the rows with the statements that make the hierarchies and the policy, and with the one that makes a first
+    release.
+    """
     *of_hierarchies, (_, of_policy) = statements(proposed, source, policy)
     for hierarchy, text in of_hierarchies:
         yield _to_edit(hierarchy, text, "edit it, then run it")
@@ -268,7 +274,9 @@ def _to_edit(made: str, text: str | None, why: str) -> Row:
 
 
 def _names_of_objects(engine: Engine) -> set[str]:
-    """The names of tables, views and releases, in lower case: a release of several tables has none of its own name."""
+    """Returns the names of tables, views and releases, in lower case: no table has the name of a release of several
+    tables.
+    """
     tables = exp.select(names.column("table_name")).from_(names.relation(("information_schema", "tables")))
     called = [name for (name,) in engine.rows(tables)]
     return {fold(name) for name in [*called, *(release.name for release, _ in releases.listing(engine))]}

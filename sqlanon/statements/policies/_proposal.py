@@ -1,4 +1,4 @@
-"""The policy that a table's data propose, with its hierarchies, as statements to edit."""
+"""Proposes a policy for a table, with its hierarchies, as statements to edit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.hierarchies.propose_hierarchy import ProposeHierarchy
 from sqlanon.syntax.definitions import policy_text, release_text
 
-# AUTO reads what has a name.
+# AUTO reads only named tables.
 _TABLE_FIRST = "of a table it would have one of groups of values, so make one first: CREATE TABLE name AS FROM ..."
 
 _Statement = CreateHierarchy | ProposeHierarchy
@@ -30,10 +30,10 @@ _Statement = CreateHierarchy | ProposeHierarchy
 
 @dataclass(frozen=True)
 class ProposedColumn:
-    """A column, the attribute that it would be, why, and the statement that makes its hierarchy if it has one.
+    """A column, its proposed attribute, the reason, and the statement that makes its hierarchy if it has one.
 
-    `levels` are those between which a search chooses: the values themselves, what is above them, and `*`. What
-    `may_be_entity` may be the number of a respondent with several rows.
+    `levels` is the number of levels in a search, including the values themselves and `*`. `may_be_entity` marks a
+    possible number of a respondent with several rows.
     """
 
     values: Values
@@ -52,12 +52,11 @@ def proposed_columns(
     policy: str,
     taken: Collection[str],
 ) -> list[ProposedColumn]:
-    """The columns of a table with their roles, each quasi-identifier with the hierarchy that fits its values.
+    """Returns the columns of a table with their roles, each quasi-identifier with the hierarchy that fits its values.
 
     A hierarchy is named after the `policy` and the column, so that scripts for two tables do not collide; `taken` are
-    the names of hierarchies that there are, in lower case, and `tables` has for each column the relation that it is
-    read from. Groups of values are read from a table by the statement that makes them, so a source that is a query has
-    none.
+    the names of existing hierarchies, in lower case, and `tables` has the relation of each column. Groups of values are
+    read from a table by the statement that makes them, so a source that is a query has none.
     """
     names = set(taken)
     columns: list[ProposedColumn] = []
@@ -78,7 +77,9 @@ def proposed_columns(
 def _hierarchy(
     engine: Engine, table: QualifiedName, source: Source, values: Values, name: str
 ) -> tuple[_Statement | None, str, int]:
-    """The statement that makes a column's hierarchy, or what to say of a column that has none; levels below `*`."""
+    """Returns the statement that makes a column's hierarchy, or a remark if it has none, and the number of levels below
+    `*`.
+    """
     try:
         fitting = propose(engine, table, values.name, values.type)
     except PolicyError:
@@ -96,7 +97,7 @@ def _hierarchy(
 
 
 def numbered_name(name: str, taken: Collection[str]) -> str:
-    """The name, with a number behind it where others have it already."""
+    """Returns the name, with a number added if it is taken."""
     number, free = 1, name
     while fold(free) in taken:
         number += 1
@@ -105,9 +106,9 @@ def numbered_name(name: str, taken: Collection[str]) -> str:
 
 
 def statements(columns: Sequence[ProposedColumn], source: Source, name: str) -> list[tuple[str, str]]:
-    """The statements that make the hierarchies and then the policy, each behind the name of what it makes.
+    """Returns the statements that make the hierarchies and then the policy, each after the name of its object.
 
-    None where there is no quasi-identifier: a policy needs one.
+    Empty without a quasi-identifier, because a policy needs one.
     """
     if all(column.attribute.role is not Role.QUASI_IDENTIFIER for column in columns):
         return []
@@ -117,35 +118,35 @@ def statements(columns: Sequence[ProposedColumn], source: Source, name: str) -> 
 
 
 def nodes(columns: Sequence[ProposedColumn]) -> int:
-    """Counts the combinations of the quasi-identifiers' levels: the nodes of the lattice that is searched."""
+    """Counts the combinations of the quasi-identifiers' levels: the nodes of the searched lattice."""
     return prod(column.levels for column in columns)
 
 
 def _requirements(columns: Sequence[ProposedColumn]) -> tuple[Requirement, ...]:
-    """The default requirements: k-anonymity, and l-diversity of all sensitive attributes if there are any."""
+    """Returns the default requirements: k-anonymity, and l-diversity of all sensitive attributes if there are any."""
     is_sensitive = any(column.attribute.role is Role.SENSITIVE for column in columns)
     return (ROWS_ALIKE, VALUES_OF_A_CLASS) if is_sensitive else (ROWS_ALIKE,)
 
 
-# The statement that makes a first release of a proposed policy, and what to know of both before they are run.
+# The statement that makes a first release of a proposed policy, and advice for both.
 
 
 def first_release(columns: Sequence[ProposedColumn], policy: str, name: str) -> str:
-    """CREATE ANONYMIZED TABLE: a snapshot can be made of any source and in any database file.
+    """Returns CREATE ANONYMIZED TABLE: a snapshot can be made of any source and in any database file.
 
-    The default method, unless a search of levels would take minutes: then the method that chooses none.
+    It has the default method, unless a search of levels would take minutes: then a method without levels.
     """
     method = MethodCall(_competitors()[1]) if _is_large(columns) else MethodCall()
     return release_text(ReleaseRequest("table", QualifiedName((name,)), policy, method))
 
 
 def about_policy(columns: Sequence[ProposedColumn]) -> str:
-    """Writes what the policy does not promise, and why its levels may take long to find."""
+    """Returns advice on the limits of the policy's promise, and on a long search of its levels."""
     return "; ".join(["edit it, then run it", *_warnings(columns)])
 
 
 def about_release(columns: Sequence[ProposedColumn]) -> str:
-    """Writes when to make the release, and why by a method that is not the default."""
+    """Returns advice on the time for the release, and the reason for a method other than the default."""
     when = "run it when the policy is as you want it: a snapshot beside its source, to look at"
     if not _is_large(columns):
         return when
@@ -177,7 +178,7 @@ def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
 
 
 def _competitors() -> tuple[str, str]:
-    """The competing method that searches levels, and the one that searches none."""
+    """Returns the method for comparison that searches levels, and the one that does not."""
     # A terminal imports this module before it runs any statement.
     from sqlanon.methods.registry import competitor
 
@@ -191,16 +192,16 @@ def _is_large(columns: Sequence[ProposedColumn]) -> bool:
 # The statements that PROFILE proposes as one script, with comments, and the file that it is written to.
 
 
-# Lines of comments are as wide as a terminal is at least.
+# The width of comment lines: that of a narrow terminal.
 _COMMENT_WIDTH = 76
-# What a statement's reason says of all of them.
+# The part of the reason that all statements have.
 _EDIT = "edit it, then run it"
-# The first line of a file, by which a script that may be replaced is known.
+# The first line of a script, which identifies files that may be replaced.
 _HEAD = "-- Proposed by sqlanon: "
 
 
 def script_lines(rows: Sequence[Sequence[object]]) -> list[str]:
-    """The statements among the rows of a profile, each behind the remarks on it, which are comments."""
+    """Returns the statements in a profile's rows as lines, each after the remarks on it as comments."""
     return [line for row in rows if row[0] in ("statement", "release") for line in _lines(row)]
 
 
@@ -216,8 +217,8 @@ def _lines(row: Sequence[object]) -> Iterator[str]:
 def write_script(path: str, rows: Sequence[Sequence[object]], *, replace: bool) -> None:
     """Writes the script of a profile to a file.
 
-    Raises UserError where there is a file, unless it is such a script and may be replaced, and where it cannot be
-    written; what was there stays.
+    Raises UserError for an existing file, unless it is such a script and may be replaced, and if the file cannot be
+    written; the old file stays.
     """
     from sqlanon.export.report.page_file import write_page
 

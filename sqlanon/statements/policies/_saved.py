@@ -1,4 +1,4 @@
-"""Policies that are changed, checked and stored."""
+"""Changes, checks and stores policies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sqlanon.syntax.texts import call_text, typed_name
 def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
     """Checks a policy against its sources and its hierarchies, and stores it; returns remarks on the source.
 
-    Hierarchies that USING AUTO stands for are made first.
+    Makes the hierarchies for USING AUTO first. Raises UserError or PolicyError for a policy that does not fit.
     """
     policy, remarks = with_hierarchies(engine, policy)
     with Scratch(engine) as scratch:
@@ -44,9 +44,9 @@ def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
 
 
 def changed_policy(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:
-    """The policy after an ALTER POLICY.
+    """Returns the policy after an ALTER POLICY.
 
-    Raises PolicyError where there is no such column, or where the name or the column is taken.
+    Raises PolicyError for a missing column, and for a name, a column or a requirement that is taken.
     """
     match statement.action:
         case "rename":
@@ -62,7 +62,9 @@ def changed_policy(engine: Engine, policy: Policy, statement: AlterPolicy) -> Po
 
 
 def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirement, ...]:
-    """The requirements of a policy and those that are added; PolicyError where one is there with other numbers."""
+    """Returns the requirements of a policy with the added ones. Raises PolicyError if one exists already, with any
+    numbers.
+    """
     added = tuple(map(with_argument_names, statement.requirements))
     for requirement in added:
         for known in policy.requirements:
@@ -77,7 +79,9 @@ def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirem
 
 
 def _attributes(policy: Policy, action: str, attribute: Attribute | None, column: str) -> tuple[Attribute, ...]:
-    """The attributes of a policy after one was added, altered or dropped."""
+    """Returns the attributes of a policy after one was added, altered or dropped. Raises PolicyError if that is
+    impossible.
+    """
     name = attribute.name if attribute else column
     for table in policy.related:
         if any(same_name(known.name, name) for known in table.attributes):

@@ -1,4 +1,4 @@
-"""ALTER POLICY."""
+"""The statement ALTER POLICY."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AlterPolicy(Statement):
-    """Changes a policy, which is then checked as if it were made anew; its releases keep the policy as it was.
+    """Changes a policy, which is then checked like a new one; its releases keep the old policy.
 
-    `action` is the first word of the change in lower case. What does not belong to it is empty.
+    `action` is the first word of the change in lower case. Fields of other actions are empty.
     """
 
     name: str
@@ -49,7 +49,7 @@ policy_change = requirements | ADD requirements | RENAME TO name
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Reads the statement. ADD REQUIRE needs more than that word: a column may be called so."""
+        """Reads the statement. ADD REQUIRE must be followed by a model, because REQUIRE may be the name of a column."""
         reader.expect("ALTER", "POLICY")
         if_exists = reader.accept("IF", "EXISTS")
         name = object_name(reader, "policy")
@@ -112,5 +112,5 @@ policy_change = requirements | ADD requirements | RENAME TO name
 
 
 def _is_model(token: Token) -> bool:
-    """Whether a token behind REQUIRE can only be the name of a model, so that no column is called REQUIRE."""
+    """Whether a token after REQUIRE can only be the name of a model, so that no column is called REQUIRE."""
     return token.kind is not Kind.END and keyword_of(token) not in {words.split()[0] for words in ROLES}

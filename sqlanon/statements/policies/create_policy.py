@@ -1,4 +1,4 @@
-"""CREATE POLICY."""
+"""The statement CREATE POLICY."""
 
 from __future__ import annotations
 

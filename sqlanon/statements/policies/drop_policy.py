@@ -1,4 +1,4 @@
-"""DROP POLICY."""
+"""The statement DROP POLICY."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DropPolicy(DropNamed):
-    """Forgets a policy, and the hierarchies that USING AUTO made for it alone; its releases stay."""
+    """Deletes a policy, and the hierarchies that USING AUTO made for it alone; its releases stay."""
 
     OPENINGS = ("DROP POLICY",)
     EXAMPLES = ("DROP POLICY IF EXISTS hospital",)

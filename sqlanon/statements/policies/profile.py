@@ -1,4 +1,4 @@
-"""PROFILE."""
+"""The statement PROFILE."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 # The beginnings of the first argument of a function besides a text and a number: (SELECT ...), [...], {...}, -1.
 _OPEN_VALUES = {(Kind.SYMBOL, symbol) for symbol in "([{-+"}
-# The symbols behind a name that is no column of a list: name => value, name := value, name = value, f(...).
+# The symbols after a name that is no column of a list: name => value, name := value, name = value, f(...).
 _BEHIND_NAMES = {(Kind.SYMBOL, symbol) for symbol in ("=>", ":", "=", "(")}
 
 
 @dataclass(frozen=True)
 class Profile(Statement):
-    """Says who can be found in a table, view, file or query, and proposes a policy to begin with.
+    """Finds the identifying columns of a table, view, file or query, and proposes a first policy.
 
-    Without `columns` all columns are meant. The statements are written `into` a file where one is named, in the place
-    of an earlier script if `replace`.
+    Without `columns` all columns are profiled. The statements are written `into` a file if one is named; `replace`
+    allows replacing an earlier script.
     """
 
     source: Source
@@ -92,7 +92,7 @@ values = ? arguments of a function of DuckDB's, the first of which is a value or
 
 
 def _into(reader: Reader) -> tuple[str | None, bool]:
-    """INTO 'file' [(REPLACE [TRUE | FALSE])]: the path and whether a script there may be replaced."""
+    """Reads INTO 'file' [(REPLACE [TRUE | FALSE])]; returns the path, and whether a script there may be replaced."""
     if not reader.accept("INTO"):
         return None, False
     reader.mark("path")
@@ -107,9 +107,9 @@ def _into(reader: Reader) -> tuple[str | None, bool]:
 
 
 def _source(reader: Reader) -> Source:
-    """The source, where a pair of parentheses behind a name may be a list of columns or the arguments of a function.
+    """Reads the source; parentheses after a name contain a list of columns or the arguments of a function.
 
-    Columns are names, and the first argument of a function that reads anything is a value, or a name with its value.
+    Columns are names. The first argument of a function is a value, or a name with its value.
     """
     ahead = 1
     while reader.sees_symbol(".", ahead):
@@ -119,7 +119,7 @@ def _source(reader: Reader) -> Source:
 
 
 def _begins_argument(reader: Reader, ahead: int) -> bool:
-    """Whether the item so many tokens ahead can only be an argument."""
+    """Whether the item that begins this many tokens ahead can only be an argument."""
     first, behind = reader.peek(ahead), reader.peek(ahead + 1)
     if first.kind in (Kind.STRING, Kind.NUMBER) or first[:2] in _OPEN_VALUES:
         return True

@@ -1,1 +1,1 @@
-"""Releases: made, explained, made anew, dropped, exported and queried."""
+"""Statements that make, explain, refresh, drop, export and query releases."""

@@ -1,4 +1,4 @@
-"""CREATE ANONYMIZED ... FROM: the policy that it stands for, stored with its release or not at all."""
+"""CREATE ANONYMIZED ... FROM: makes the policy of the statement and its release in one transaction."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ from sqlanon.statements.releases.create_release import created
 from sqlanon.statements.releases.create_short_release import CreateShortRelease
 from sqlanon.syntax.texts import call_text, typed_name
 
-# As many columns are listed that are not published.
+# The most unpublished columns that are listed.
 _LISTED = 10
 
 
 def made_with_policy(engine: Engine, statement: CreateShortRelease, progress: Watching | None) -> Answer:
     """Stores the policy and makes the release, in one transaction.
 
-    The answer is that of CREATE ANONYMIZED ... AS POLICY; its remarks say first what the statement has left open.
+    Returns the answer of CREATE ANONYMIZED ... AS POLICY; its first remarks are about the choices that the statement
+    left open.
     """
     with engine.transaction():
         if statement.if_not_exists and _release_is_there(engine, statement):
@@ -48,7 +49,10 @@ def made_with_policy(engine: Engine, statement: CreateShortRelease, progress: Wa
 
 
 def planned_with_policy(engine: Engine, statement: CreateShortRelease, progress: Watching | None) -> Plan:
-    """The dry run of a release whose policy is not there afterwards, either."""
+    """Returns the plan of a release; its policy is stored for this and rolled back.
+
+    Raises UserError in a transaction of the user.
+    """
     if engine.in_transaction():
         raise UserError(
             "EXPLAIN of a release that brings its policy makes both in a transaction of its own",
@@ -71,10 +75,10 @@ class _Undone(Exception):
 
 
 def store_policy(engine: Engine, statement: CreateShortRelease) -> tuple[str, ...]:
-    """Stores the policy of the statement with all that it requires; returns what to say of it.
+    """Stores the policy of the statement with all its requirements; returns remarks on it.
 
-    Raises PolicyError for a policy of the name that is there already, unless OR REPLACE is said, and DataError for a
-    source without rows.
+    Raises PolicyError for an existing policy of the name without OR REPLACE, or if other releases are made by it.
+    Raises DataError for a source without rows.
     """
     _make_room(engine, statement)
     policy, remarks = completed(statement.definition)
@@ -91,7 +95,10 @@ def _release_is_there(engine: Engine, statement: CreateShortRelease) -> bool:
 
 
 def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
-    """Deletes a policy that OR REPLACE replaces, and the hierarchies that were made for it alone."""
+    """Deletes a policy that OR REPLACE replaces, and the hierarchies that were made for it alone.
+
+    Raises PolicyError for a policy of other releases, and without OR REPLACE.
+    """
     policy = statement.definition
     if not policies.exists(engine, policy.name):
         return
@@ -120,7 +127,7 @@ def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
 
 
 def completed(policy: Policy) -> tuple[Policy, tuple[str, ...]]:
-    """The policy with what it requires by default, and a remark that says so."""
+    """Returns the policy with its default requirements added, and a remark on these."""
     said = tuple(map(with_argument_names, policy.requirements))
     required = said or (ROWS_ALIKE,)
     sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
@@ -173,10 +180,10 @@ def _require_rows(engine: Engine, policy: Policy) -> tuple[str, ...]:
 def looked_for(
     engine: Engine, policy: Policy, otherwise: str, advice: Callable[[StoredAsText | MissingCodes], str]
 ) -> tuple[str, ...]:
-    """Remarks on known columns of text that has numbers or dates, and on codes for missing values, each with advice.
+    """Returns remarks on known text columns with numbers or dates, and on codes for missing values, each with advice.
 
-    Raises PolicyError for free text, and for a sensitive column whose values tell people apart; `otherwise` is how the
-    column is published all the same. A column with a hierarchy that the user named is made coarser by that.
+    Raises PolicyError for free text, and for a sensitive column whose values identify people; `otherwise` describes a
+    way to publish the column anyway. A quasi-identifier with a hierarchy of the user is not checked.
     """
     roles = {a.name: a.role for a in policy.attributes if a.hierarchy is None or a.role is Role.SENSITIVE}
     with Scratch(engine) as scratch:
@@ -192,6 +199,6 @@ def looked_for(
 
 
 def _with_remarks(answer: Answer, remarks: Sequence[str]) -> Answer:
-    """The answer of CREATE ANONYMIZED with further remarks before its own, a line each in its last column."""
+    """Returns the answer of CREATE ANONYMIZED with further remarks before its own, one per line in its last column."""
     rows = tuple((*row[:-1], "\n".join([*remarks, *([row[-1]] if row[-1] else [])])) for row in answer.rows)
     return replace(answer, rows=rows)

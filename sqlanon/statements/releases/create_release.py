@@ -1,4 +1,4 @@
-"""CREATE ANONYMIZED."""
+"""The statement CREATE ANONYMIZED ... AS POLICY."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _REQUIRED: Columns = (
     ("achieved", "DOUBLE"),
     ("satisfied", "BOOLEAN"),
 )
-# A line each.
+# Remarks are one per line.
 _REMARKS = ("remarks", "VARCHAR")
-# A line for each method that was compared, the chosen one first; NULL where the method was not chosen.
+# A line for each compared method, the chosen one first; NULL for a method that was named.
 _METHOD = ("method", "VARCHAR")
 
 
@@ -48,8 +48,8 @@ _METHOD = ("method", "VARCHAR")
 class CreateRelease(Statement, ReleaseRequest):
     """Makes a release of a policy by a method: a live view, or a snapshot.
 
-    `kind` is 'view' or 'table', `levels_from` the release whose levels are kept. Without a method that of a replaced
-    release is kept if it was chosen, unless `choose_method` is said.
+    `kind` is 'view' or 'table', `levels_from` the release whose levels are kept. Without a method, a replaced release's
+    method is kept if it was chosen, unless `choose_method` is set.
     """
 
     OPENINGS: ClassVar[tuple[str, ...]] = ("CREATE [OR REPLACE] ANONYMIZED",)
@@ -65,7 +65,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.READS
-    # The column between those says which loss it is.
+    # The name of the column between those is that of the loss.
     COLUMNS = None
 
     @classmethod
@@ -75,7 +75,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
 
     @classmethod
     def after_create(cls, reader: Reader, or_replace: bool, *also: str) -> CreateRelease:
-        """Reads ANONYMIZED VIEW|TABLE and the rest; `also` are other kinds that could stand there, for the message."""
+        """Reads ANONYMIZED VIEW|TABLE and the rest; `also` are other allowed kinds, for the error."""
         reader.expect("ANONYMIZED")
         kind = _kind(reader, also)
         unless_there = if_not_exists(reader, or_replace)
@@ -100,7 +100,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
         return release_text(self)
 
     def anonymized_sql(self) -> str:
-        """The statement from ANONYMIZED on, as EXPLAIN has it, too."""
+        """Writes the statement from ANONYMIZED on, for EXPLAIN."""
         return anonymized_text(self)
 
     def title(self) -> str:
@@ -114,7 +114,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
 
 
 def created(engine: Engine, request: ReleaseRequest, progress: Watching | None, *, refreshing: bool = False) -> Answer:
-    """Makes a release; a row for each requirement with the figures of the release."""
+    """Makes a release; returns an answer with a row for each requirement, and the figures of the release in each."""
     from sqlanon.catalog import releases
     from sqlanon.domain.release import PrivacyReport
     from sqlanon.release.existing.composition import others_among, others_of, warning
@@ -126,7 +126,7 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None, 
     published = run.create(engine, request, progress, refreshing=refreshing)
     if published is None:
         release = load_release(engine, request.name)
-        # What requires nothing, such as the loss, is no requirement.
+        # A measurement without a required value, such as the loss, is no requirement.
         measured = releases.measurements(engine, release)
         report = PrivacyReport(tuple(measurement for measurement in measured if measurement.satisfied is not None))
         others, compared = others_of(engine, release), recorded_text(release)
@@ -154,7 +154,7 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None, 
 
 
 def _kind(reader: Reader, also: tuple[str, ...]) -> str:
-    """VIEW or TABLE in lower case; `also` are other kinds that could stand there."""
+    """Reads VIEW or TABLE, returned in lower case; `also` are other allowed kinds, for the error."""
     behind = keyword_of(reader.peek(1))
     if reader.peek().kind in (Kind.WORD, Kind.QUOTED) and behind in ("AS", "FROM"):
         hint = f"write CREATE ANONYMIZED TABLE {reader.peek().text} {behind} ..., or VIEW for a live view"
@@ -163,7 +163,7 @@ def _kind(reader: Reader, also: tuple[str, ...]) -> str:
 
 
 def _expect_policy(reader: Reader, kind: str, name: QualifiedName) -> None:
-    """AS POLICY. Raises StatementError, with what was meant, for a query, a table, or a policy without AS."""
+    """Reads AS POLICY. Raises StatementError, with the intended form, for a query, a table, or a policy without AS."""
     if reader.sees("POLICY"):
         hint = f"write AS POLICY {reader.peek(1).text}"
         raise reader.expected("AS POLICY or FROM", hint=hint if reader.peek(1).kind is not Kind.END else None)
@@ -184,7 +184,7 @@ def _expect_policy(reader: Reader, kind: str, name: QualifiedName) -> None:
 
 
 def chooses_method(reader: Reader) -> bool:
-    """Reads CHOOSE METHOD, which ends a statement; returns whether it stands there."""
+    """Reads CHOOSE METHOD to the end of the statement; returns whether it is there."""
     if not reader.accept("CHOOSE", "METHOD"):
         return False
     clauses = (("LEVELS", "levels belong to one method"), ("IN", "a series has releases of one method"))
@@ -197,7 +197,9 @@ def chooses_method(reader: Reader) -> bool:
 
 
 def method_of(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall:
-    """METHOD name(...) with its sets of columns; without the keyword the default. `further` clauses may follow."""
+    """Reads METHOD name(...) with its sets of columns; without the keyword returns the default. `further` clauses may
+    follow.
+    """
     method = _method(reader, kind, further) if reader.accept("METHOD") else MethodCall()
     for keyword in ("COLUMNS", "FRAGMENTS"):
         if reader.sees(keyword):
@@ -210,7 +212,7 @@ def method_of(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall
 
 
 def _method(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall:
-    """The method behind METHOD, with its sets of columns."""
+    """Reads the method after METHOD, with its sets of columns and its budget."""
     token = reader.peek()
     name, arguments = values.call(reader, "a method", _METHOD_EXAMPLE, "method")
     if name == "stream":
@@ -232,7 +234,7 @@ def _method(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall:
 
 
 def _under_budget(reader: Reader, method: MethodCall) -> MethodCall:
-    """UNDER BUDGET name, which is an argument of the method."""
+    """Reads UNDER BUDGET name; returns the method with the budget as an argument."""
     token = reader.peek()
     reader.expect("UNDER", "BUDGET")
     reader.mark("method", method.name, BUDGET)
@@ -243,7 +245,7 @@ def _under_budget(reader: Reader, method: MethodCall) -> MethodCall:
 
 
 def _columns(reader: Reader) -> tuple[tuple[str, ...], ...]:
-    """COLUMNS (column, ...), ...; nothing without the keyword."""
+    """Reads COLUMNS (column, ...), ...; returns the sets of columns, empty without the keyword."""
     if reader.sees("COLUMNS") and reader.peek(1).text != "(":
         reader.expect("COLUMNS")
         raise reader.expected("EACH or '('", hint="write COLUMNS (age, sex), (disease), or COLUMNS EACH")

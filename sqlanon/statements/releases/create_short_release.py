@@ -1,4 +1,4 @@
-"""CREATE ANONYMIZED ... FROM: a release and its policy by one statement."""
+"""The statement CREATE ANONYMIZED ... FROM: makes a release and its policy."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _COLUMNS = "name the columns that others may know of a person: FROM patients (ag
 
 @dataclass(frozen=True)
 class CreateShortRelease(CreateRelease):
-    """Makes a policy of the release's name, and a release of it: both, or nothing.
+    """Makes a policy with the release's name, and a release of it: both, or nothing.
 
-    `definition` is the policy; its requirements are those that the statement says.
+    `definition` is the policy, with the requirements of the statement only.
     """
 
     definition: Policy = field(kw_only=True)
@@ -58,7 +58,7 @@ short_column = name quasi_clauses ;
     def after_name(
         cls, reader: Reader, kind: str, or_replace: bool, unless_there: bool, name: QualifiedName
     ) -> CreateShortRelease:
-        """Reads FROM source (columns) and the clauses behind them, behind the name of the release."""
+        """Reads FROM source (columns) and the following clauses, after the name of the release."""
         reader.form = cls.form()
         reader.expect("FROM")
         reader.mark("source")
@@ -110,7 +110,7 @@ short_column = name quasi_clauses ;
 
 
 def _others(reader: Reader) -> list[Attribute]:
-    """SENSITIVE columns and ENTITY column, in any order, each at most once."""
+    """Reads SENSITIVE columns and ENTITY column, in any order, each at most once; returns the ENTITY last."""
     attributes: list[Attribute] = []
     while True:
         roles = {attribute.role for attribute in attributes}

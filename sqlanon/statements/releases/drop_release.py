@@ -1,4 +1,4 @@
-"""DROP ANONYMIZED."""
+"""The statement DROP ANONYMIZED."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DropRelease(Statement):
-    """Drops the tables or views of a release, and forgets it. It fails for a release of the other kind."""
+    """Drops the tables or views of a release, and its catalog entry. It fails for a view if the release is a table, and
+    the other way round.
+    """
 
     kind: str
     name: QualifiedName

@@ -1,4 +1,4 @@
-"""ESTIMATE."""
+"""The statement ESTIMATE ... FROM RELEASE."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class Estimate(Statement):
     """Answers an aggregate query on the source from a release alone.
 
-    `query` is the user's own text. Exactly one of `release`, a name, and `file`, the path of an exported release
-    or of its certificate, is set. `marginals` name tables of how frequent the values of a column are.
-    `query_position` is where the query begins in the script, None where parameters in it were replaced by literals.
+    `query` is the user's own text. Exactly one of `release`, a name, and `file`, the path of an exported release or of
+    its certificate, is set. `marginals` are columns with tables of the frequencies of their values. `query_position` is
+    the start of the query in the script, None if parameters in it were replaced by literals.
     """
 
     query: str
@@ -44,15 +44,15 @@ estimate = ESTIMATE query FROM RELEASE ( qualified_name | string )
 marginal = name "=>" qualified_name ;
 """
     CALCULATES = True
-    # Of an export it is refused.
+    # For an export it is refused.
     DISTRIBUTED = None
     CATALOG = Catalog.READS
-    # Those of the query, with its bounds.
+    # The columns of the query, with bounds.
     COLUMNS = None
 
     @classmethod
     def read(cls, reader: Reader) -> Self | EstimateUnderBudget:
-        """Reads the statement. A table that is called release may stand in the query."""
+        """Reads the statement. A table in the query may have the name release."""
         reader.expect("ESTIMATE")
         if not any(reader.sees(word) for word in QUERY_WORDS) and not reader.sees_query():
             raise reader.expected(either(*QUERY_WORDS), among=QUERY_WORDS)
@@ -60,7 +60,7 @@ marginal = name "=>" qualified_name ;
         begins = reader.position()
         is_under_budget = reader.last_of("FROM RELEASE", "UNDER BUDGET") == "UNDER BUDGET"
         query = reader.text_before(*(("UNDER", "BUDGET") if is_under_budget else ("FROM", "RELEASE")))
-        # A literal has not the length of the parameter that it replaces, so places in the query are no longer known.
+        # A literal has another length than its parameter, so positions in the query are no longer known.
         is_as_written = not reader.placeholders.read
         if is_under_budget:
             return EstimateUnderBudget.after_query(reader, query, begins if is_as_written else None)
@@ -110,7 +110,7 @@ marginal = name "=>" qualified_name ;
                 release = load_release(engine, self.release)
                 columns, rows = estimate_release(engine, release, self.query, self.marginals)
         except PolicyError as error:
-            # Its place is one in the query.
+            # The error's position is relative to the query.
             if error.position:
                 known = self.query_position
                 error.position = error.position.within(known) if known else None
@@ -120,7 +120,7 @@ marginal = name "=>" qualified_name ;
 
 
 def _marginal(reader: Reader) -> tuple[str, QualifiedName]:
-    """column => table."""
+    """Reads column => table."""
     column = reader.named("the name of a column", "marginal")
     reader.expect_symbol("=>")
     return column, reader.qualified_name("the table that says how frequent its values are")

@@ -1,4 +1,4 @@
-"""EXPLAIN ANONYMIZED."""
+"""The statement EXPLAIN ANONYMIZED."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainRelease(Statement):
-    """Says what a release would publish, what it costs and why, and publishes nothing: a dry run.
+    """Predicts the rows, the loss and the reasons of a release without publishing it: a dry run.
 
     If `verbose`, the answer has each step: the level of each column, the reasons for it, the SQL and the fingerprint.
     """
@@ -55,7 +55,7 @@ explain_release = EXPLAIN [VERBOSE] [ CREATE [OR REPLACE] ] ( anonymized | short
         return f"EXPLAIN ANONYMIZED {self.create.kind.upper()} {self.create.name}"
 
     def catalog(self) -> Catalog:
-        """Returns that no catalog is needed for a release whose policy the statement brings."""
+        """Returns that no catalog is needed for a release with its own policy."""
         return Catalog.NONE if isinstance(self.create, CreateShortRelease) else self.CATALOG
 
     def sources(self) -> Sequence[Source]:

@@ -1,4 +1,4 @@
-"""EXPORT."""
+"""The statement EXPORT."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_OTHERS = {
     "SEP": "write DELIMITER ';'",
 }
 _OPTIONS = ("FORMAT", "DELIMITER", "QUOTE", "PARTITION_BY", "TEXT", "DICTIONARY", "REPLACE", "REPORT", "SIGN KEY")
-# Behind the other columns, where a report was asked for.
+# The last column, if there is a report.
 _REPORT = ("report", "VARCHAR")
 
 
@@ -117,7 +117,7 @@ export_option = FORMAT ( string | name ) | DELIMITER string | QUOTE string
 
 
 def _option(reader: Reader, before: dict[str, Any]) -> None:
-    """One option; REPLACE alone says true, and so do TEXT, DICTIONARY and REPORT."""
+    """Reads one option; REPLACE, TEXT, DICTIONARY and REPORT without a value are true."""
     token = reader.peek()
     if hint := _OF_OTHERS.get(keyword_of(token)):
         raise reader.refused(f"EXPORT has no option {token.text}", hint=hint, token=token)
@@ -140,7 +140,7 @@ def _option(reader: Reader, before: dict[str, Any]) -> None:
 
 
 def _partition(reader: Reader) -> tuple[str, ...]:
-    """(column, ...)."""
+    """Reads (column, ...); returns the names of the columns."""
     columns: list[str] = []
     reader.listed(lambda: columns.append(reader.name("a column of the release")))
     return tuple(columns)
@@ -153,5 +153,5 @@ def _format(reader: Reader) -> str:
 
 
 def _switch(reader: Reader) -> bool:
-    """TRUE, FALSE, or nothing for true."""
+    """Reads TRUE or FALSE; returns true without either."""
     return reader.accept("TRUE") or not reader.accept("FALSE")

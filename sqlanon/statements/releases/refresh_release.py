@@ -1,4 +1,4 @@
-"""REFRESH ANONYMIZED TABLE."""
+"""The statement REFRESH ANONYMIZED TABLE."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RefreshRelease(Statement):
-    """Makes a snapshot anew from its source as it is now, by the policy, method and series of the release.
+    """Makes a snapshot again from its current source, by the policy, method and series of the release.
 
-    The policy is the one that the catalog has now. With `choose_method` the method is chosen anew. It fails
-    for a live view, which is as its source is.
+    The policy is the current one in the catalog. With `choose_method` the method is chosen again. It fails for a live
+    view, which always shows its current source.
     """
 
     name: QualifiedName
@@ -41,7 +41,7 @@ refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ CHOOSE METHOD | LEVE
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.READS
-    # Those of CREATE ANONYMIZED.
+    # The columns of CREATE ANONYMIZED.
     COLUMNS = None
 
     @classmethod

@@ -1,1 +1,1 @@
-"""Series of releases: begun and dropped."""
+"""Statements that begin and drop series of releases."""

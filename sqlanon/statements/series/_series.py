@@ -1,4 +1,4 @@
-"""Series that are begun, and checked against their ledger."""
+"""Begins series, and checks them against their ledger."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from sqlanon.statements.series.create_series import CreateSeries
 
 
 def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
-    """Begins a series of a policy; None where IF NOT EXISTS found one.
+    """Begins a series of a policy; returns None if IF NOT EXISTS found one.
 
-    Raises PolicyError for a policy without an ENTITY and for arguments that a requirement does not take; UserError for
-    a missing key and an unknown requirement.
+    Raises PolicyError for an existing series, for a policy without an ENTITY, and for arguments that a requirement
+    refuses; UserError for a missing key and an unknown requirement.
     """
     with engine.transaction():
         migrations.install(engine)
@@ -88,7 +88,9 @@ def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
 
 
 def _columns(engine: Engine, policy: Policy) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The type of a policy's respondents, and its sensitive attributes with their types, as its source is now."""
+    """Returns the type of a policy's respondents, and its sensitive attributes with their types, in the current
+    source.
+    """
     with Scratch(engine) as scratch:
         source = policy_source(engine, policy, scratch, copy=False)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
@@ -97,10 +99,10 @@ def _columns(engine: Engine, policy: Policy) -> tuple[str, tuple[tuple[str, str]
 
 
 def check_series(engine: Engine, release: Release, name: str) -> list[Measurement]:
-    """Measures what all releases of a series tell together, of which `release` is one, by the ledger.
+    """Measures the disclosure by all releases of a series together, by the ledger; `release` is one of them.
 
-    Raises UserError if it is not in the series; CatalogError where the ledger has other rows than were written;
-    PrivacyViolation where the release does not show the classes that the ledger has.
+    Raises UserError if it is not in the series, CatalogError if the ledger was changed, PrivacyViolation if the release
+    does not have the classes in the ledger.
     """
     require_own_columns(engine, release)
     with engine.transaction(), Scratch(engine) as scratch:
@@ -133,7 +135,9 @@ def _require_compared(engine: Engine, release: Release, series: Series) -> None:
 
 
 def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, scratch: Scratch) -> None:
-    """Raises PrivacyViolation unless each class of a release has as many rows, and of each value, as in the ledger."""
+    """Raises PrivacyViolation unless each class of a release has the same numbers of rows and of values as in the
+    ledger.
+    """
     of_row = attributes_of_rows(engine, series).get(position)
     rows, values = _published(engine, release, series, scratch, of_row)
     of_release = exp.and_(column("series_id").eq(literal(series.series_id)), column("position").eq(literal(position)))
@@ -157,9 +161,11 @@ def _require_same_classes(engine: Engine, release: Release, series: Series, posi
 def _published(
     engine: Engine, release: Release, series: Series, scratch: Scratch, of_row: str | None
 ) -> tuple[str, exp.Query | None]:
-    """A table with the class_no of each row of a release, and how often each class shows each sensitive value.
+    """Makes a table with the class_no of each row of a release; returns it with the query of each class's values and
+    their counts.
 
-    Where the ledger has rows as an attribute, `of_row`, the values are those of rows, too.
+    If the ledger has rows as an attribute, `of_row`, the query counts whole rows, too. The query is None for a release
+    without values of classes.
     """
     classes = classes_of(engine, release)
     objects = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}

@@ -1,4 +1,4 @@
-"""CREATE SERIES."""
+"""The statement CREATE SERIES."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CreateSeries(Statement):
-    """Begins a series of releases of a policy, with what is required of what they tell together."""
+    """Begins a series of releases of a policy, with requirements on all its releases together."""
 
     name: str
     policy: str

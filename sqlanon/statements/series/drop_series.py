@@ -1,4 +1,4 @@
-"""DROP SERIES."""
+"""The statement DROP SERIES."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlanon.statements.named import DropNamed, KeptByName
 
 @dataclass(frozen=True)
 class DropSeries(DropNamed):
-    """Erases a series and its ledger; its releases stay."""
+    """Deletes a series and its ledger; its releases stay."""
 
     OPENINGS = ("DROP SERIES",)
     EXAMPLES = ("DROP SERIES IF EXISTS monthly",)

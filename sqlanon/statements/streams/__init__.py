@@ -1,1 +1,1 @@
-"""Streams: begun, advanced and dropped."""
+"""Statements that begin, advance and drop streams."""

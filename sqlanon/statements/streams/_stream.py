@@ -1,4 +1,4 @@
-"""Streams that are begun, advanced, checked and dropped."""
+"""Begins, advances, checks and drops streams."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from sqlanon.statements.streams.drop_stream import DropStream
 
 
 def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | None, str | None]:
-    """Begins a stream, which publishes nothing yet; None where IF NOT EXISTS found one. The text is a warning.
+    """Begins a stream, which publishes nothing yet; returns it, None if IF NOT EXISTS found one, and a warning or None.
 
-    Raises PolicyError for a policy and arguments that a stream cannot keep, UserError for a name that is taken.
+    Raises PolicyError for a policy and arguments that a stream cannot satisfy, UserError for a name that is taken.
     """
     options = options_of(statement.method.name, statement.method.arguments)
     with engine.transaction(), Scratch(engine) as scratch:
@@ -100,7 +100,7 @@ class Advanced:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Returns remarks for a job, beside the numbers."""
+        """The remarks on late and withheld rows, beside the numbers."""
         said: list[str] = []
         if self.batch.late_rows:
             said.append(
@@ -116,10 +116,10 @@ class Advanced:
 
 
 def advance_stream(engine: Engine, statement: Advance) -> Advanced:
-    """Publishes what is due of a stream: all of it is one transaction.
+    """Publishes the rows of a stream that are due, in one transaction.
 
-    Raises PolicyError where the policy or its source are others than when the stream was begun, UserError if there is
-    no such stream or its table is gone.
+    Raises PolicyError if the policy or its source has changed since the stream was begun, UserError for a missing
+    stream or a missing or changed table.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         with about("stream"):
@@ -137,7 +137,9 @@ def advance_stream(engine: Engine, statement: Advance) -> Advanced:
 
 
 def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
-    """The columns that a stream reads. Raises PolicyError if they, or its policy, are others than when it was begun."""
+    """Returns the columns that a stream reads. Raises PolicyError if they, or its policy, have changed since it was
+    begun.
+    """
     with about("stream"):
         policy = policies.load(engine, stream.policy)
         hierarchies = hierarchies_of(engine, policy)
@@ -157,7 +159,7 @@ def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
 
 
 def _fingerprint(policy: Policy, hierarchies: Mapping[str, StoredHierarchy]) -> str:
-    """Returns the fingerprint of a policy, whatever its name is."""
+    """Returns the fingerprint of a policy without its name."""
     return fingerprint(replace(policy, name=""), list(hierarchies.values()))
 
 
@@ -172,9 +174,9 @@ def _require_own_rows(engine: Engine, stream: Stream) -> None:
 
 
 def check_stream(engine: Engine, stream: Stream) -> list[Measurement]:
-    """Measures the smallest number of respondents behind the rows with one label, counted from what is published.
+    """Measures the smallest number of respondents with one label, in the published rows.
 
-    Raises PrivacyViolation if the table has other rows than were published.
+    Raises PrivacyViolation if the table does not have the rows that were published.
     """
     with engine.transaction():
         require_whole(engine, stream)
@@ -182,9 +184,9 @@ def check_stream(engine: Engine, stream: Stream) -> list[Measurement]:
 
 
 def drop_stream(engine: Engine, statement: DropStream) -> bool:
-    """Drops a stream with what it has published, and forgets what waits. False if IF EXISTS found none.
+    """Drops a stream with its published and its waiting rows; returns False if IF EXISTS found none.
 
-    Another table that has taken its name since stays.
+    Another table that has taken its name since stays. Raises UserError for a missing stream without IF EXISTS.
     """
     with engine.transaction():
         stream = find_stream(engine, statement.name)

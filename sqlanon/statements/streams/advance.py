@@ -1,4 +1,4 @@
-"""ADVANCE."""
+"""The statement ADVANCE."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Advance(Statement):
-    """Publishes the rows of a stream that are due, at its end all that wait."""
+    """Publishes the rows of a stream that are due; at its end, all waiting ones."""
 
     name: QualifiedName
     to_end: bool = False

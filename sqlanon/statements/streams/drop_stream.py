@@ -1,4 +1,4 @@
-"""DROP ANONYMIZED STREAM."""
+"""The statement DROP ANONYMIZED STREAM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DropStream(Statement):
-    """Drops a stream with what it has published, and forgets what waits.
+    """Drops a stream with its published and its waiting rows.
 
     Another table that has taken its name since stays.
     """

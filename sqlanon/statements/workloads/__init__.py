@@ -1,1 +1,1 @@
-"""Workloads: made and dropped, and releases measured by them, by figures and by tasks."""
+"""Statements that make and drop workloads, and measure releases by workloads, figures and tasks."""

@@ -1,4 +1,4 @@
-"""Random queries of a workload."""
+"""Makes the random queries of a workload."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from sqlanon.statements.workloads.create_workload import CreateWorkload
 
 
 def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
-    """Draws queries over a policy's source and stores them; how many, or None where IF NOT EXISTS found some.
+    """Makes random queries over a policy's source and stores them; returns their number, None if IF NOT EXISTS found
+    some.
 
     Raises PolicyError for arguments that do not fit the policy, and for a name that is taken.
     """
@@ -39,7 +40,7 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
         source = policy_source(engine, policy, scratch, copy=engine.reads_in_place)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
         queried = queried_columns(engine, bound, options, scratch)
-        # In a query, a source that is no table has the policy's name.
+        # A source that is no table is called by the policy's name.
         source_table = relation(policy.source.name or policy.name)
         head = " ".join(["SELECT", _aggregate(bound, options), "FROM", to_sql(source_table), "WHERE "])
         catalog.save(engine, drawn_queries(statement.name, head, queried, options))

@@ -1,4 +1,7 @@
-"""MEASURE of all figures: three figures in words, and below them every other one with a line of explanation."""
+"""MEASURE of all figures: three figures in words, and all others with a line of explanation each.
+
+Also measures the figures of MEASURE WITH TASK.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,21 @@ from sqlanon.export.report.risks import meanings_of
 from sqlanon.release.existing.classes import shows_people, tells_rows_apart
 from sqlanon.sources.related_tables import require_one_table
 
-# A figure, the attribute that it is about, its value, and its meaning.
+# A figure's name, its attribute, its value, and its meaning.
 Explained = tuple[str, str | None, float | None, str]
 
-# The attack whose surest answer is told, and the figure that has the size of the smallest class.
+# The attack for the surest guess, and the figure with the size of the smallest class.
 _GUESS = "homogeneity"
 _SMALLEST = "least_class_size"
 _ON_SPARK = "not known: the rows are on Spark"
 
 
 def in_words(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> Iterator[Explained]:
-    """Three rows whose meaning is a sentence: how few are alike, the surest guess, and the error of a typical count.
+    """Yields three figures with sentences: the size of the smallest class, the surest guess, and the error of a typical
+    count.
 
-    None of a release of people that are in no classes. A figure that the release does not have is NULL, with a reason.
+    Yields none for a release of people who are in no classes. The value of a figure that the release does not have is
+    None, with the reason.
     """
     if shows_people(release):
         return
@@ -43,7 +48,7 @@ def in_words(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -
 
 
 def explained(figures: Iterable[ClassFigure]) -> Iterator[Explained]:
-    """A row for each figure, with a line that says what it is."""
+    """Yields each figure with a line of explanation."""
     named = [(figure.name, figure.attribute, figure.value) for figure in figures]
     meanings = {name: meaning for names, meaning in meanings_of(name for name, *_ in named) for name in names}
     for name, attribute, value in named:
@@ -51,7 +56,7 @@ def explained(figures: Iterable[ClassFigure]) -> Iterator[Explained]:
 
 
 def _smallest_class(release: Release, figures: Sequence[ClassFigure]) -> Explained:
-    """The size of the smallest class; of respondents, who may have several rows, it is not known by the rows."""
+    """Describes the size of the smallest class in rows; respondents may have several rows."""
     name = "smallest_class"
     sizes = [figure.value for figure in figures if figure.name == _SMALLEST]
     if not sizes or sizes[0] is None:
@@ -66,7 +71,7 @@ def _smallest_class(release: Release, figures: Sequence[ClassFigure]) -> Explain
 
 
 def _surest_guess(engine: Engine, release: Release) -> Explained:
-    """The greatest share of a sensitive value in a class, among all sensitive columns."""
+    """Describes the greatest share of a sensitive value in a class, among all sensitive columns."""
     name = "surest_guess"
     if not any(policy_of(release).all_having(Role.SENSITIVE)):
         return name, None, None, "not known: no column is sensitive"
@@ -89,7 +94,7 @@ def _surest_guess(engine: Engine, release: Release) -> Explained:
 
 
 def _count_error(engine: Engine, release: Release) -> Explained:
-    """The median relative error of random counts."""
+    """Describes the median relative error of random counts."""
     name = "count_error"
     if not engine.reads_in_place:
         return name, None, None, f"{_ON_SPARK}; MEASURE ... WITH WORKLOAD asks counts there"
@@ -104,14 +109,14 @@ def _count_error(engine: Engine, release: Release) -> Explained:
     return name, None, counts.median, f"{about} in the median of {counts.compared} random counts{counts.left_out}"
 
 
-# MEASURE release WITH TASK: what can be learned from a release.
+# MEASURE release WITH TASK: the accuracy of models that learn from a release.
 
 
 Task = Callable[[Engine, Release, TaskArguments], Sequence[tuple[str, float | None]]]
 
 
 def _ratings(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
-    # NumPy is imported by who needs it: it takes as long as all of sqlanon.
+    # NumPy is imported only here, because its import takes as long as that of sqlanon.
     from sqlanon.assess.tasks.ratings import ratings_task
 
     return ratings_task(engine, release, arguments)
@@ -123,14 +128,14 @@ def _learning(engine: Engine, release: Release, arguments: TaskArguments) -> Seq
     return learning_task(engine, release, arguments)
 
 
-# The kinds of tasks, by what the argument `kind` calls them.
+# The kinds of tasks, by their names in the argument `kind`.
 TASKS: Mapping[str, Task] = {"learning": _learning, "ratings": _ratings}
 
 
 def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str, Value]]) -> list[ClassFigure]:
-    """The figures of a task, which `anon.release_figure` then has.
+    """Measures the figures of a task, and records them in `anon.release_figure`.
 
-    Raises UserError for arguments that the task does not take, and PolicyError for a release that it cannot learn from.
+    Raises UserError for arguments that the task refuses, and PolicyError for a release that it cannot learn from.
     """
     require_one_table(policy_of(release), "MEASURE", "a task is learned from its rows")
     taken = TaskArguments(arguments)

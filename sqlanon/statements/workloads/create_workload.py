@@ -1,4 +1,4 @@
-"""CREATE WORKLOAD."""
+"""The statement CREATE WORKLOAD."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CreateWorkload(Statement):
-    """Draws random aggregate queries over the source of a policy, and stores them."""
+    """Makes random aggregate queries over the source of a policy, and stores them."""
 
     name: str
     policy: str

@@ -1,4 +1,4 @@
-"""DROP WORKLOAD."""
+"""The statement DROP WORKLOAD."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlanon.statements.named import DropNamed, KeptByName
 
 @dataclass(frozen=True)
 class DropWorkload(DropNamed):
-    """Forgets a workload with its queries."""
+    """Deletes a workload with its queries."""
 
     OPENINGS = ("DROP WORKLOAD",)
     EXAMPLES = ("DROP WORKLOAD IF EXISTS counts",)

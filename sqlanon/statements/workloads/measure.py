@@ -1,4 +1,4 @@
-"""MEASURE by a workload."""
+"""The statement MEASURE ... WITH WORKLOAD."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIGURE_EXAMPLE = "p_loss(above => 0.3)"
 
 @dataclass(frozen=True)
 class Measure(Statement):
-    """Asks the queries of a workload of a release and of its source, and says how far the answers are apart."""
+    """Runs the queries of a workload on a release and on its source, and measures the differences of the answers."""
 
     release: QualifiedName
     workload: str

@@ -1,4 +1,4 @@
-"""MEASURE by figures."""
+"""The statement MEASURE, with all figures or WITH FIGURES."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _MEANING = ("meaning", "VARCHAR")
 
 @dataclass(frozen=True)
 class MeasureFigures(Statement):
-    """Measures what a release gives away and what it loses, by all figures or by those named.
+    """Measures the risk and the loss of a release, by all figures or by those named.
 
-    With a workload, its errors are figures, too; without figures there is no workload. All figures begin with three in
-    words, and each has its meaning in a column more.
+    A workload adds its errors as figures; without figures there is no workload. All figures begin with three in words,
+    and each has its meaning in one more column.
     """
 
     release: QualifiedName

@@ -1,4 +1,4 @@
-"""MEASURE by a task."""
+"""The statement MEASURE ... WITH TASK."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasureTask(Statement):
-    """Measures what can be learned from a release."""
+    """Measures the accuracy of models that learn from a release."""
 
     release: QualifiedName
     arguments: tuple[tuple[str, Value], ...]
@@ -36,7 +36,7 @@ measure_task = MEASURE release WITH TASK "(" named_argument {"," named_argument}
 
     @classmethod
     def after_task(cls, reader: Reader, release: QualifiedName) -> Self:
-        """Reads the arguments, behind MEASURE release WITH TASK."""
+        """Reads the arguments after MEASURE release WITH TASK."""
         arguments: dict[str, Value] = {}
         reader.listed(lambda: values.named(reader, arguments, "task"))
         reader.end()
