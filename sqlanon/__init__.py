@@ -184,7 +184,14 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Makes the magics known; `%load_ext sqlanon` calls it in a notebook."""
+    """Makes the magics known; `%load_ext sqlanon` calls it in a notebook.
+
+    >>> from IPython.core.interactiveshell import InteractiveShell
+    >>> shell = InteractiveShell()
+    >>> load_ipython_extension(shell)
+    >>> "sqlanon" in shell.magics_manager.magics["line"]
+    True
+    """
     from sqlanon.clients.notebook import load
 
     load(shell)

@@ -146,34 +146,94 @@ def _render_alone(error: SqlanonError) -> list[str]:
 
 
 class UserError(SqlanonError):
-    """The user asked for something that cannot be done as written."""
+    """The user asked for something that cannot be done as written.
+
+    Its subclasses are more precise. The command line ends with exit code 2.
+
+    >>> import sqlanon
+    >>> try:
+    ...     sqlanon.anonymize(42, known="age")
+    ... except sqlanon.UserError as error:
+    ...     print(error.message)
+    anonymize() takes a data frame or a path, not int
+    """
 
     exit_code = 2
     _render_traceback_ = _render_alone
 
 
 class InUseError(UserError):
-    """Another process has the database, or another transaction its catalog: it can be done once that is free."""
+    """Another process has the database, or another transaction its catalog: it can be done once that is free.
+
+    >>> InUseError("clinic.duckdb is open in another process").exit_code
+    2
+    """
 
 
 class StatementError(UserError):
-    """The text of a statement is wrong."""
+    """The text of a statement is wrong.
+
+    >>> import sqlanon
+    >>> try:
+    ...     sqlanon.connect().execute("CREATE POLICY p ON t")
+    ... except sqlanon.StatementError as error:
+    ...     print(error.message)
+    CREATE POLICY p: expected "(", found the end of the statement
+    """
 
 
 class PolicyError(UserError):
-    """A policy or a hierarchy contradicts itself, its catalog or its source."""
+    """A policy or a hierarchy contradicts itself, its catalog or its source.
+
+    >>> import sqlanon
+    >>> try:
+    ...     sqlanon.connect().execute("DROP POLICY visits")
+    ... except sqlanon.PolicyError as error:
+    ...     print(error.message)
+    there is no policy visits
+    """
 
 
 class DataError(UserError):
-    """The data does not fit what the policy says of it, such as a value that a hierarchy lacks."""
+    """The data does not fit what the policy says of it, such as a value that a hierarchy lacks.
+
+    >>> import sqlanon
+    >>> script = '''
+    ... CREATE TABLE t AS SELECT 'Rome' AS city;
+    ... CREATE HIERARCHY places AS LEVELS (SELECT 'Paris', 'France');
+    ... CREATE POLICY p ON t (city QUASI IDENTIFIER USING places) REQUIRE k_anonymity(k => 1);
+    ... CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
+    ... '''
+    >>> try:
+    ...     sqlanon.connect().script(script)
+    ... except sqlanon.DataError as error:
+    ...     print(error.message)
+    the hierarchy places lacks values of the column city: 'Rome'
+    """
 
 
 class CatalogError(UserError):
-    """The catalog in schema anon is older, newer or was changed."""
+    """The catalog in schema anon is older, newer or was changed.
+
+    >>> import sqlanon
+    >>> try:
+    ...     sqlanon.connect().script("CREATE SCHEMA anon; CREATE TABLE anon.policy (a INT); SHOW POLICIES")
+    ... except sqlanon.CatalogError as error:
+    ...     print(error.message)
+    sqlanon cannot keep its catalog in this database: the schema anon holds tables that sqlanon did not make
+    """
 
 
 class PrivacyViolation(SqlanonError):
-    """A guarantee is not met, or cannot be met: nothing was published."""
+    """A guarantee is not met, or cannot be met: nothing was published.
+
+    >>> import pandas, sqlanon
+    >>> try:
+    ...     sqlanon.anonymize(pandas.DataFrame({"age": [31, 32, 33]}), known="age", k=5)
+    ... except sqlanon.PrivacyViolation as error:
+    ...     print(error.message, error.hint, sep="; ")
+    k = 5 cannot be met: there are 3 rows; give at most k=3; what protects nobody is not published
+    """
 
     exit_code = 1
     _render_traceback_ = _render_alone
@@ -184,13 +244,25 @@ WITHHELD = "the message may hold values and is withheld"
 
 
 class EngineError(SqlanonError):
-    """The database refused what sqlanon sent to it."""
+    """The database refused what sqlanon sent to it.
+
+    >>> import sqlanon
+    >>> try:
+    ...     sqlanon.connect().execute("CHECK (SELECT error('x') AS a) (a) REQUIRE k_anonymity(k => 2)")
+    ... except sqlanon.EngineError as error:
+    ...     print(error.message)
+    DuckDB InvalidInputException: the message may hold values and is withheld
+    """
 
     exit_code = 3
 
 
 class InternalError(SqlanonError):
-    """A promise that sqlanon makes to itself is broken: a defect to report."""
+    """A promise that sqlanon makes to itself is broken: a defect to report.
+
+    >>> InternalError("a query has no table").exit_code
+    3
+    """
 
     exit_code = 3
 
@@ -200,4 +272,11 @@ class PrivacyRemark(UserWarning):
 
     `warnings.filterwarnings("ignore", category=sqlanon.PrivacyRemark)` turns them off, "error" in place of "ignore" has
     them raised.
+
+    >>> import warnings
+    >>> import pandas, sqlanon
+    >>> with warnings.catch_warnings(record=True, action="always") as remarks:
+    ...     _ = sqlanon.anonymize(pandas.DataFrame({"age": [31, 32]}), known="age", k=1)
+    >>> print(remarks[0].message)
+    k = 1 requires nothing: each row may be alone in its class; give k=5, which it is if left out, or more
     """

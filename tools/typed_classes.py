@@ -14,6 +14,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from sqlanon.clients.api.method import Method
+from sqlanon.clients.api.requirements import Requirement
 from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
@@ -40,6 +42,24 @@ OF_METHOD = {
     Kind.BUDGET: "str",
     Kind.SPAN: "int | str",
 }
+# The values of required arguments in examples; some models and methods take others, or show an option.
+OF_EXAMPLES: Mapping[str, Any] = {
+    **{"k": 5, "l": 3, "m": 2, "n": 100, "p": 2, "t": 0.2, "c": 0.8, "e": 1000, "h": 0.5},
+    **{"alpha": 0.5, "beta": 2, "delta": 1, "epsilon": 1, "stubbornness": 10},
+    **{"min": 0.1, "max": 0.5, "least": 1000, "within": 500},
+    **{"x": ["zip"], "y": "disease", "by": ["zip", "sex"]},
+    **{"budget": "clinic_2026", "guarding": "guard", "ranges": "disease_shares"},
+}
+IN_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "generalization": {"suppression": 0.05},
+    "itemsets": {"search": "levels"},
+    "loose": {"k": 4},
+    "mondrian": {"mode": "relaxed"},
+    "multirelational": {"suppression": 0},
+    "personalized": {"p": 0.5},
+}
+# Models of a reader who knows more than quasi-identifiers.
+OF_KNOWLEDGE = ("ck_safety", "epsilon_privacy", "privacy_skyline")
 OF_JOIN = (
     ("x", "Names", "the columns X of the join"),
     ("y", "str", "the column Y of the join"),
@@ -82,11 +102,14 @@ def modules() -> dict[str, str]:
         "models.py": _module(
             "Privacy models of classes, of items in lists and of joins", "Requirement", [*others, *joined]
         ),
+        "models_of_knowledge.py": _module(
+            "Privacy models of background knowledge", "Requirement", map(_model, OF_KNOWLEDGE)
+        ),
         "models_of_numbers.py": _module("Privacy models of secret numbers", "Requirement", map(_model, of_numbers)),
         "models_of_values.py": _module(
             "Privacy models of sensitive values",
             "Requirement",
-            [_model(name) for name in of_values if name not in of_numbers],
+            [_model(name) for name in of_values if name not in (*of_numbers, *OF_KNOWLEDGE)],
         ),
     }
 
@@ -218,7 +241,8 @@ def _class(
     described = [f"- `{argument.name}`: {argument.meaning}." for argument in taken]
     cited = papers if len(papers) < 2 else [f"- {paper}" for paper in papers]
     sections = [_wrapped(part, hanging="  ") for part in (more, described)]
-    docstring = "\n\n".join(filter(None, [*_title(title), *sections, _wrapped(cited)]))
+    example = _example(name, base, taken)
+    docstring = "\n\n".join(filter(None, [*_title(title), *sections, _wrapped(cited), example]))
     lines = [f"class {class_name(name)}({base}):", f'    """{docstring.strip()}', '    """', ""]
     if "\n" not in docstring.strip():
         lines = [lines[0], f'    """{docstring.strip()}"""', ""]
@@ -231,6 +255,17 @@ def _class(
     lines.append(_call("    def __init__(", signature, ") -> None:", "    "))
     lines.append(_call("        super().__init__(", handed_on, ")", "        "))
     return "\n".join(lines)
+
+
+def _example(name: str, base: str, taken: Sequence[Taken]) -> str:
+    """A doctest: the object with values for its required arguments, and the text that it stands for."""
+    given = {argument.name: OF_EXAMPLES.get(argument.name) for argument in taken if argument.is_required}
+    given |= IN_EXAMPLES.get(name, {})
+    if lacking := [argument for argument, value in given.items() if value is None]:
+        raise ValueError(f"OF_EXAMPLES has no value for {', '.join(lacking)} of {name}")
+    made = (Requirement if base == "Requirement" else Method)(name, **given)
+    arguments = ", ".join(f"{argument}={value!r}" for argument, value in given.items()).replace("'", '"')
+    return f"    >>> {class_name(name)}({arguments}).sql()\n    {made.sql()!r}"
 
 
 def _title(title: str) -> Iterator[str]:

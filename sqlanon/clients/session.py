@@ -51,6 +51,12 @@ class StatementEvent:
     """One statement of a script, before it runs (`phase` 'start') and after it ('end').
 
     `result` is a DuckDB relation, or None where the statement returns nothing; `remarks` are sentences about it.
+
+    >>> connect().script("CREATE TABLE t (a INT); FROM t", lambda event: print(event.phase))
+    start
+    end
+    start
+    end
     """
 
     statement: Statement
@@ -115,7 +121,12 @@ def _on_spark(
 
 
 class Connection(ConnectionMethods):
-    """DuckDB's connection with sqlanon's statements; every other method is DuckDB's own."""
+    """DuckDB's connection with sqlanon's statements; every other method is DuckDB's own.
+
+    >>> with connect() as connection:
+    ...     connection.execute("CHECK (FROM range(4)) (range) REQUIRE k_anonymity(k => 1)").fetchone()[-1]
+    True
+    """
 
     def __init__(
         self,

@@ -250,7 +250,6 @@ def test_paths_that_are_wrong(tmp_path: Path) -> None:
     (tmp_path / "people.bin").write_bytes(bytes(100))
     (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
     duckdb.connect(str(tmp_path / "clinic.duckdb")).execute("CREATE TABLE visits (age INTEGER)").close()
-    (tmp_path / "latin.csv").write_bytes("age,name\n1,J\u00f6rg\n".encode("latin-1"))
     for name, message, hint in (
         ("poeple.csv", "there is no file", "people.csv?"),
         ("nowhere/people.csv", "there is no file", "looked up from"),
@@ -260,7 +259,6 @@ def test_paths_that_are_wrong(tmp_path: Path) -> None:
         ("people_*.csv", "No files found", "did you mean"),
         ("book.xlsx", "extension for it is not installed", "INSTALL excel"),
         ("clinic.duckdb", "is a DuckDB file with tables", "FROM visits (...)"),
-        ("latin.csv", "is not UTF-8 text", 'encoding="latin-1"'),
     ):
         with pytest.raises(UserError, match=message) as refused:
             anonymize(tmp_path / name, known="age")
@@ -289,7 +287,7 @@ def test_options_of_csv_files(tmp_path: Path) -> None:
     [
         ({"decimal": ";"}, 'decimal=";" is no decimal separator', 'write decimal=","'),
         ({"null": 9}, "null is a text or a list of texts", '["?", "NA"]'),
-        ({"encoding": 8}, "encoding is a text, not a int", ""),
+        ({"encoding": 8}, "encoding is a text, not int", ""),
         ({"nullstr": "?"}, "no argument nullstr", "did you mean null?"),
     ],
 )
@@ -326,7 +324,7 @@ def test_a_script_without_its_variable_says_that_one_is_looked_up(released: Any)
         ({"suppression": 0.1}, "no argument suppression", "generalization(suppression => 0.02)"),
         ({"secret": "age"}, "age is listed twice, in known and in secret", "one role"),
         ({"require": ["t_closeness=0.2"]}, "require: ", ""),
-        ({"hierarchies": {"age": [5, 10]}}, "hierarchies['age'] is a text, not a list", "INTERVALS (5, 10)"),
+        ({"hierarchies": {"age": [5, 10]}}, "hierarchies['age'] is a text, not list", "INTERVALS (5, 10)"),
         (
             {"hierarchies": {"income": "INTERVALS (5)"}},
             "income is not among those that are listed, age, sex, hiv",
@@ -338,8 +336,8 @@ def test_a_script_without_its_variable_says_that_one_is_looked_up(released: Any)
         ({"known": (), "data": people(1)[["sex"]]}, "there are no known columns", "known="),
         ({"data": people().set_index("age")}, "age is in the index", "reset_index"),
         ({"data": people().set_index(["age", "sex"])}, "age is in the index", "reset_index"),
-        ({"data": people()["age"]}, "not a Series", "to_frame"),
-        ({"data": {"age": [1]}}, "not a dict", r"pandas.DataFrame(data)"),
+        ({"data": people()["age"]}, "not Series", "to_frame"),
+        ({"data": {"age": [1]}}, "not dict", r"pandas.DataFrame(data)"),
         ({"data": pandas.DataFrame([[1, 2]], columns=["age", "age"])}, "age and age have the same name", "rename"),
         (
             {"data": pandas.DataFrame([[1]], columns=pandas.MultiIndex.from_tuples([("age", "first")]))},

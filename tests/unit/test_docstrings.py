@@ -13,28 +13,13 @@ import sqlanon
 PUBLIC = {name: getattr(sqlanon, name) for name in sqlanon.__all__ if not name.startswith("__")}
 # Where they are defined: an example stands in the docstring, whatever name it is public by.
 MODULES = sorted({str(made.__module__) for made in PUBLIC.values()})
-# What has to show how it is used. Each class of a model, a method or an error is used as the others are.
+# What has to show how it is used: all that is public, and the methods that programs call first.
 WITH_EXAMPLES = (
-    sqlanon.connect,
-    sqlanon.anonymize,
+    *PUBLIC.values(),
     sqlanon.Connection.sql,
     sqlanon.Connection.execute,
     sqlanon.Connection.policy,
-    sqlanon.SqlanonError,
-    sqlanon.Policy,
     sqlanon.Policy.sql,
-    sqlanon.QuasiIdentifier,
-    sqlanon.Pseudonym,
-    sqlanon.Mask,
-    sqlanon.Shift,
-    sqlanon.Pivot,
-    sqlanon.Query,
-    sqlanon.RelatedTable,
-    sqlanon.JoinedRelease,
-    sqlanon.Requirement,
-    sqlanon.Method,
-    sqlanon.AnonymizedTable,
-    sqlanon.AnonymizedView,
 )
 
 

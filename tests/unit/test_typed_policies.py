@@ -292,7 +292,7 @@ def test_what_is_required_by_a_policy_is_required_of_a_data_frame() -> None:
         ({"policy": OF_PATIENTS, "hierarchies": BANDS | {"b": "PREFIXES (2)"}}, "there is no hierarchy b"),
         ({"policy": OF_PATIENTS, "hierarchies": BANDS, "k": 5}, "give policy alone"),
         ({"policy": OF_PATIENTS, "hierarchies": BANDS, "sensitive": ["age"]}, "give policy alone"),
-        ({"policy": "hospital"}, "policy is a Policy, not a str"),
+        ({"policy": "hospital"}, "policy is a Policy, not str"),
         ({"policy": SAME[2]}, "run it on a connection"),
         ({"policy": SAME[0]}, "policy: there is no column patient"),
         ({"policy": Policy("p", source=Query("SELECT 1"), quasi_identifiers="age", require=KAnonymity(k=2))}, "run it"),

@@ -29,17 +29,15 @@ from sqlanon.clients.api.models import (
     XyAnonymity,
     XyLinkability,
 )
+from sqlanon.clients.api.models_of_knowledge import CkSafety, EpsilonPrivacy, PrivacySkyline
 from sqlanon.clients.api.models_of_numbers import KeAnonymity, Proximity, Spread
 from sqlanon.clients.api.models_of_values import (
     AlphaKAnonymity,
     BetaLikeness,
-    CkSafety,
     DeltaDisclosure,
-    EpsilonPrivacy,
     LDiversity,
     NtCloseness,
     Personalized,
-    PrivacySkyline,
     PSensitiveKAnonymity,
     TCloseness,
     ValueRanges,

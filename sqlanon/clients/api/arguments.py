@@ -97,7 +97,7 @@ def described(value: object) -> str:
 def text_argument(argument: str, text: object) -> str:
     """The text. Raises UserError for what is none."""
     if not isinstance(text, str):
-        raise UserError(f"{argument} is a text, not a {type(text).__name__}")
+        raise UserError(f"{argument} is a text, not {type(text).__name__}")
     return text
 
 

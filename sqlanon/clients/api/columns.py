@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 
-from sqlanon.clients.api import models, models_of_numbers, models_of_values
+from sqlanon.clients.api import models, models_of_knowledge, models_of_numbers, models_of_values
 from sqlanon.clients.api.arguments import Number, Query, column_names, described, one_name, python_value
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.domain.identifiers import fold, nearest
@@ -167,7 +167,7 @@ def _in_order(listed: tuple[Attribute, ...], order: tuple[str, ...]) -> tuple[At
 
 _CLASSES: dict[str, type[Requirement]] = {
     made.MODEL: made
-    for module in (models, models_of_numbers, models_of_values)
+    for module in (models, models_of_knowledge, models_of_numbers, models_of_values)
     for made in map(vars(module).get, module.__all__)
     if made
 }

@@ -34,6 +34,9 @@ class Anatomy(Method):
       and up to 1000000); by default 3.
     - `grouping`: which rows share a bucket: any, or those near each other in the quasi-identifiers; by default
       'random'.
+
+    >>> Anatomy(l=3).sql()
+    'anatomy(l => 3)'
     """
 
     METHOD: ClassVar[str] = "anatomy"
@@ -60,6 +63,9 @@ class DpHistogram(Method):
     - `keys`: the combinations that have a count: all that anybody may know, or those that occur often, for a delta; by
       default 'public'.
     - `nonnegative`: whether a count below 0 is published as 0; by default False.
+
+    >>> DpHistogram(budget="clinic_2026", epsilon=1, by=["zip", "sex"]).sql()
+    "dp_histogram(epsilon => 1, by => ('zip', 'sex'))"
     """
 
     METHOD: ClassVar[str] = "dp_histogram"
@@ -97,6 +103,9 @@ class DpSynthetic(Method):
     - `columns`: the columns that are made; all that the policy publishes by default (a list of columns).
     - `size`: the number of rows; by default that of the rows that count, with noise (a whole number from 1 to
       100000000).
+
+    >>> DpSynthetic(budget="clinic_2026", epsilon=1).sql()
+    'dp_synthetic(epsilon => 1)'
     """
 
     METHOD: ClassVar[str] = "dp_synthetic"
@@ -117,7 +126,11 @@ class DpSynthetic(Method):
 
 
 class Fragments(Method):
-    """Fragments: columns that must not be seen together are published in tables of their own."""
+    """Fragments: columns that must not be seen together are published in tables of their own.
+
+    >>> Fragments().sql()
+    'fragments()'
+    """
 
     METHOD: ClassVar[str] = "fragments"
 
@@ -134,6 +147,9 @@ class Generalization(Method):
       0).
     - `recoding`: whether all rows have the same levels, or those that would be suppressed have coarser ones; by default
       'global'.
+
+    >>> Generalization(suppression=0.05).sql()
+    'generalization(suppression => 0.05)'
     """
 
     METHOD: ClassVar[str] = "generalization"
@@ -159,6 +175,9 @@ class Itemsets(Method):
     - `search`: how the labels are found: by raising those of rare sets, by looking at all cuts of a small hierarchy, or
       as those of the least level that all items can have; 'suppress' gives no labels, and leaves items out of all
       lists; by default 'apriori'.
+
+    >>> Itemsets(search="levels").sql()
+    "itemsets(search => 'levels')"
     """
 
     METHOD: ClassVar[str] = "itemsets"
@@ -175,6 +194,9 @@ class Loose(Method):
       to 10000).
     - `near`: whether groups hold rows that are alike in the quasi-identifiers of one fragment; by default False.
     - `suppression`: the share of rows that may be left out (a fraction between 0 and 1); by default 0.02.
+
+    >>> Loose(k=4).sql()
+    'loose(k => 4)'
     """
 
     METHOD: ClassVar[str] = "loose"
@@ -198,6 +220,9 @@ class MInvariance(Method):
       'refuse'.
     - `publish`: whether rows show their own values and their buckets the sensitive ones, or rows the ranges of their
       buckets, and counterfeits are rows among them; by default 'buckets'.
+
+    >>> MInvariance(m=2).sql()
+    'm_invariance(m => 2)'
     """
 
     METHOD: ClassVar[str] = "m_invariance"
@@ -222,6 +247,9 @@ class Microaggregation(Method):
     - `standardize`: whether columns are compared with variance 1, and not as they are; by default True.
     - `block`: the most rows among which groups are looked for: more are cut at medians first (a whole number from 8 to
       1000000000).
+
+    >>> Microaggregation(k=5).sql()
+    'microaggregation(k => 5)'
     """
 
     METHOD: ClassVar[str] = "microaggregation"
@@ -249,6 +277,9 @@ class Mondrian(Method):
     - `hierarchy`: whether cuts fall anywhere, or between the children of a node only; by default 'order'.
     - `publish`: what stands for a region; by default 'range'.
     - `bounds`: whether ranges have their ends as columns, too; by default False.
+
+    >>> Mondrian(mode="relaxed").sql()
+    "mondrian(mode => 'relaxed')"
     """
 
     METHOD: ClassVar[str] = "mondrian"
@@ -275,6 +306,9 @@ class Multirelational(Method):
       default 0.02.
     - `time_limit`: how long the search may take before the best levels so far are published (a number of seconds above
       0).
+
+    >>> Multirelational(suppression=0).sql()
+    'multirelational(suppression => 0)'
     """
 
     METHOD: ClassVar[str] = "multirelational"
@@ -308,6 +342,9 @@ class Slicing(Method):
       number above 0 and up to 1000000).
     - `column_k`: how often each combination of a column's quasi-identifiers occurs in its table: they become ranges for
       it (a whole number from 1 to 1000000000); by default 1.
+
+    >>> Slicing(l=3).sql()
+    'slicing(l => 3)'
     """
 
     METHOD: ClassVar[str] = "slicing"
@@ -350,6 +387,9 @@ class Trivial(Method):
 
     - `drop`: which attributes the other ones are published without, and have a table of their own; by default
       'quasi_identifiers'.
+
+    >>> Trivial().sql()
+    'trivial()'
     """
 
     METHOD: ClassVar[str] = "trivial"

@@ -25,6 +25,9 @@ class DeltaPresence(Requirement):
     - `max`: the greatest share of the public rows of a class that are in the release (0 to 1).
 
     Nergiz, Atzori and Clifton, Hiding the presence of individuals from shared databases (2007)
+
+    >>> DeltaPresence(min=0.1, max=0.5).sql()
+    'delta_presence(min => 0.1, max => 0.5)'
     """
 
     MODEL: ClassVar[str] = "delta_presence"
@@ -42,6 +45,9 @@ class KAnonymity(Requirement):
     - `m`: of how many rows, with `knows='m_rows'`.
 
     Samarati, Protecting respondents' identities in microdata release (2001), definition 2.2; Sweeney (2002)
+
+    >>> KAnonymity(k=5).sql()
+    'k_anonymity(k => 5)'
     """
 
     MODEL: ClassVar[str] = "k_anonymity"
@@ -64,6 +70,9 @@ class KMap(Requirement):
 
     Sweeney, Computational disclosure control: a primer on data privacy protection (2001); El Emam and Dankar,
     Protecting privacy using k-anonymity (2008)
+
+    >>> KMap(k=5).sql()
+    'k_map(k => 5)'
     """
 
     MODEL: ClassVar[str] = "k_map"
@@ -82,6 +91,9 @@ class Coherence(Requirement):
     - `attribute`: the one sensitive column that it is about, of several.
 
     Xu, Wang, Fu and Yu, Anonymizing transaction databases for publication (2008)
+
+    >>> Coherence(h=0.5, k=5, p=2).sql()
+    'coherence(h => 0.5, k => 5, p => 2)'
     """
 
     MODEL: ClassVar[str] = "coherence"
@@ -98,6 +110,9 @@ class KmAnonymity(Requirement):
     - `m`: the greatest number of items that an adversary knows of a list (1 to 8).
 
     Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008)
+
+    >>> KmAnonymity(k=5, m=2).sql()
+    'km_anonymity(k => 5, m => 2)'
     """
 
     MODEL: ClassVar[str] = "km_anonymity"
@@ -114,6 +129,9 @@ class XyAnonymity(Requirement):
     - `k`: the least number of values of Y (1 or more).
 
     Wang and Fung, Anonymizing sequential releases (2006), definition 1
+
+    >>> XyAnonymity(x=["zip"], y="disease", k=5).sql()
+    'xy_anonymity(x => ("zip"), y => "disease", k => 5)'
     """
 
     MODEL: ClassVar[str] = "xy_anonymity"
@@ -130,6 +148,9 @@ class XyLinkability(Requirement):
     - `max`: the greatest share (0.000001 to 1).
 
     Wang and Fung, Anonymizing sequential releases (2006), definition 2
+
+    >>> XyLinkability(x=["zip"], y="disease", max=0.5).sql()
+    'xy_linkability(x => ("zip"), y => "disease", max => 0.5)'
     """
 
     MODEL: ClassVar[str] = "xy_linkability"

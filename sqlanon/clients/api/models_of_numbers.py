@@ -26,6 +26,9 @@ class KeAnonymity(Requirement):
 
     Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), definition of
     (k,e)-anonymity
+
+    >>> KeAnonymity(k=5, e=1000).sql()
+    'ke_anonymity(k => 5, e => 1000)'
     """
 
     MODEL: ClassVar[str] = "ke_anonymity"
@@ -57,6 +60,9 @@ class Proximity(Requirement):
     (epsilon,m)-anonymity
     - Li, Tao and Xiao, Preservation of proximity privacy in publishing numerical sensitive data (2008), relative
     (epsilon,m)-anonymity
+
+    >>> Proximity(within=500, max=0.5).sql()
+    'proximity(within => 500, max => 0.5)'
     """
 
     MODEL: ClassVar[str] = "proximity"
@@ -93,6 +99,9 @@ class Spread(Requirement):
     deviation in place of the range
     - after Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), the variance in
     place of the range
+
+    >>> Spread(least=1000).sql()
+    'spread(least => 1000)'
     """
 
     MODEL: ClassVar[str] = "spread"

@@ -35,6 +35,9 @@ class AlphaKAnonymity(Requirement):
     - `m`: of how many rows, with `knows='m_rows'`.
 
     Wong et al., (alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing (2006)
+
+    >>> AlphaKAnonymity(alpha=0.5, k=5).sql()
+    'alpha_k_anonymity(alpha => 0.5, k => 5)'
     """
 
     MODEL: ClassVar[str] = "alpha_k_anonymity"
@@ -71,6 +74,9 @@ class BetaLikeness(Requirement):
     - `m`: of how many rows, with `knows='m_rows'`.
 
     Cao and Karras, Publishing microdata with a robust privacy guarantee (2012)
+
+    >>> BetaLikeness(beta=2).sql()
+    'beta_likeness(beta => 2)'
     """
 
     MODEL: ClassVar[str] = "beta_likeness"
@@ -105,6 +111,9 @@ class CkSafety(Requirement):
 
     Martin, Kifer, Machanavajjhala, Gehrke and Halpern, Worst-case background knowledge for privacy-preserving data
     publishing (2007)
+
+    >>> CkSafety(c=0.8, k=5).sql()
+    'ck_safety(c => 0.8, k => 5)'
     """
 
     MODEL: ClassVar[str] = "ck_safety"
@@ -135,6 +144,9 @@ class DeltaDisclosure(Requirement):
     - `m`: of how many rows, with `knows='m_rows'`.
 
     Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008)
+
+    >>> DeltaDisclosure(delta=1).sql()
+    'delta_disclosure(delta => 1)'
     """
 
     MODEL: ClassVar[str] = "delta_disclosure"
@@ -185,6 +197,9 @@ class EpsilonPrivacy(Requirement):
     - `m`: of how many rows, with `knows='m_rows'`.
 
     Machanavajjhala, Gehrke and Goetz, Data publishing against realistic adversaries (2009)
+
+    >>> EpsilonPrivacy(epsilon=1, stubbornness=10).sql()
+    'epsilon_privacy(epsilon => 1, stubbornness => 10)'
     """
 
     MODEL: ClassVar[str] = "epsilon_privacy"
@@ -245,6 +260,9 @@ class LDiversity(Requirement):
     - Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), definition 4.1
     - Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definition 2
     - Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), definition 4.2
+
+    >>> LDiversity(l=3).sql()
+    'l_diversity(l => 3)'
     """
 
     MODEL: ClassVar[str] = "l_diversity"
@@ -296,6 +314,9 @@ class NtCloseness(Requirement):
     Venkatasubramanian (2010)
     - Li, Li and Venkatasubramanian, Closeness: a new privacy measure for data publishing (2010), (n,t)-closeness;
     ordered distance
+
+    >>> NtCloseness(n=100, t=0.2).sql()
+    'nt_closeness(n => 100, t => 0.2)'
     """
 
     MODEL: ClassVar[str] = "nt_closeness"
@@ -324,6 +345,9 @@ class PSensitiveKAnonymity(Requirement):
     - `m`: of how many rows, with `knows='m_rows'`.
 
     Truta and Vinay, Privacy protection: p-sensitive k-anonymity property (2006)
+
+    >>> PSensitiveKAnonymity(p=2, k=5).sql()
+    'p_sensitive_k_anonymity(p => 2, k => 5)'
     """
 
     MODEL: ClassVar[str] = "p_sensitive_k_anonymity"
@@ -354,6 +378,9 @@ class Personalized(Requirement):
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 
     Xiao and Tao, Personalized privacy preservation (2006)
+
+    >>> Personalized(p=0.5, guarding="guard").sql()
+    'personalized(p => 0.5, guarding => "guard")'
     """
 
     MODEL: ClassVar[str] = "personalized"
@@ -383,6 +410,9 @@ class PrivacySkyline(Requirement):
     - `knows`: what is known of a person's rows in related tables.
 
     Chen, LeFevre and Ramakrishnan, Privacy skyline: privacy with multidimensional adversarial knowledge (2007)
+
+    >>> PrivacySkyline(c=0.8).sql()
+    'privacy_skyline(c => 0.8)'
     """
 
     MODEL: ClassVar[str] = "privacy_skyline"
@@ -446,6 +476,9 @@ class TCloseness(Requirement):
     - Li and Li, On the tradeoff between privacy and utility in data publishing (2009); t-closeness: Li, Li and
     Venkatasubramanian (2007)
     - Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), ordered distance
+
+    >>> TCloseness(t=0.2).sql()
+    't_closeness(t => 0.2)'
     """
 
     MODEL: ClassVar[str] = "t_closeness"
@@ -484,6 +517,9 @@ class ValueRanges(Requirement):
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 
     Frikken and Zhang, Yet another privacy metric for publishing micro-data (2008), (alpha_i, beta_i)-closeness
+
+    >>> ValueRanges(ranges="disease_shares").sql()
+    'value_ranges(ranges => "disease_shares")'
     """
 
     MODEL: ClassVar[str] = "value_ranges"

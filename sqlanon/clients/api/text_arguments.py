@@ -68,7 +68,7 @@ def method_argument(method: object) -> MethodCall:
     if isinstance(method, Method):
         return method.definition
     if not isinstance(method, str):
-        raise UserError(f"method is a text or a Method, not a {type(method).__name__}")
+        raise UserError(f"method is a text or a Method, not {type(method).__name__}")
     statement = statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", method, "method")
     return cast(CreateRelease, statement).method
 

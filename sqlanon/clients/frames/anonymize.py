@@ -200,7 +200,7 @@ def policy_of_object(
     is not there, or that the policy does not name.
     """
     if not isinstance(policy, Policy):
-        raise UserError(f"policy is a Policy, not a {type(policy).__name__}", hint="write policy=sqlanon.Policy(...)")
+        raise UserError(f"policy is a Policy, not {type(policy).__name__}", hint="write policy=sqlanon.Policy(...)")
     meant = policy.definition
     unfit = {
         "is on a query, which the frame would take the place of": meant.source.query,

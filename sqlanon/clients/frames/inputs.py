@@ -317,7 +317,7 @@ def _no_data_frame(data: object, kind: str | None) -> UserError:
         hint = "give data.to_table()"
     elif hasattr(data, "__arrow_c_stream__"):
         hint = "give pyarrow.table(data), an Arrow Table of its rows"
-    return UserError(f"anonymize() takes a data frame or a path, not a {type(data).__name__}", hint=hint)
+    return UserError(f"anonymize() takes a data frame or a path, not {type(data).__name__}", hint=hint)
 
 
 def _require_file(path: str) -> None:

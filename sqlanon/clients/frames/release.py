@@ -55,6 +55,12 @@ class FrameRelease:
     - `script`: the statements that make such a release.
     - `remarks`: the sentences that were warnings when it was made.
     - `unpublished`: the columns of the data that were not listed.
+
+    >>> import pandas
+    >>> from sqlanon import anonymize, release_of
+    >>> release = release_of(anonymize(pandas.DataFrame({"age": [31, 32, 33, 34] * 3, "id": range(12)}), known="age"))
+    >>> release.unpublished
+    ('id',)
     """
 
     def __init__(
