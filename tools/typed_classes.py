@@ -14,8 +14,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from sqlanon.clients.api.method import Method
-from sqlanon.clients.api.requirements import Requirement
 from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
@@ -259,6 +257,10 @@ def _class(
 
 def _example(name: str, base: str, taken: Sequence[Taken]) -> str:
     """A doctest: the object with values for its required arguments, and the text that it stands for."""
+    # Only these two classes are needed, and not the modules that are written here.
+    from sqlanon.clients.api.method import Method
+    from sqlanon.clients.api.requirements import Requirement
+
     given = {argument.name: OF_EXAMPLES.get(argument.name) for argument in taken if argument.is_required}
     given |= IN_EXAMPLES.get(name, {})
     if lacking := [argument for argument, value in given.items() if value is None]:
