@@ -194,8 +194,8 @@ class Method(ABC, Generic[_Options, _Choice]):
         """Chooses what is published in place of the source. Raises PrivacyViolation if nothing may be published."""
 
     def choices(self, task: Task, options: Sequence[_Options]) -> Sequence[_Choice]:
-        """The choices for several options, which the caller compares. A method may search once for all. Raises as
-        `choose` does.
+        """The choices for several options, which the caller compares. A method may search once for all. Raises the
+        errors of `choose`.
         """
         return [self.choose(task, each) for each in options]
 

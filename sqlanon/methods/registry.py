@@ -103,7 +103,7 @@ def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str,
 def preferred_to(
     method: str, arguments: Sequence[tuple[str, Value]], task: Task, levels: tuple[int, ...], most: int
 ) -> Sequence[tuple[int, ...]]:
-    """The levels that a method would rather have published. Raises as `Method.preferred` does."""
+    """The levels that a method would rather have published. Raises the errors of `Method.preferred`."""
     by_name = find_method(method, task.engine)
     return by_name.preferred(task, by_name.options(arguments), levels, most)
 
@@ -115,8 +115,8 @@ def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Re
 
 
 def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-    """Returns the assumptions behind the figures of a method's release; `sensitive` are its columns. Raises as
-    `promised_by`.
+    """Returns the assumptions behind the figures of a method's release; `sensitive` are its columns. Raises the errors
+    of `promised_by`.
     """
     by_name = find_method(method)
     return by_name.assumes(by_name.options(arguments), sensitive)
@@ -129,7 +129,7 @@ def assumed_of(release: Release) -> tuple[Assumption, ...]:
 
 
 def verified(method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables) -> Structure:
-    """Measures how a release's tables keep the promises of its method. Raises as `promised_by` does.
+    """Measures how a release's tables keep the promises of its method. Raises the errors of `promised_by`.
 
     Raises InternalError, too, for a measurement that a certificate could not explain.
     """
@@ -163,6 +163,6 @@ def require_kept(
 
 
 def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:
-    """Returns the certificate's wording about a method's releases. Raises as `promised_by` does."""
+    """Returns the certificate's wording about a method's releases. Raises the errors of `promised_by`."""
     by_name = find_method(method)
     return by_name.wording(by_name.options(arguments))

@@ -1,1 +1,1 @@
-"""A release: the stages that make it, what exists of it, and remarks on it."""
+"""Releases: the stages that make them, the functions that read existing ones, and remarks on them."""

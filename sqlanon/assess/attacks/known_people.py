@@ -70,7 +70,7 @@ def people_in_classes(
 ) -> exp.Select:
     """SELECT of class_id, n: each class, once for each combination of values that fits it, with the number of people.
 
-    If `respondent` names a column of the source, that column is selected, too. Raises as `public_class_of` does.
+    If `respondent` names a column of the source, that column is selected, too. Raises the errors of `public_class_of`.
     """
     classes = scratch.table("class", _classes(rows, known))
     public = _public(engine, called, classes, known, source, scratch, respondent)

@@ -66,7 +66,7 @@ def non_uniform_entropy(
     Gionis and Tassa, k-Anonymization with minimal loss of information, 2009). NULL if rows are left out, because these
     are not published and their values have bits of their own.
 
-    Reads the source, in an open transaction. Raises as `precision` does.
+    Reads the source, in an open transaction. Raises the errors of `precision`.
     """
     name = "non_uniform_entropy"
     levels = {fold(a.source or a.name): (a, level) for a, level in _levels(engine, release, name, arguments)}

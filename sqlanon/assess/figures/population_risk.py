@@ -152,7 +152,9 @@ def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], scrat
 
 
 def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterator[tuple[int, float, int]]:
-    """Yields the size and the sum of weights of classes, and the number of classes with both. Raises as `risk` does."""
+    """Yields the size and the sum of weights of classes, and the number of classes with both. Raises the errors of
+    `risk`.
+    """
     called = f"{_RISK.model} of {release.name} cannot be measured"
     attribute = next((a for a in release.attributes if fold(a.name) == fold(name)), None)
     if attribute is None:

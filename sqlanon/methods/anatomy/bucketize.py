@@ -233,7 +233,7 @@ class Dealing:
             return rows, scratch.table("value_counts", of_regions or of_all)
 
     def _in_slots(self, rows: str, starts: str, columns: Sequence[str]) -> str:
-        """The view of the rows with their slots."""
+        """Makes a view of the rows with their slots; returns its name."""
         # A view, because rows are wide, and read only once where no groups are merged.
         return self._scratch.view(
             "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))

@@ -102,7 +102,7 @@ _NO_NEAR_WHOLE = Refusal(
 
 
 class AnatomyMethod(Method[Options, Bucketization]):
-    """METHOD anatomy."""
+    """METHOD anatomy: publishes rows and sensitive values in separate tables, linked by buckets."""
 
     OPTIONS = Options
 
@@ -222,10 +222,10 @@ Sources = Mapping[str, exp.Table | exp.Subquery]
 def unequal_buckets(
     engine: Engine, sources: Sources, values: Mapping[str, BucketValues], *, as_stored: bool = False
 ) -> int:
-    """Counts the buckets that have another number of rows in one table than in the table of an attribute's values.
+    """Counts the buckets whose number of rows differs from that in the table of an attribute's values.
 
-    With `as_stored`, for DuckDB only, the stored order of the rows saves groupings: sorted values repeat none, and rows
-    that match sorted values one by one are as many.
+    With `as_stored`, for DuckDB only, tables stored in the order of buckets and values are compared row by row, which
+    saves groupings.
     """
     exact = sources[QUASI_IDENTIFIERS]
     count = 0

@@ -1,1 +1,1 @@
-"""METHOD fragments and METHOD loose: columns that must not be seen together are published apart."""
+"""METHOD fragments and METHOD loose: publish columns that must not be read together in separate tables."""

@@ -34,7 +34,7 @@ class Options:
 
 
 class FragmentsMethod(Method[Options, Fragmented]):
-    """METHOD fragments."""
+    """METHOD fragments: publishes sets of columns in separate tables, which nothing links."""
 
     OPTIONS = Options
 

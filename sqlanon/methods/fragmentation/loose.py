@@ -120,7 +120,7 @@ _NOT_NEAR = only_on_duckdb("near rows are moved between temporary tables of Duck
 
 
 class LooseMethod(Method[Options, Fragmented]):
-    """METHOD loose."""
+    """METHOD loose: publishes fragments, and links their rows by groups."""
 
     OPTIONS = Options
     # Whether the rows of the association have the values of the source, and not the numbers of its rows.

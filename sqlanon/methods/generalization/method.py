@@ -120,7 +120,7 @@ _IN_ROUNDS = replace(
 
 
 class GeneralizationMethod(Method[Options, Generalization]):
-    """METHOD generalization."""
+    """METHOD generalization: publishes one level of its hierarchy for each quasi-identifier."""
 
     OPTIONS = Options
     COMPETES = ((), (("recoding", "local"),))
@@ -149,8 +149,8 @@ class GeneralizationMethod(Method[Options, Generalization]):
         return [best if each.recoding == "global" else _local(task, nodes, optimum, best, searches) for each in options]
 
     def _global(self, task: Task, options: Options, searches: _Searches) -> tuple[Nodes, Found, Generalization]:
-        """The best node for all rows: the nodes searched, the search's result, and the choice. Raises as `choose`
-        does.
+        """The best node for all rows: the nodes searched, the search's result, and the choice. Raises the errors of
+        `choose`.
         """
         engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
         limit = int(Fraction(options.suppression) * cells.rows)
@@ -214,7 +214,7 @@ class GeneralizationMethod(Method[Options, Generalization]):
         )
 
     def preferred(self, task: Task, options: Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
-        """The nodes with less loss than the node with these levels. Raises as `less_lossy` does."""
+        """The nodes with less loss than the node with these levels. Raises the errors of `less_lossy`."""
         return less_lossy(task, options, levels, most)
 
     def wording(self, options: Options) -> Wording:
@@ -265,7 +265,7 @@ class _Searches:
         return self.search(nodes, limit, nodes.count_last, nodes.settle_at_once)
 
     def expired(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time limit of the statement is over."""
         return self._timed.expired()
 
 

@@ -129,7 +129,7 @@ _LIMITS = Limits(
 
 
 class ItemsetsMethod(Method[Options, Itemsets]):
-    """METHOD itemsets."""
+    """METHOD itemsets: publishes lists whose items are generalized or left out."""
 
     OPTIONS = Options
 
@@ -180,7 +180,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         )
 
     def _suppressed(self, task: Task, lists: CodedLists) -> Itemsets:
-        """Chooses the items that are left out. Raises as `suppress` does."""
+        """Chooses the items that are left out. Raises the errors of `suppress`."""
         suppression, tree = suppress(task, lists), lists.tree
         published = suppression.published
         require_told_apart(tree, published)

@@ -1,1 +1,1 @@
-"""m-invariance: releases of a series in which everybody has the same values to choose from each time."""
+"""m-invariance: releases of a series in which each respondent has the same candidate values every time."""

@@ -120,7 +120,7 @@ _RANGE_LIMITS = replace(
 
 
 class MInvarianceMethod(Method[Options, Invariant]):
-    """METHOD m_invariance."""
+    """METHOD m_invariance: publishes buckets whose candidate values a respondent keeps in all releases of a series."""
 
     OPTIONS = Options
 

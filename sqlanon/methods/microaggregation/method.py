@@ -124,7 +124,7 @@ _LIMITS = Limits(
 
 
 class MicroaggregationMethod(Method[Options, Microaggregation]):
-    """METHOD microaggregation."""
+    """METHOD microaggregation: publishes the means of groups of at least k rows."""
 
     OPTIONS = Options
 

@@ -106,7 +106,7 @@ _MIXED = replace(
 
 
 class MondrianMethod(Method[Options, Partition]):
-    """METHOD mondrian."""
+    """METHOD mondrian: publishes the labels of multidimensional regions."""
 
     OPTIONS = Options
     COMPETES = ((),)

@@ -1,1 +1,1 @@
-"""Levels for tables that belong together: a policy on a table of people and tables with rows about them."""
+"""METHOD multirelational: publishes levels for a table of people and tables with rows about them."""

@@ -80,7 +80,7 @@ class Options:
 
 
 class MultirelationalMethod(Method[Options, RelatedLevels]):
-    """METHOD multirelational."""
+    """METHOD multirelational: publishes levels for a table of people and the tables related to it."""
 
     OPTIONS = Options
 
@@ -99,7 +99,9 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
         return Encoding()
 
     def choose(self, task: Task, options: Options) -> RelatedLevels:
-        """Chooses the levels of least loss, or the best found before the time limit. Raises as `best_levels` does."""
+        """Chooses the levels of least loss, or the best found before the time limit. Raises the errors of
+        `best_levels`.
+        """
         return best_levels(task, options.suppression, TimedSearches(options.time_limit, task.watching))
 
     def reasons(

@@ -1,1 +1,3 @@
-"""METHOD dp_histogram and METHOD dp_synthetic: counts with the noise of differential privacy, and rows made of them."""
+"""METHOD dp_histogram and METHOD dp_synthetic: counts with the noise of differential privacy, and rows drawn from
+them.
+"""

@@ -86,7 +86,7 @@ class Histogram:
 
 
 class DpHistogramMethod(Method[Options, Histogram]):
-    """METHOD dp_histogram."""
+    """METHOD dp_histogram: publishes counts with noise."""
 
     OPTIONS = Options
     ASKS_REQUIREMENTS = False

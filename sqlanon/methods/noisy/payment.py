@@ -130,8 +130,8 @@ def opened(task: Task, method: str, options: OfBudget) -> Account:
 def pay(task: Task, method: str, options: OfBudget, account: Account, own_rho: Decimal | None = None) -> None:
     """Pays the cost of the release and commits it, before a row is read; `own_rho` is the rho of its noise, if known.
 
-    Raises as `budgets.spend` does. A draft costs nothing, because its rows are thrown away and only the owner sees its
-    figures; it raises PrivacyViolation if the budget has too little left.
+    Raises the errors of `budgets.spend`. A draft costs nothing, because its rows are thrown away and only the owner
+    sees its figures; it raises PrivacyViolation if the budget has too little left.
     """
     if task.draft:
         if not account.left.answers(*options.cost, own_rho):
@@ -153,7 +153,7 @@ def _plain(value: Value) -> Value:
 
 @contextmanager
 def reading(task: Task) -> Iterator[None]:
-    """Replaces an error of the engine, because its message may reveal a respondent's values."""
+    """Replaces an EngineError inside by a UserError without its message, which may reveal a respondent's values."""
     try:
         yield
     except EngineError:

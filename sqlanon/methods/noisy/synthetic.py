@@ -82,7 +82,7 @@ class Synthetic:
 
 
 class DpSyntheticMethod(Method[Options, Synthetic]):
-    """METHOD dp_synthetic."""
+    """METHOD dp_synthetic: publishes artificial rows that are drawn from counts with noise."""
 
     OPTIONS = Options
     ASKS_REQUIREMENTS = False

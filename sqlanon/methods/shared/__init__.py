@@ -1,1 +1,1 @@
-"""Parts that several methods build on. They know none of the methods."""
+"""Modules that several methods use, and that depend on none of the methods."""

@@ -91,7 +91,7 @@ _LIMITS = replace(
 
 
 class SlicingMethod(Method[Options, Sliced]):
-    """METHOD slicing."""
+    """METHOD slicing: publishes sets of columns in separate tables, linked by buckets of rows."""
 
     OPTIONS = Options
 

@@ -189,9 +189,9 @@ def carried_columns(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
 
 
 def coded_columns(task: Task, *, matched: bool) -> tuple[BoundAttribute, ...]:
-    """Returns the `carried_columns` whose codes are needed if rows keep their values.
+    """Returns the `carried_columns` whose codes are needed for rows that keep their values.
 
-    If columns have to be found, or rows `matched`, these are all; otherwise those in a column with a sensitive
+    These are all if columns must be found or rows are `matched`; otherwise those in a published column with a sensitive
     attribute.
     """
     policy = task.policy

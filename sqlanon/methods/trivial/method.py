@@ -95,7 +95,7 @@ _LIMITS = Limits(
 
 
 class TrivialMethod(Method[Options, Trivial]):
-    """METHOD trivial."""
+    """METHOD trivial: publishes quasi-identifiers and sensitive attributes in two tables that nothing links."""
 
     OPTIONS = Options
 

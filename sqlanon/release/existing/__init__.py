@@ -1,1 +1,1 @@
-"""A release that exists: what it shows, how it is read, and what it was made of."""
+"""Existing releases: their rows, their columns, and the sources that they were made from."""

@@ -1,4 +1,4 @@
-"""The classes of a release: the rows that a reader cannot tell apart, whatever method made them."""
+"""The classes of a release by any method: the rows that a reader cannot distinguish."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def _readings(release: Release, fragment: str | None) -> list[tuple[str, Reading
 def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
     """A release of people in several tables, whose classes depend on the knowledge that a requirement assumes.
 
-    Raises as `classes_of` does.
+    Raises the errors of `classes_of`.
     """
     policy, columns = policy_of(release), tuple(_published_columns(engine, release))
     # Labels are of another type than the values that a hierarchy fits.
@@ -226,7 +226,7 @@ def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
 
 
 def no_classes(engine: Engine, release: Release) -> ReleaseClasses:
-    """A release whose rows are not put into classes. Raises as `classes_of` does."""
+    """A release whose rows are not put into classes. Raises the errors of `classes_of`."""
     columns = tuple(_published_columns(engine, release))
     return ReleaseClasses(_bound(engine, release, replace(policy_of(release), attributes=()), columns), {}, columns)
 

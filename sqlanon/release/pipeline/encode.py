@@ -72,8 +72,8 @@ def encode_stage(bound: Bound, beside: Encoded | None = None) -> Encoded:
 
 
 def encode_compared(compared: Compared) -> Encoded:
-    """Returns the cells that the comparison of methods has made, or makes those that the method needs. Raises as
-    `encode_stage`.
+    """Returns the cells that the comparison of methods has made, or makes those that the method needs. Raises the
+    errors of `encode_stage`.
     """
     return compared.encoded or encode_stage(compared.bound)
 

@@ -55,7 +55,7 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def source_in_words(bound: Bound, choice: Choice) -> str:
-    """The source, with its number of rows unless that is protected by noise."""
+    """Describes the source with its number of rows, which is left out if noise protects it."""
     source = str(bound.resolved.policy.source)
     return source if isinstance(choice, WithNoise) else f"{source}, {counted(choice.rows, 'row')}"
 

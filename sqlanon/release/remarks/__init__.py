@@ -1,1 +1,1 @@
-"""Remarks on what the roles of a policy may have overlooked, seen in the source and in the classes. Never a verdict."""
+"""Remarks on possible errors in the roles of a policy, from the source and from the classes. They are no verdicts."""

@@ -1,1 +1,1 @@
-"""Loose associations: groups of the rows of fragments, and which of them belong together."""
+"""Loose associations: groups of the rows of each fragment, and the links between groups of several fragments."""

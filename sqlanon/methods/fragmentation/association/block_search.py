@@ -182,10 +182,11 @@ class Blocks:
         return chunk
 
     def _mend(self, fewest: int) -> None:
-        """Assigns the rows of more and more blocks again, until no more rows are left out than necessary.
+        """Dissolves more and more blocks and assigns their rows again, until as few rows are left out as possible.
 
-        A value that is frequent in one region may be rare in the table: near blocks can leave out too many of its rows.
-        So blocks with few of these come first. With several keys, 1 in 100 rows more may be left out.
+        A value that is frequent in one region may be rare in the table, so blocks of near rows can leave out too many
+        of its rows; blocks with few of these are dissolved first. With several keys, 1 in 100 rows more may be left
+        out.
         """
         placed, spared = self._result, 0 if self._keys == 1 else self._total // _ROWS_PER_SPARED_ROW
         blocks_dissolved = 1 if self._keys == 1 else max(1, self._in_blocks // self._size // _ROWS_PER_SPARED_ROW)

@@ -1,1 +1,1 @@
-"""Local recoding: what a node would suppress is recoded further, in rounds."""
+"""Local recoding: rows that a node would suppress are recoded further, in rounds."""

@@ -44,7 +44,7 @@ class Searches(Protocol):
         ...
 
     def expired(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time limit of the statement is over."""
         ...
 
 

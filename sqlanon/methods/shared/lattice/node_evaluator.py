@@ -34,8 +34,7 @@ from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 # The figures of the join with another release at a node of the lattice (Wang and Fung 2006).
 #
 # Neither figure is monotone: where a more general level lets more rows match, values of X may join that had no row
-# before. So each node is evaluated by itself, once its classes meet the requirements. Nodes that suppress no
-# row
+# before. So each node is evaluated by itself, once its classes meet the requirements. Nodes that suppress no row
 # and agree in the columns of the join are evaluated once.
 
 
@@ -123,7 +122,7 @@ class JoinedNodes:
         return exp.select(alias(self._batch.class_id(big(literal(0))), "class_id"), exp.Star()).from_(masked)
 
     def _words(self, index: int, level: int) -> dict[int, int]:
-        """The bits of each word that distinguish the labels of an attribute at a level, by word."""
+        """Returns the bits that distinguish the labels of an attribute at a level, by word."""
         masks: dict[int, int] = {}
         for part in self._cells.layout.fields[index][level:]:
             if part.bits:
@@ -270,7 +269,8 @@ class Nodes:
         return tuple(reached for reached in self.joins(node, answer[1]) if not reached.satisfied)
 
     def settle_classes(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """Each node's loss and suppressed rows; None if nothing of it may be published, or it cannot beat `best`.
+        """Returns each node's loss and suppressed rows; None if nothing of it may be published, or if it cannot be
+        better than `best`.
 
         Requirements that need no rounds are settled for all nodes in one statement. Otherwise that statement gives, for
         most losses, a lower bound, and rounds are computed only for nodes that may be the best.
@@ -296,11 +296,11 @@ class Nodes:
         return [losses[node] for node in nodes]
 
     def settle_at_once(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """Each node's loss and suppressed rows, if these are the classes that violate by themselves."""
+        """Returns each node's loss and suppressed rows, if these are the classes that violate by themselves."""
         return list(self.withheld_at_once(nodes))
 
     def withheld_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
-        """Each node's loss and the rows of its classes that violate by themselves."""
+        """Returns each node's loss and the rows of its classes that violate by themselves."""
         source = self.rollups.rows_of_all(nodes)
         if source is None or self._cells.public is not None:
             return [self._lost(node, withheld_at_once(self.batch, *self.rollups.rows_of(node))) for node in nodes]
@@ -316,16 +316,18 @@ class Nodes:
         ]
 
     def _answer(self, node: Node, query: exp.Select) -> Sequence[Any]:
-        """The row of a query about one node, with the parameters of the loss."""
+        """Returns the row of a query about one node, with the parameters of the loss."""
         parameters = self.loss.parameters([node])
         if self._cells.elsewhere:
-            # Where the cells are a parameter is no list.
+            # On the cells' engine, a parameter cannot be a list.
             query = with_node_tables(query, lambda rows: self._task.scratch.table("node", rows, parameters))
             parameters = []
         return self._task.engine.rows(query, parameters)[0]
 
     def _settle_alone(self, node: Node) -> tuple[int, int] | None:
-        """A node's loss and the rows suppressed in all rounds; None if a class still violates after the last."""
+        """Returns a node's loss and the rows suppressed in all rounds; None if a class still violates after the
+        last.
+        """
         source = self.rollups.rows_of_all([node])
         if source is None and self._cells.elsewhere:
             raise TooManyRows(

@@ -1,10 +1,9 @@
-"""Many nodes of the lattice in one statement: their classes, rolled up from less general ones, and what they violate.
+"""Queries that group the rows of many lattice nodes in one statement, and find their violating classes.
 
-A table `rollup(tag, key_0, ..., n)` has the rows of many nodes side by side, each node
-under a tag: a row for each class, or for each class and what its rows carry. The rows of a
-more general node come from those of any less general one, `GROUP BY tag, key & mask`. The
-normal relations of a batch of nodes are made of its rows; `class_id` has the node's
-index in the batch, so that the models' own texts answer for all nodes at once.
+A table `rollup(tag, key_0, ..., n)` has the rows of many nodes, each node under a tag: a row for each class, or for
+each combination of a class and its carried columns. The rows of a more general node come from those of any less general
+one, by `GROUP BY tag, key & mask`. The normal relations of a batch of nodes are made of its rows; `class_id` contains
+the node's index in the batch, so the models' own SQL is evaluated for all nodes at once.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ from sqlanon.sql.classes.rows import (
 from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.sizes import sizes
 
-# A batch of lattice nodes, and what the normal relations of their classes are made of.
+# A batch of lattice nodes, and the inputs of the normal relations of their classes.
 
 
-# The most nodes of a batch, whose indexes have to fit beside a key.
+# The most nodes of a batch; an index needs `_PLACE_BITS` bits beside a key.
 BATCH = 64
 _PLACE_BITS = 6
 
@@ -60,13 +59,12 @@ _PLACE_BITS = 6
 class Batch:
     """The inputs of the normal relations of a batch of nodes.
 
-    `carried` are the columns that the cells carry, in the order of the layout; `guards` has the
-    guarding column of each requirement that has one, by its index; `fixed_relations` are the
-    relations that are the same for all nodes, such as sensitive_value of the whole source;
-    `public` is the table of the public table's cells, if there is one. `lasting` says that a class which
-    satisfies goes on doing so whatever rows it gains: the rollup then has one row of such a class, marked
-    `satisfied`, which is all that the classes above it need. `quasi` are the quasi-identifiers in the order of the
-    layout. `node` is the only node of the batch, where broader classes are those of the nodes above it.
+    `carried` has the columns that the cells carry, in the order of the layout, `guards` the guarding column of each
+    requirement that has one, by its index. `fixed_relations` are equal for all nodes, such as sensitive_value of the
+    whole source. `public` is the table of the public table's cells, if there is one. `lasting` says that a satisfied
+    class remains satisfied with any further rows: the rollup then has one row of it, marked `satisfied`, which is
+    enough for the classes above. `quasi` are the quasi-identifiers in the order of the layout. `node` is the only node
+    of the batch, if broader classes are those of the nodes above it.
     """
 
     layout: KeyLayout
@@ -82,11 +80,11 @@ class Batch:
 
     @property
     def packed(self) -> bool:
-        """Whether a node's index fits beside the key in one number."""
+        """Whether a node's index fits into one number with the key."""
         return self.layout.words == 1 and self.layout.used + _PLACE_BITS <= sizes().word_bits
 
     def class_id(self, tag: exp.Expr | None = None) -> exp.Expr:
-        """The index of the node and the part of the key that names a class of it."""
+        """The SQL of a class_id: the node's index, and the part of the key that identifies a class."""
         tag = column("tag") if tag is None else tag
         masks, carried = self.layout.masks([0] * len(self.layout.fields)), self.layout.carried_masks
         keys = [
@@ -99,17 +97,19 @@ class Batch:
         return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
 
     def index(self, class_id: exp.Expr) -> exp.Expr:
-        """The node's index, read from a class_id."""
+        """The SQL of the node's index in a class_id."""
         if self.packed:
             return infix(class_id, ">>", self.layout.used)
         return exp.Dot(this=class_id, expression=identifier("tag"))
 
     def key(self, class_id: exp.Expr, word: int) -> exp.Expr:
-        """A word of the key, read from the class_id of the node at index 0."""
+        """The SQL of a word of the key in a class_id of the node at index 0."""
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
     def projected(self, class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
-        """The class of some quasi-identifiers in which a class lies: its key without the fields of the others."""
+        """The SQL of the class by some quasi-identifiers that contains a class: its key without the bits of the
+        others.
+        """
         known = {fold(name) for name in columns}
         levels = [
             0 if fold(name) in known else len(of) for name, of in zip(self.quasi, self.layout.fields, strict=True)
@@ -126,7 +126,9 @@ class Batch:
         return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
 
     def names(self, *, lasting: bool = False) -> list[dict[str, str]]:
-        """Returns for each requirement the relation that replaces each normal relation; `lasting` as in `relations`."""
+        """Returns for each requirement the names of the relations that replace the normal ones; `lasting` as in
+        `relations`.
+        """
         named = relation_names(self.requirements)
         if not lasting:
             return named
@@ -135,14 +137,15 @@ class Batch:
         ]
 
     def relations(self, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False) -> list[Step]:
-        """The normal relations of nodes with these rows; `public` are their rows of the public table.
+        """Returns the normal relations of nodes with these rows as steps; `public` is the query of their rows of the
+        public table.
 
-        If rows are marked `satisfied`, as in a `lasting` batch, requirements are asked about the other classes only:
+        If rows are marked `satisfied`, as in a `lasting` batch, requirements are measured only on the other classes:
         these are `open_class`, beside the equivalence_class of all.
         """
         steps: list[Step] = [("node_row", rows)]
         about = subjects(self.requirements)
-        # Rows of the rollup differ in their key: where only one subject is carried, in their class or its value.
+        # Rows of the rollup differ in their keys: if only one subject is carried, in the class or its value.
         whole = not self.entity and len(about) == 1 and len(about[0]) == len(self.carried)
         if lasting:
             steps += [("equivalence_class", self._marked_classes()), ("open_class", _open_classes())]
@@ -172,9 +175,9 @@ class Batch:
         return [*steps, *self.fixed_relations]
 
     def _supersets(self) -> exp.Select:
-        """superset(class_id, superset_id): the part of a key that each vector of levels keeps.
+        """SELECT of class_id, superset_id: each class with the part of its key that each vector of levels keeps.
 
-        A vector that is not above the node of a class keeps what the least one above both keeps.
+        A vector that is not above the node of a class counts as the lowest vector above both.
         """
         low = self.node or [0] * len(self.layout.fields)
         levels = (range(least, len(of) + 1) for least, of in zip(low, self.layout.fields, strict=True))
@@ -196,7 +199,7 @@ class Batch:
         return query.join(vectors, join_type="CROSS", copy=False)
 
     def _superset_within(self, within: Mapping[str, int]) -> exp.Select:
-        """superset(class_id, superset_id) of one vector of levels, to which all nodes are equal or below it."""
+        """SELECT of class_id, superset_id for one vector of levels, which is above or equal to all nodes."""
         at = {fold(name): level for name, level in within.items()}
         masks = self.layout.masks(
             [at.get(fold(name), len(of)) for name, of in zip(self.quasi, self.layout.fields, strict=True)]
@@ -233,7 +236,7 @@ class Batch:
         size = total(column("n"))
         entities: exp.Expr = size.copy()
         if self.entity:
-            # Rows of the rollup differ in their key or their respondent: where nothing is carried, in the respondent.
+            # Rows of the rollup differ in key or respondent: without carried columns, a class has each respondent once.
             entities = respondents(column("entity"), distinct=bool(self.carried))
         query = exp.select(*named, alias(size, "size"), alias(entities, "entities"))
         return query.from_(relation("node_row"), copy=False).group_by(self.class_id(), copy=False)
@@ -253,12 +256,12 @@ class Batch:
 
 
 def _open_classes() -> exp.Select:
-    """The classes of which no part satisfies."""
+    """SELECT of class_id, size, entities: the classes without a satisfied part."""
     query = exp.select(*(column(name) for name in ("class_id", "size", "entities")))
     return query.from_(relation("equivalence_class")).where(exp.not_(column("satisfied")))
 
 
-# A key is mixed by arithmetic that engines agree in: its bits lie as hierarchies are deep, and hashes differ.
+# A key is mixed by arithmetic, which is equal on all engines, while hashes differ.
 _PRIMES = (1_000_003, 1_000_033)
 _FACTOR = 7_919
 
@@ -268,10 +271,10 @@ def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
 
 
 def rows_of_nodes(rollup: str, words: int, entity: bool, lasting: bool = False) -> exp.Select:
-    """The rows of some nodes, each from the rows of another: to be added to the rollup.
+    """SELECT of the rows of these nodes, each grouped from the rows of another tag, for the rollup.
 
-    The parameters are lists with an item for each node: its tag, the tag that it comes from,
-    and its mask of each word. If `lasting`, rows that are marked `satisfied` stay by themselves.
+    The parameters are lists with an item for each node: its tag, the tag of its source, and its mask of each word. If
+    `lasting`, rows that are marked `satisfied` are grouped separately.
     """
     names = ["tag", "source", *(f"mask_{word}" for word in range(words))]
     lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
@@ -294,7 +297,9 @@ def rows_of_nodes(rollup: str, words: int, entity: bool, lasting: bool = False) 
 
 
 def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int, lasting: bool = False) -> exp.Select:
-    """The rows of some nodes, of about one class in `one_in` but each whole; the tags are the indexes of a batch."""
+    """SELECT of the rows of these nodes, complete for about one class in `one_in`; the tags are the indexes of a
+    batch.
+    """
     query = rows_of_nodes(rollup, layout.words, entity, lasting)
     classes = layout.masks([0] * len(layout.fields))
     labels = [
@@ -311,9 +316,9 @@ def _integers(tree: exp.Expr) -> exp.Expr:
 def part_of_node(
     cells: str, layout: KeyLayout, entity: bool, tag: int = 0, one_in: int | None = None, first: int = 1
 ) -> exp.Select:
-    """The rows of one node, grouped from a table of cells; its masks are the parameters from `first` on.
+    """SELECT of the rows of one node, grouped from a table of cells; its masks are the parameters from `first` on.
 
-    With `one_in`, the rows of about one class in that many, each class with all of its rows.
+    With `one_in`, only the rows of about one class in that many, each class complete.
     """
     classes, carried = layout.masks([0] * len(layout.fields)), layout.carried_masks
     masks = [parameter(first + word) for word in range(layout.words)]
@@ -326,13 +331,15 @@ def part_of_node(
 
 
 def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
-    """A condition on the class alone, so that it takes or leaves whole classes; the same on every engine."""
+    """The SQL condition that chooses about one class in `one_in` by its key; it is the same on every engine."""
     mixed = added([paren((paren(paren(key) % _PRIMES[0]) * _FACTOR) % _PRIMES[1]) for key in keys])
     return infix(paren(mixed) % one_in, "=", 0)
 
 
 def rows_of_tags(rollup: str) -> exp.Select:
-    """The rollup's rows of a batch: those of the tags from the first parameter to the second, tags counted from 0."""
+    """SELECT of the rollup's rows of a batch, with tags from the first parameter to the second, which are renumbered
+    from 0.
+    """
     between = column("tag").between(parameter(1), parameter(2))
     index = column("tag") - parameter(1)
     star = exp.Star(**{"except_": [identifier("tag")]})
@@ -340,14 +347,16 @@ def rows_of_tags(rollup: str) -> exp.Select:
 
 
 def row_counts(rollup: str) -> exp.Select:
-    """Counts the rows of the rollup under each tag, from the tag that is the first parameter to the second."""
+    """SELECT of tag and the number of its rows in the rollup, for tags from the first parameter to the second."""
     between = column("tag").between(parameter(1), parameter(2))
     query = exp.select(column("tag"), f.count()).from_(relation(rollup), copy=False)
     return query.where(between, copy=False).group_by(column("tag"), copy=False)
 
 
 def rows_of_indexes(rollup: str) -> exp.Select:
-    """The rollup's rows of some nodes. The parameters are lists with an item for each node: its tag and its index."""
+    """SELECT of the rollup's rows of these nodes, with indexes as tags. The parameters are lists with an item for each
+    node: its tag and its index.
+    """
     lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(("of", "index"), start=1)]
     on = column("tag", "fine").eq(column("of", "node"))
     others = exp.Column(this=exp.Star(**{"except_": [identifier("tag")]}), table=identifier("fine"))
@@ -359,9 +368,10 @@ def rows_of_indexes(rollup: str) -> exp.Select:
 
 
 def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
-    """The classes of many nodes that violate by themselves, of every requirement that can be asked of many at once.
+    """SELECT of class_id, size, excess: the classes of many nodes that violate a requirement alone.
 
-    A requirement of a whole release would take the classes of all nodes for one release: it is asked node by node.
+    Requirements of a whole release are left out, because they would count the classes of all nodes as one release; they
+    are measured node by node.
     """
     each = zip(batch.requirements, batch.names(lasting=lasting), strict=True)
     of_many = [(requirement, names) for requirement, names in each if not requirement.of_whole_release]
@@ -374,14 +384,16 @@ def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
 def withheld_at_once(
     batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False
 ) -> list[Step]:
-    """Steps that end in withheld(index, class_id, size): the classes of many nodes that violate by themselves."""
+    """Returns steps that make withheld(index, class_id, size): the classes of many nodes that violate a requirement
+    alone.
+    """
     parts = [alias(batch.index(column("class_id")), "index"), column("class_id"), column("size")]
     broken = exp.select(*parts).from_(violations_at_once(batch, lasting).subquery("violation", copy=False), copy=False)
     return [*batch.relations(rows, public, lasting=lasting), ("withheld", broken)]
 
 
 def public_rows(public: str, words: int, first: int) -> exp.Select:
-    """The public table's rows at the nodes of a batch.
+    """SELECT of the public table's rows at the nodes of a batch.
 
     The parameters from `first` on are lists with an item for each node: its index, and its mask of each word.
     """
@@ -404,10 +416,10 @@ def counts(
     *,
     lasting: bool = False,
 ) -> exp.Select:
-    """A row for each node of a batch, by its index.
+    """SELECT of one row for each node of a batch that has a class.
 
-    The columns are its index, its classes and the sum of their squared sizes, the rows and the excess of
-    those that violate, the rows that it has in the rollup, and how many classes violate.
+    The columns are its index, the number of its classes and the sum of their squared sizes, the rows and the excess of
+    the violating ones, the number of its rows in the rollup, and the number of violating classes.
     """
     index = batch.index(column("class_id"))
     both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
@@ -444,10 +456,10 @@ def counts(
 
 
 def _with_excess_of_sets(batch: Batch, broken: exp.Select) -> exp.Select:
-    """Adds to the violations the excess of the set of quasi-identifiers with most.
+    """Returns the violations with the excess of the set of quasi-identifiers that has the greatest one.
 
-    The excess of the classes of a set never grows when they merge. That of classes by all quasi-identifiers may, where
-    each counts with the most of several sets.
+    The excess of the classes by one set never grows when they merge. That of classes by all quasi-identifiers, each
+    with the greatest excess of several sets, may grow.
     """
     index = batch.index(column("class_id"))
     no_rows = alias(big(literal(0)), "size")
@@ -476,7 +488,9 @@ _COUNTED = (
 
 
 def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
-    """Steps that end in withheld(index, class_id, size): what the guard withholds of one node, in all its rounds."""
+    """Returns steps that make withheld(index, class_id, size): the classes that the guard withholds of one node, in all
+    rounds.
+    """
     published = exp.select(column("class_id")).from_(relation("kept"))
     index = alias(big(literal(0)), "index")
     others = exp.select(index, column("class_id"), column("size")).from_(relation("equivalence_class"))
@@ -486,8 +500,8 @@ def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> 
 
 
 def most_of_withheld(values: str) -> exp.Select:
-    """gone, rows, most: of the classes that are `withheld` and of the others, the rows and those of the most frequent
-    value; `values` is the relation class_sensitive_value of an attribute.
+    """SELECT of gone, rows, most: for the `withheld` classes and for the others, the number of rows, and that of the
+    most frequent value; `values` is the relation class_sensitive_value of an attribute.
     """
     gone = is_not_null(column("class_id", "withheld"))
     counted = exp.select(column("value", "class"), alias(gone, "gone"), alias(total(column("n", "class")), "n"))

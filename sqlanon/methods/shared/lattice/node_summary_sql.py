@@ -1,4 +1,4 @@
-"""Queries about nodes of the lattice: the classes that violate a requirement, and what such a class shows."""
+"""Queries for the summary of a node: the classes that violate a requirement, and the labels of such a class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import Field, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
-# A word of the key that a class_id is: (class_id, word) to an expression.
+# Returns the SQL of a word of the key in a class_id: (class_id, word) to an expression.
 Key = Callable[[exp.Expr, int], exp.Expr]
 
 _SMALLEST = ("entities", "size", "class_id")
@@ -32,12 +32,12 @@ def violated_classes(
     words: int,
     respondents: Mapping[int, str],
 ) -> exp.Select:
-    """Returns, for each requirement and node, the classes that violate it; no row where there are none.
+    """SELECT of one row for each requirement and node that has violating classes.
 
-    The columns are the requirement's index in `violating`, which are statements `violations`; the node's
-    index; the rows, the number and the excess of the classes; and of the smallest class its respondents, its size
-    and the words of its key. `steps` make what the statements read. `respondents` has, by the index of a requirement
-    that counts respondents, the relation equivalence_class that it reads; of the others the respondents are 0.
+    The columns are the requirement's index in `violating`, which are queries of `violations`; the node's index; the
+    rows, the number and the excess of the classes; and for the smallest class its respondents, its size and the words
+    of its key. `steps` make the relations of the queries. `respondents` has the relation equivalence_class for the
+    index of each requirement that counts respondents; for the others, the respondents are 0.
     """
     by_node = union_all(
         [_by_node(_counted(query, respondents.get(number)), number, index) for number, query in enumerate(violating)]
@@ -49,7 +49,7 @@ def violated_classes(
 
 
 def _counted(violating: exp.Query, classes: str | None) -> exp.Subquery:
-    """The classes that violate, with their respondents from the relation `classes`; 0 without one."""
+    """SELECT of the violating classes, with their respondents from the relation `classes`; 0 without one."""
     violation = violating.subquery("violation", copy=False)
     entities = big(literal(0)) if classes is None else column("entities", "class")
     names = [column(name, "violation") for name in ("class_id", "size", "excess")]
@@ -62,7 +62,7 @@ def _counted(violating: exp.Query, classes: str | None) -> exp.Subquery:
 
 def _by_node(violating: exp.Subquery, number: int, index: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
     node = index(column("class_id"))
-    # The class of the fewest respondents or rows, and of several the first in the order of values.
+    # The class with the fewest respondents or rows; among several, the first in the order of values.
     pair = [exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in _SMALLEST]
     return (
         exp.select(
@@ -81,13 +81,13 @@ def _by_node(violating: exp.Subquery, number: int, index: Callable[[exp.Expr], e
 def class_label(
     bound: BoundAttribute, level: int, tree: str, fields: Sequence[Field], key: Sequence[int]
 ) -> exp.Select:
-    """One row: what the attribute shows, at a level below `*`, of the class with these key words."""
+    """SELECT of one row: the attribute's label, at a level below `*`, for the class with these key words."""
     in_class = [
         column(rank_name(above)).eq((key[field.word] & field.mask) >> field.shift)
         for above, field in enumerate(fields)
         if above >= level
     ]
-    # A stored hierarchy lists values of other nodes, too; those of the class have a number.
+    # A stored hierarchy lists values of other nodes, too; only those of the class have a count.
     values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*in_class)
     listed = stored_labels(bound)
     labels = generalized(bound, values, listed, counted=True).subquery("generalized")

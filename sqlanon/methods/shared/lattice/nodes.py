@@ -1,4 +1,4 @@
-"""The nodes of a lattice that may still be the answer of a search."""
+"""The nodes of a lattice: levels of attributes, their ranks, and those that may still be the result of a search."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 
 def nodes_between(low: tuple[int, ...], high: tuple[int, ...]) -> NDArray[Any]:
-    """The levels of all nodes from `low` to `high`: a row an attribute, the nodes in the order of their levels."""
+    """Returns the levels of all nodes from `low` to `high` as an array: one row per attribute, the nodes in the order
+    of their levels.
+    """
     import numpy as np
 
     shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
-    # An array has at most 64 dimensions. Attributes with a choice are fewer wherever the nodes can be held at all.
+    # An array has at most 64 dimensions. If all nodes fit in memory, fewer attributes have several levels.
     choices = [attribute for attribute, levels in enumerate(shape) if levels > 1]
     steps = np.indices([shape[attribute] for attribute in choices], dtype=np.int16).reshape(len(choices), prod(shape))
     nodes = np.repeat(np.array(low, dtype=np.int16)[:, None], prod(shape), axis=1)
@@ -31,26 +33,28 @@ def nodes_between(low: tuple[int, ...], high: tuple[int, ...]) -> NDArray[Any]:
     return nodes
 
 
-# From which sizes on a search of the lattice goes another way.
+# The limits between the strategies of a search.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes that decide how a search goes: how long it takes depends on them, and what it may hold in memory.
+    """The limits between the strategies of a search, which decide its time and its memory.
 
-    `max_nodes` is the largest lattice that is searched whole. From `raise_from` nodes on it
-    pays to look first at how low each attribute can be at all. A source of `large_source`
-    cells is looked at a node at a time: one class in `one_in` first; and a node's rows are
-    kept where there are `times_fewer` times fewer of them. Otherwise `batch` nodes are looked
-    at in one statement: with more, what one of them rules out is found too late for the
-    others. Of a node that comes from `part_from` rows, most of which fail by far, a part is
-    looked at first; if it is too much to suppress, all classes are looked at only where their excess is likely to
-    be `times_beyond` times what may be suppressed. Where a batch would read more than `meet_from` rows, the rows
-    of at most `meets` nodes between the cells and its own are made first. A lattice of at most `few_nodes` over
-    at most `few_cells` is looked at whole in one turn: there a turn costs more than its nodes. Before a
-    descent over at most `fewest_cells` that is so of any lattice that fits one statement.
-    From `lasting_from` cells on a class that satisfies for good is kept as one row: that takes more
-    statements, and reads less. Where columns have fewer than `few_values` values, each query counts their leaves anew.
+    `max_nodes` is the largest lattice that is searched completely. In a lattice of more than `raise_from` nodes, the
+    lowest possible level of each attribute is found first. With `large_source` cells or more, nodes are counted one at
+    a time, over one class in `one_in` first; a node's rows are kept if they are `times_fewer` times fewer than the
+    cells. With fewer cells, one statement counts `batch` nodes: in a larger batch, one node's result would come too
+    late to rule out others.
+
+    If a node's rows come from `part_from` rows or more, a part of its classes is counted first. If the part shows that
+    the node fails, all its classes are counted only if their excess is probably more than `times_beyond` times the
+    suppression limit, and so rules out nodes below. If a batch would read more than `meet_from` rows, the rows of at
+    most `meets` common less general nodes are made first.
+
+    A lattice of at most `few_nodes` nodes over at most `few_cells` cells is counted in one statement. Before a descent
+    over at most `fewest_cells` cells, so is any lattice that fits one statement. From `lasting_from` cells on, a class
+    that remains satisfied is kept as one row: this needs more statements, but reads less. If columns have fewer than
+    `few_values` values, each query counts their leaves again.
     """
 
     max_nodes: int = 20_000_000
@@ -75,28 +79,28 @@ sizes = Adjustable(Sizes())
 
 Node = tuple[int, ...]
 
-# Loss, height and levels: by these nodes are compared, the least is the best.
+# Loss, height and levels, in the order of comparison; the least rank is the best.
 Rank = tuple[int, int, Node]
 
 # The least loss that each of some nodes may have; a row of the first argument holds a node's levels, the second are
 # rows that each of them withholds at least.
 Bounds = Callable[["NDArray[Any]", int], "NDArray[Any]"]
 
-# In the choice of what to check next, this many of the most general nodes stand for all candidates,
-# and this many evenly spaced ones for all that remain: enough to choose well, and quick.
+# The choice of the next nodes compares this many of the most general nodes as candidates
+# with this many evenly spaced ones as a sample of the remaining nodes, which is quick.
 _CANDIDATES = 128
 _SAMPLE = 512
 _HALVING = 64
 
-# Of so many nodes at a time the less general ones are looked for.
+# The number of nodes whose less general ones are found at once.
 _TOGETHER = 256
 
 
 class Remaining:
-    """A set of nodes in the order of their bound."""
+    """The nodes that may still be the best, in the order of their lower bounds."""
 
     def __init__(self, low: Node, high: Node, bounds: Bounds) -> None:
-        """All nodes between `low` and `high`; raises PolicyError if there are too many to hold."""
+        """Contains all nodes between `low` and `high`. Raises PolicyError for more than `max_nodes`."""
         import numpy as np
 
         shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
@@ -109,7 +113,7 @@ class Remaining:
                 "levels",
             )
         self._low, self._shape = low, shape
-        # A row an attribute: comparisons with a node go through one attribute after the other.
+        # One row per attribute, because comparisons with a node read one attribute after the other.
         self._levels = nodes_between(low, high)
         # Nodes are numbered in the order of their levels.
         self._number: NDArray[Any] = np.arange(size)
@@ -133,14 +137,14 @@ class Remaining:
 
     @property
     def least(self) -> int | None:
-        """The least loss that a remaining node may have; None if none remains."""
+        """The lower bound of the loss of all remaining nodes; None if none remains."""
         return int(self._bound[0]) if self.count else None
 
     def halving(self, count: int) -> list[Node]:
-        """Up to `count` nodes that have many others below them and many above.
+        """Returns up to `count` nodes with many remaining nodes both below and above them.
 
-        Whether such a node satisfies or not, much can be dropped: what is below one that
-        fails, and what is above, and so loses more than, one that satisfies.
+        Each result rules out many nodes: a failing node those below it, a satisfying one those above it, which lose
+        more.
         """
         import numpy as np
 
@@ -166,7 +170,7 @@ class Remaining:
         return chosen
 
     def general(self, count: int) -> list[Node]:
-        """Up to `count` nodes that together have most of the others below them."""
+        """Returns up to `count` nodes that together have most of the others below them."""
         import numpy as np
 
         start = max(self.count - _CANDIDATES, 0)
@@ -177,7 +181,7 @@ class Remaining:
         chosen: list[Node] = []
         gains = below.sum(axis=1)
         while len(chosen) < count and gains.size:
-            # Of equals the most general: nothing that remains is above the last one.
+            # Among equals the most general one: no remaining node is above the last one.
             index = len(gains) - 1 - int(np.argmax(gains[::-1]))
             if chosen and not gains[index]:
                 break
@@ -188,7 +192,9 @@ class Remaining:
         return chosen
 
     def children(self, ranks: Sequence[Rank], count: int) -> list[Node]:
-        """Up to `count` of those that are one level less general than a node of these, in the order of these."""
+        """Returns up to `count` remaining nodes one level less general than one of these nodes, in the order of
+        these.
+        """
         import numpy as np
 
         chosen: dict[int, None] = {}
@@ -204,9 +210,9 @@ class Remaining:
         return [self._at(number) for number in list(chosen)[:count]]
 
     def neighbours(self, node: Node, count: int) -> list[Node]:
-        """Up to `count` of those that lower one attribute of a node by a level, then of those that also raise another.
+        """Returns up to `count` remaining neighbors of a node, those with the least bounds first.
 
-        Of both those with the least bounds first.
+        First come those with one attribute a level lower, then those that also raise another attribute by a level.
         """
         import numpy as np
 
@@ -222,7 +228,7 @@ class Remaining:
 
     @property
     def _steps(self) -> list[int]:
-        """Returns by how much the number of a node falls with a level of each attribute."""
+        """The difference between the numbers of two nodes that are a level apart, for each attribute."""
         return [prod(self._shape[index + 1 :]) for index in range(len(self._shape))]
 
     def _at(self, number: int) -> Node:
@@ -233,13 +239,13 @@ class Remaining:
         return tuple(reversed(levels))
 
     def drop(self, nodes: Sequence[Node]) -> None:
-        """Drops nodes that have been looked at."""
+        """Drops nodes that have been counted."""
         import numpy as np
 
         self._keep(~np.isin(self._number, np.array([self._number_of(node) for node in nodes], dtype=np.int64)))
 
     def drop_below(self, nodes: Sequence[Node]) -> None:
-        """Drops every node at most as general as one of these."""
+        """Drops these nodes and all below them."""
         import numpy as np
 
         gone = np.zeros(self.count, dtype=bool)
@@ -252,7 +258,7 @@ class Remaining:
             self._keep(~gone)
 
     def drop_from(self, rank: Rank) -> None:
-        """Drops every node that cannot beat this rank: whose bound, height and levels are not before it."""
+        """Drops every node whose best possible rank is not less than this rank."""
         import numpy as np
 
         loss, height, node = rank
@@ -262,7 +268,7 @@ class Remaining:
         self._keep(np.concatenate([np.arange(start), start + np.flatnonzero(earlier)]))
 
     def raise_below(self, withheld: Sequence[tuple[Node, int]]) -> None:
-        """Takes into account that every node at most as general as one of these withholds at least that many rows."""
+        """Raises the lower bounds of these nodes and all below them; each withholds at least that many rows."""
         import numpy as np
 
         changed = False
@@ -277,7 +283,7 @@ class Remaining:
             self._sort()
 
     def raise_above(self, floors: Sequence[tuple[Node, int]]) -> None:
-        """Takes into account that no node at least as general as one of these loses less than its floor."""
+        """Raises the lower bounds of these nodes and all above them to the node's floor."""
         changed = False
         for node, floor in floors:
             above = self._bound < floor
@@ -303,16 +309,18 @@ class Remaining:
         return number
 
 
-# What a search of the lattice goes by: nodes between two levels, what a look at one tells, and what was found.
+# The inputs and results of a search: a lattice, the counts of a node, and the best node.
 
 
-# The excess is a sum of fractions of rows, each rounded: a node is ruled out only where it is clearly too much.
+# The excess is a sum of rounded fractions; a node is ruled out only if it is more than this beyond the limit.
 ROUNDING = 1e-3
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Levels `low[i] .. high[i]` for each attribute i, and the least loss that nodes may have."""
+    """The nodes with levels `low[i] .. high[i]` for each attribute i, and the function for lower bounds of their
+    losses.
+    """
 
     low: Node
     high: Node
@@ -323,11 +331,11 @@ class Lattice:
         return prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
 
     def nodes(self) -> Iterator[Node]:
-        """Each node, in the order of the levels."""
+        """Yields each node, in the order of the levels."""
         return product(*(range(low, high + 1) for low, high in zip(self.low, self.high, strict=True)))
 
     def ranks(self, nodes: Sequence[Node]) -> list[Rank]:
-        """The least ranks that some nodes may have."""
+        """Returns the lower bounds of the ranks of these nodes."""
         import numpy as np
 
         if not nodes:
@@ -338,13 +346,12 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Counted:
-    """The result of counting a node's classes.
+    """The counts of a node's classes.
 
-    `suppressed` and `excess` are rows: those of the classes that violate a requirement
-    by themselves, and the least that every node below has to suppress. `floor` is the
-    least loss of the node and of every node above, `least` that of the node alone, if its
-    classes tell one. Where a part of the classes was enough to see that the node fails,
-    all are those of the part.
+    `suppressed` is the number of rows in classes that violate a requirement alone, `excess` a lower bound of the rows
+    that any node below suppresses. `floor` is a lower bound of the loss of the node and of every node above, `least` of
+    the node alone; None if unknown. If a part of the classes showed that the node fails, the counts are those of the
+    part.
     """
 
     suppressed: int
@@ -355,9 +362,10 @@ class Counted:
 
 @dataclass(frozen=True)
 class Found:
-    """The best node, its loss, the rows it suppresses, how many nodes were checked, and how many ruled out unseen.
+    """The best node, its loss and suppressed rows, and the numbers of nodes that were counted and that were ruled out
+    uncounted.
 
-    `proven` tells whether no other node can be better; if not, none loses less than `least`.
+    `proven` says whether no other node can be better; if not, `least` is the lower bound of all losses.
     """
 
     node: Node
@@ -371,7 +379,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a search: nodes checked, ruled out unseen, and all; the best loss so far."""
+    """The progress of a search: the numbers of nodes counted, ruled out uncounted, and in all; the best loss so far."""
 
     checked: int
     pruned: int
@@ -379,13 +387,13 @@ class Progress:
     loss: int | None
 
 
-# The loss of each node and all the rows it suppresses; None for one that cannot be published, or not be the best.
+# Returns each node's loss and suppressed rows; None for one that cannot be published, or cannot be the best.
 Settle = Callable[[Sequence[Node], Rank | None], Sequence[tuple[int, int] | None]]
 
 
 @dataclass
 class Incumbent:
-    """The best node so far by its rank, and the rows that it suppresses; `rank` is None before the first."""
+    """The best node so far by its rank, and the number of rows that it suppresses; `rank` is None before the first."""
 
     rank: Rank | None = None
     suppressed: int = 0
@@ -396,7 +404,7 @@ class Incumbent:
         return None if self.rank is None else self.rank[0]
 
     def improve(self, satisfying: Iterable[tuple[Rank, int]]) -> None:
-        """Takes the best of some nodes, each with the rows that it suppresses, where it beats the one so far."""
+        """Replaces the best node by the best of these, each with its suppressed rows, if that is better."""
         for rank, suppressed in satisfying:
             if self.rank is None or rank < self.rank:
                 self.rank, self.suppressed = rank, suppressed
@@ -405,7 +413,9 @@ class Incumbent:
 def satisfying_ranks(
     nodes: Sequence[Node], limit: int, settle: Settle, best: Rank | None
 ) -> Iterator[tuple[Rank, int]]:
-    """The rank of each node that can be published with at most `limit` rows suppressed, and these rows."""
+    """Yields the rank of each node that can be published with at most `limit` suppressed rows, and the number of
+    these.
+    """
     answers = settle(nodes, best) if nodes else ()
     for node, answer in zip(nodes, answers, strict=True):
         if answer is not None and answer[1] <= limit:
@@ -414,9 +424,10 @@ def satisfying_ranks(
 
 @dataclass(frozen=True)
 class Classes:
-    """A node's classes: how many, the sum of their squared sizes; the rows, excess and number of those that violate.
+    """The counts of a node's classes: their number, the sum of their squared sizes, and of the violating ones the rows,
+    the excess and the number.
 
-    Unless `whole`, the figures are of a part of the classes.
+    `rows` counts the node's rows in the rollup. Unless `whole`, the counts are those of a part of the classes.
     """
 
     classes: int = 0
@@ -429,7 +440,7 @@ class Classes:
 
 
 def classes_by_index(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
-    """The answers of `counts` by the index of the node."""
+    """Returns the results of `counts` by the index of the node."""
     return {
         int(index): Classes(
             int(classes), int(squares), int(suppressed), float(excess), int(rows_in_rollup), violating=int(violating)

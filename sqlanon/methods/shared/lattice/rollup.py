@@ -1,11 +1,11 @@
-"""Class counts of lattice nodes, each grouped from the fewest rows that are fine enough.
+"""Counts the classes of lattice nodes, each grouped from the fewest rows that are fine enough.
 
-A node's classes are unions of the classes of any less general node, so its rows roll up
-from that node's. The rows of all nodes are in one table, side by side, so that one statement
-looks at many nodes. On a source whose combinations are nearly all distinct there are as
-many cells as rows; then a node is looked at alone, first at a part of its classes, and its
-rows are kept where they are much fewer than the cells. Where the cells are too many to be in
-one place with tables, the rows of a node are kept there if they are few enough to go there.
+A node's classes are unions of the classes of any less general node, so its rows roll up from that node's. The rows of
+all nodes are in one table, so that one statement counts many nodes.
+
+On a source whose combinations are nearly all distinct there are as many cells as rows. Then nodes are counted one at a
+time, over a part of their classes first, and their rows are kept if they are much fewer than the cells. If the cells
+are on another engine, a node's rows are copied from there if they are few enough.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Rollups:
-    """The tables from which nodes are grouped: the cells, and the rows kept on the way."""
+    """The tables from which nodes are grouped: the cells, and the rows of counted nodes."""
 
     def __init__(self, engine: Engine, cells: Cells, batch: Batch, scratch: Scratch) -> None:
         self._engine = engine
@@ -58,20 +58,20 @@ class Rollups:
         self._sizes = sizes()
         self._texts: dict[str, str] = {}
         self._rollup = ""
-        # The rows that the rollup begins with, until it is made.
+        # The query of the rollup's first rows, until the table is made.
         self._first: exp.Select | None = None
         self._tags = 0
-        # A part of the classes by all quasi-identifiers is no part of those by some of them.
+        # A part of the classes by all quasi-identifiers has incomplete classes by some of them.
         self._sets = bool(projections(batch.requirements))
         ground = tuple(0 for _ in cells.trees)
         self._cell_count = _count(engine, cells)
         import numpy as np
 
-        # A row of levels for each tag.
+        # The levels of the node of each tag, one row per tag.
         self._levels: NDArray[Any] = np.zeros((0, len(ground)), dtype=np.int16)
         self._rows: list[int] = []
         self._tag_of: dict[Node, int] = {}
-        # Nodes with more rows than may go to where tables are, as all that are less general have.
+        # Nodes with too many rows to collect; all less general nodes have too many, too.
         self._too_many: list[Node] = []
         if self._cell_count < self._sizes.lasting_from or cells.elsewhere:
             self._batch = replace(batch, lasting=False)
@@ -80,28 +80,30 @@ class Rollups:
 
     @property
     def batch(self) -> int:
-        """The number of nodes to look at in one statement: one where results are worth keeping."""
+        """The number of nodes that one statement counts: one for cells of a large source."""
         return min(self._sizes.batch, BATCH) if self._rows else 1
 
     @property
     def lasting(self) -> bool:
-        """Whether a class that satisfies for good is one row."""
+        """Whether a class that remains satisfied is kept as one row."""
         return self._batch.lasting
 
     @property
     def few(self) -> int:
-        """The largest number of nodes of a lattice that is looked at whole in one turn."""
+        """The greatest size of a lattice that is counted in one statement; 0 if none is."""
         return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
 
     @property
     def few_of_descent(self) -> int:
-        """The largest number of nodes of a lattice that is looked at whole before a descent, each step of which is a
-        turn.
+        """The greatest size of a lattice that is counted in one statement before a descent, whose steps are a statement
+        each.
         """
         return BATCH if self._rows and self._cell_count <= self._sizes.fewest_cells else self.few
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
-        """Counts the classes of some nodes; of one that cannot suppress `limit` rows only perhaps a part of them."""
+        """Counts the classes of these nodes; for a node that needs more than `limit` suppressed rows, perhaps only a
+        part of them.
+        """
         if len(nodes) > BATCH:
             return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
         finest = self._finest(nodes)
@@ -115,9 +117,10 @@ class Rollups:
         return [counted[index] for index in range(len(nodes))]
 
     def _fail_by_a_part(self, nodes: Sequence[Node], finest: Sequence[int | None], limit: int) -> dict[int, Classes]:
-        """The nodes, by their index, of which a part of the classes says that they fail.
+        """Counts a part of the classes of nodes with many rows; returns the counts of those that fail by the part, by
+        index.
 
-        Looks at those whose finest rows, of the tags `finest`, are many.
+        The rows of a node are many if its source, the tag in `finest`, has many.
         """
         if self._cells.public or self._sets:
             return {}
@@ -129,15 +132,12 @@ class Rollups:
         return {index: part for index, part in zip(large, parts, strict=True) if self._enough(part, limit)}
 
     def _enough(self, part: Classes, limit: int) -> bool:
-        """Whether a part of a node's classes says that the node fails, and all of them would hardly say more.
-
-        They would if their excess is likely to rule out what is below the node, too.
-        """
+        """Whether the part shows that the node fails, and all its classes would hardly rule out more nodes."""
         likely = part.excess * self._sizes.one_in
         return part.excess > limit + 1 or (part.suppressed > limit and likely <= self._sizes.times_beyond * limit)
 
     def _parts(self, nodes: Sequence[Node]) -> list[Classes]:
-        """Counts a part of the classes of some nodes, and keeps no rows of them."""
+        """Counts a part of the classes of these nodes, and keeps no rows of them."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
         self._made()
@@ -145,27 +145,31 @@ class Rollups:
         return [replace(classes.get(index, Classes()), whole=False) for index in range(len(nodes))]
 
     def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
-        """The rows of one node, as those of the index 0 of a batch, and those of the public table."""
+        """Returns the query of a node's rows, under the index 0 of a batch, and that of its rows of the public
+        table.
+        """
         cells, layout = self._cells, self._cells.layout
         masks = self._masks(node)
         public = _filled(part_of_node(cells.public, layout, False), masks) if cells.public else None
         tag = self._tag_of.get(node)
-        # What is marked as satisfied is not all of a class.
+        # The row of a satisfied class lacks the carried columns.
         if tag is not None and not self._batch.lasting:
             return _filled(rows_of_tags(self._made()), [tag, tag]), public
         return _filled(self._cells_of_node(0), masks), public
 
     def _cells_of_node(self, tag: int) -> exp.Select:
-        """The rows of a node under a tag, from the cells; its masks are the parameters."""
+        """SELECT of a node's rows from the cells, under a tag; its masks are the parameters."""
         return part_of_node(self._cells.table, self._cells.layout, self._batch.entity, tag=tag)
 
     def _masks(self, node: Node) -> list[int]:
-        """The mask of each word, which keeps what the rows carry."""
+        """Returns the mask of each word at a node, including the bits of carried columns."""
         layout = self._cells.layout
         return [mask | carried for mask, carried in zip(layout.masks(node), layout.carried_masks, strict=True)]
 
     def rows_of_all(self, nodes: Sequence[Node]) -> tuple[exp.Query, list[list[int]]] | None:
-        """The rows of some nodes, each at its index, with their parameters; None unless the rollup has all."""
+        """Returns the query of the rows of these nodes, each at its index, with its parameters; None unless all are in
+        the rollup.
+        """
         if any(node not in self._tag_of for node in nodes):
             return None
         return rows_of_indexes(self._made()), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
@@ -183,7 +187,7 @@ class Rollups:
         return seen if self._sets else self._part(node, None)
 
     def _keep_elsewhere(self, node: Node) -> bool:
-        """Copies a node's rows from where the cells are into the rollup; False, where they are too many to go there."""
+        """Copies a node's rows from the cells on another engine into the rollup; returns False if they are too many."""
         if any(all(map(le, node, other)) for other in self._too_many):
             return False
         query = _filled(self._cells_of_node(self._tags), self._masks(node))
@@ -196,7 +200,7 @@ class Rollups:
         return True
 
     def _part(self, node: Node, one_in: int | None) -> Classes:
-        """Counts the classes of a node over the cells, or about one in so many of them."""
+        """Counts the classes of a node over the cells, only one class in about `one_in` if given."""
         if self._cells.elsewhere:
             answers = self._engine.rows(_filled(self._part_query(one_in), self._masks(node)))
         else:
@@ -206,7 +210,9 @@ class Rollups:
         return classes_by_index(answers).get(0, Classes())
 
     def _part_query(self, one_in: int | None) -> exp.Select:
-        """`counts` of a node over the cells, or over about one in so many; its masks are the parameters."""
+        """Returns `counts` of a node over the cells, of one class in about `one_in` if given; its masks are the
+        parameters.
+        """
         cells, layout = self._cells, self._cells.layout
         rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
         public = part_of_node(cells.public, layout, False, one_in=one_in) if cells.public else None
@@ -220,7 +226,7 @@ class Rollups:
         self._keep(node, query, rows)
 
     def _keep(self, node: Node, query: exp.Select, rows: int) -> None:
-        """Adds the rows of a node to the rollup, which are so many."""
+        """Adds the rows of a node to the rollup; `rows` is their number."""
         if not self._rollup:
             self._rollup, self._first = self._scratch.name("rollup"), query
             if self._batch.lasting or self._cell_count > self._sizes.few_cells:
@@ -231,7 +237,8 @@ class Rollups:
         self._note([node], [rows])
 
     def _made(self, nodes: Sequence[Sequence[int]] = ()) -> str:
-        """The name of the rollup; makes it first where it is not there yet, with the rows of some nodes if there are.
+        """Returns the name of the rollup; makes the table first if needed, with the rows of these nodes if there are
+        any.
 
         `nodes` are the parameters of `rows_of_nodes`.
         """
@@ -245,7 +252,7 @@ class Rollups:
         return self._rollup
 
     def _write(self) -> None:
-        """Writes the statements about the rollup, each once."""
+        """Writes the texts of the statements about the rollup."""
         batch, layout, rollup, lasting = self._batch, self._cells.layout, self._rollup, self._batch.lasting
         new = rows_of_nodes(rollup, layout.words, batch.entity, lasting)
         public = public_rows(self._cells.public, layout.words, first=3) if self._cells.public else None
@@ -300,13 +307,16 @@ class Rollups:
         return words
 
     def _row_counts(self, nodes: Sequence[Node]) -> list[int]:
-        """Returns the number of rows in the rollup of each of the nodes that were added last."""
+        """Counts the rows in the rollup of each of the nodes that were added last."""
         first = self._tags
         rows = dict(self._engine.rows(self._texts["row_counts"], [first, first + len(nodes) - 1]))
         return [int(rows.get(first + index, 0)) for index in range(len(nodes))]
 
     def _add_meets(self, nodes: Sequence[Node]) -> None:
-        """Adds the meets of some nodes in groups of neighbours: one reading of many rows then serves several nodes."""
+        """Adds the meets of groups of these nodes, so that many rows are read once for several nodes.
+
+        A meet is the most general node below all nodes of the group.
+        """
         meets = dict.fromkeys(self._meets(nodes))
         new = [meet for meet in meets if meet not in self._tag_of]
         if not new:
@@ -315,7 +325,7 @@ class Rollups:
         self._note(new, self._row_counts(new))
 
     def _meets(self, nodes: Sequence[Node]) -> list[Node]:
-        """The meets of a few groups of nodes, each group joined where its meet's key keeps the fewest bits."""
+        """Returns the meets of a few groups of nodes; groups are joined whose meet keeps the fewest bits of a key."""
         import numpy as np
 
         bits = [
@@ -343,7 +353,9 @@ class Rollups:
         self._tags += len(nodes)
 
     def _finest(self, nodes: Sequence[Node]) -> list[int | None]:
-        """Returns for each node the tag with the fewest rows that are fine enough, None where only the cells are."""
+        """Returns for each node the tag with the fewest rows from which it can be grouped; None if only the cells are
+        fine enough.
+        """
         import numpy as np
 
         if not self._rows:
@@ -363,24 +375,26 @@ def _count(engine: Engine, cells: Cells) -> int:
 
 
 def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
-    """The query with numbers in place of its parameters."""
+    """Replaces the parameters of a query by these values; returns the query."""
     for index in list(query.find_all(exp.Parameter)):
         index.replace(literal(values[int(index.name) - 1]))
     return query
 
 
-# Batches in which a class that satisfies goes on doing so: one row of it is all that the classes above it need.
+# Batches whose satisfied classes remain satisfied: one row of such a class is enough for the classes above it.
 #
 # With respondents or sensitive values a general node has many rows a class, and nearly all of its classes satisfy.
 
 
 def all_rows(table: str) -> exp.Select:
-    """The rows of a table."""
+    """SELECT of all rows of a table."""
     return exp.select(exp.Star()).from_(relation(table))
 
 
 def judged_classes(batch: Batch, rows: exp.Query) -> exp.Query:
-    """class_id, size, excess, satisfied: each class of a `lasting` batch; the excess of one that satisfies is NULL."""
+    """SELECT of class_id, size, excess, satisfied: each class of a `lasting` batch; the excess of a satisfied one is
+    NULL.
+    """
     satisfied = is_null(column("class_id", "violation"))
     named = [column(name, "class") for name in ("class_id", "size")]
     query = exp.select(*named, column("excess", "violation"), alias(satisfied, "satisfied"))
@@ -391,7 +405,9 @@ def judged_classes(batch: Batch, rows: exp.Query) -> exp.Query:
 
 
 def class_counts(batch: Batch, classes: str) -> exp.Select:
-    """Returns the `counts` of each node, from a table of `judged_classes`; 0 in place of the rows in the rollup."""
+    """SELECT of the columns of `counts` for each node, from a table of `judged_classes`; the number of rows in the
+    rollup is 0.
+    """
     index = batch.index(column("class_id"))
     violates = exp.not_(column("satisfied"))
 
@@ -410,10 +426,10 @@ def class_counts(batch: Batch, classes: str) -> exp.Select:
 
 
 def kept_rows(batch: Batch, fresh: str, classes: str) -> exp.Query:
-    """Returns the rows that the rollup keeps of `fresh`, the rows of a `lasting` batch whose tags are indexes, from the
-    tag $1 on.
+    """SELECT of the rows that the rollup keeps of a `lasting` batch, whose tags begin with the parameter $1.
 
-    The rows of the `classes` that violate, and one row, marked as satisfied, for each of the others.
+    `fresh` has the batch's rows, with indexes as tags. The rows of violating `classes` are kept, and one row, marked as
+    satisfied, of each other class.
     """
     layout = batch.layout
     entity = ["entity"] if batch.entity else []

@@ -1,24 +1,22 @@
-"""The full-domain lattice, and the search for its node of least loss (Samarati 2001; LeFevre et al. 2005).
+"""Searches the full-domain lattice for the node of least loss (Samarati 2001; LeFevre et al. 2005).
 
-A node is a level for each attribute. Three facts prune the lattice:
+A node has a level for each attribute. Three facts rule out nodes:
 
-- Loss. A node loses at least its `bound`, which needs the marginal counts of single
-  attributes only. No node whose bound is above the loss of a node that satisfies can
-  be better.
-- Excess. A class exceeds a requirement by a convex function of its rows, so that the
-  sum over all classes never grows when classes merge; and the rows that may be
-  suppressed bound that sum for a node that satisfies. So a node beyond it rules out
-  every node below, and one within it tells how many rows each node below suppresses at
-  least, and so what it loses at least. For a requirement like k-anonymity, which a class goes on
-  satisfying whatever rows it gains, the excess is the suppressed rows themselves.
-- Classes. Merging classes never adds to their number, nor takes from the sum of their
-  squared sizes: what these losses are at one node is a bound for every node above.
+Loss. A node's loss is at least its `bound`, which needs only the marginal counts of single attributes. So a node whose
+bound is above the loss of a satisfying node cannot be better.
 
-The search looks at some nodes at a time. Some are the next less general ones of those
-that lose least, some have many of those that remain below and above them: both close in
-on the best node. The others are the most general of what remains, each of which has to
-fail before the best node is known to be optimal. A search that may be cut short leaves these for
-later, as long as there is a node to look at beside the best.
+Excess. A class exceeds a requirement by a convex function of its rows, so the sum over all classes never grows when
+classes merge. In a satisfying node, the suppressed rows are at least that sum. So a node with a larger sum than the
+limit rules out every node below, and any other gives a lower bound of the rows that each node below suppresses, and so
+of its loss. For a requirement like k-anonymity, which a class continues to satisfy with any further rows, the excess is
+the number of suppressed rows itself.
+
+Classes. Merging classes never increases their number, and never decreases the sum of their squared sizes. So for the
+losses of these figures, a node's loss is a lower bound for every node above.
+
+The search counts several nodes at a time. Some are the next less general ones of those with the least loss, some have
+many remaining nodes both below and above them: both approach the best node. The others are the most general remaining
+nodes, which must all fail to prove the best node. A search with a time limit counts these last.
 """
 
 from __future__ import annotations
@@ -48,17 +46,19 @@ from sqlanon.methods.shared.lattice.nodes import (
     sizes,
 )
 
-# Lattices with too many nodes to hold: what rules most of them out at once, and a search that proves nothing.
+# Lattices with too many nodes for memory: ruling most of them out at once, and a search without proof.
 #
-# The least level that an attribute can have in any node that satisfies is found where all
-# other attributes are as general as they may be: if even that node's excess is too great, so
-# is that of every node with the attribute at this level or below. What remains is often
-# small enough to be searched whole. If it is not, the best node so far is
-# followed downwards until the time is over.
+# The lowest level of an attribute in any satisfying node is found by nodes in which all
+# other attributes have their highest level: if even that node's excess is too great, so
+# is that of every node with the attribute at this level or below. The remaining lattice is often
+# small enough for a complete search. Otherwise a descent follows the best node so far
+# until the time is over.
 
 
 def raised(lattice: Lattice, limit: int, count: Callable[[Sequence[Node]], Sequence[Counted]]) -> tuple[Lattice, int]:
-    """The lattice without the levels that no node which satisfies can have, and how many nodes outside it were seen."""
+    """Returns the lattice without the levels that no satisfying node has, and the number of nodes outside it that were
+    counted.
+    """
     low = list(lattice.low)
     seen = 0
     attributes = [index for index in range(len(low)) if low[index] < lattice.high[index]]
@@ -86,11 +86,11 @@ def descend(
     progress: Callable[[Progress], None] | None,
     expired: Callable[[], bool],
 ) -> Found | None:
-    """The best node that is reached from the most general one, a level of one attribute at a time.
+    """Finds the best node on a descent from the most general one, one level of one attribute at a time; None if none
+    satisfies.
 
-    Of the nodes that satisfy, the one of least loss is followed first. Nothing is proven;
-    no node loses less than the least general one may. `outside` has the numbers of nodes that
-    are not in the lattice because none of them satisfies: of those seen, and of all the others.
+    Among the satisfying nodes, it continues from the one of least loss. The result is not proven to be the best.
+    `outside` has the numbers of nodes outside the lattice, none of which satisfies: the counted ones, and the others.
     """
     checked, pruned = outside
     whole = lattice.size + checked + pruned
@@ -121,7 +121,7 @@ def descend(
 
 
 def _children(node: Node, low: Node) -> list[Node]:
-    """The nodes of the lattice that are one level less general than this one in one attribute."""
+    """Returns the nodes of the lattice that are one level less general in one attribute."""
     return [_with_level(node, index, level - 1) for index, level in enumerate(node) if level > low[index]]
 
 
@@ -136,14 +136,13 @@ def search(
     progress: Callable[[Progress], None] | None = None,
     expired: Callable[[], bool] | None = None,
 ) -> Found | None:
-    """The node of least loss that suppresses at most `limit` rows; None if there is none.
+    """Finds the node of least loss that suppresses at most `limit` rows; None if there is none.
 
-    `count` looks at some nodes at once, at most `batch`, or at all of a lattice that has at
-    most `few`; `settle` gives the loss of each and all the rows it suppresses, None if it
-    cannot be published or cannot be better than the rank given. Among nodes of equal loss the
-    one of least height, then the first in the order of its levels, is taken. Once `expired`
-    says so, the best node so far is returned. Raises PolicyError for a lattice that is too large to search whole,
-    unless the time is limited: then a heuristic looks for a good node.
+    `count` counts up to `batch` nodes at once, and all of a lattice of at most `few` nodes. `settle` returns the loss
+    of each and all its suppressed rows, None if it cannot be published or cannot be better than the given rank. Among
+    nodes of equal loss the one of least height is chosen, then the first in the order of its levels. If `expired`
+    returns true, the best node so far is returned. Raises PolicyError for a lattice that is too large for a complete
+    search, unless the time is limited: then `descend` finds a good node.
     """
     whole, checked = lattice, 0
     if lattice.size > sizes().raise_from:
@@ -189,7 +188,7 @@ def _prune(remaining: Remaining, counted: Sequence[tuple[Node, Counted]], limit:
 
 
 def _candidates(lattice: Lattice, counted: Sequence[tuple[Node, Counted]], limit: int, best: Rank | None) -> list[Node]:
-    """The nodes that may satisfy, by the classes that violate, and be better than the best so far."""
+    """Returns the nodes that may satisfy, by their violating classes, and may be better than the best so far."""
     passing = [(node, seen) for node, seen in counted if seen.suppressed <= limit]
     if best is None:
         return [node for node, _ in passing]
@@ -200,7 +199,9 @@ def _candidates(lattice: Lattice, counted: Sequence[tuple[Node, Counted]], limit
 
 
 def _result(incumbent: Incumbent, remaining: Remaining, checked: int, nodes: int) -> Found | None:
-    """The best node, proven to be the best if none of the `nodes` of the lattice remains; None if there is none."""
+    """Returns the best node, proven to be the best if no node remains; None without one. `nodes` is the size of the
+    lattice.
+    """
     if incumbent.rank is None:
         return None
     loss, _, node = incumbent.rank
@@ -211,10 +212,12 @@ def _result(incumbent: Incumbent, remaining: Remaining, checked: int, nodes: int
 
 
 def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -> list[Node]:
-    """The nodes to look at next; `inside` are those that did not rule out what is below them, least loss first."""
+    """Returns the next nodes to count; `inside` are the nodes that did not rule out those below them, least loss
+    first.
+    """
     ways = (remaining.general, remaining.halving)
     if batch == 1:
-        # One at a time: each way in its turn.
+        # One node at a time, chosen by each function in turn.
         return (remaining.children(inside, 1) if turn % 4 == 0 else []) or ways[turn % 2](1) or remaining.general(1)
     nodes = remaining.children(inside, batch // 8)
     rest = batch - len(nodes)
@@ -224,7 +227,9 @@ def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -
 
 
 def _near(remaining: Remaining, best: Node, inside: Sequence[Rank], batch: int) -> list[Node]:
-    """Neighbours of the best node and, in half of the places, others; none once it has no neighbour left."""
+    """Returns neighbors of the best node and, in half of the batch, other nodes; empty if it has no remaining
+    neighbor.
+    """
     nodes = remaining.neighbours(best, max(batch // 2, 1))
     if nodes:
         nodes += remaining.children(inside, batch // 8)
@@ -232,14 +237,14 @@ def _near(remaining: Remaining, best: Node, inside: Sequence[Rank], batch: int) 
     return list(dict.fromkeys(nodes))
 
 
-# Searches of a lattice that end when their time is up, and report how far they have come.
+# Searches with a time limit, which report their progress.
 
 
 Count = Callable[[Sequence[Node]], Sequence[Counted]]
 
 
 class TimedSearches:
-    """Searches of one statement, which share its time: `time_limit` seconds, or as long as it takes."""
+    """The searches of one statement, which share its time: `time_limit` seconds, unlimited if None."""
 
     def __init__(self, time_limit: Decimal | None, watching: Watching | None) -> None:
         self._until = None if time_limit is None else monotonic() + float(time_limit)
@@ -256,18 +261,18 @@ class TimedSearches:
         batch: int = 1,
         few: int = 0,
     ) -> Found | None:
-        """The best node, as `search` finds it; `value` is a loss as it is published, not in the units of the search."""
+        """Finds the best node by `search`; `value` converts a loss from the search's unit to that of reports."""
         progress = None if self._watching is None else _reported(self._watching, value)
         expired = None if self._until is None else self.expired
         return search(lattice, limit, count, settle, batch=batch, few=few, progress=progress, expired=expired)
 
     def expired(self) -> bool:
-        """Whether time is up."""
+        """Whether the time limit is over."""
         return self._until is not None and monotonic() > self._until
 
 
 def _reported(watching: Watching, value: Callable[[int], Fraction]) -> Callable[[Progress], None]:
-    """Tells the observer how many nodes have been checked and ruled out, and the least loss so far."""
+    """Returns a function that reports the nodes that were counted and ruled out, and the least loss so far."""
 
     def report(seen: Progress) -> None:
         best = "" if seen.loss is None else f", best loss {float(value(seen.loss)):.6g}"

@@ -1,1 +1,1 @@
-"""Mondrian's recursion: points cut into regions, as long as both halves of a cut meet what is required."""
+"""Mondrian's recursion: cuts points into regions while both halves of a cut satisfy the requirements."""

@@ -214,7 +214,9 @@ def _less(task: Task, unmet: Sequence[BoundRequirement]) -> str:
 
 
 def _people(task: Task, unmet: Sequence[BoundRequirement]) -> str:
-    """Returns words with the number of respondents, if an unmet requirement counts them and cells have them."""
+    """Describes the number of respondents for an error; empty unless an unmet requirement counts respondents and the
+    cells have them.
+    """
     cells = task.encoded
     if not cells.entity or not any(requirement.counts_respondents for requirement in unmet):
         return ""
