@@ -107,9 +107,7 @@ class Batch:
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
     def projected(self, class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
-        """The SQL of the class by some quasi-identifiers that contains a class: its key without the bits of the
-        others.
-        """
+        """The SQL of the class by some quasi-identifiers that contains a class: its key without the others' bits."""
         known = {fold(name) for name in columns}
         levels = [
             0 if fold(name) in known else len(of) for name, of in zip(self.quasi, self.layout.fields, strict=True)
@@ -126,9 +124,7 @@ class Batch:
         return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
 
     def names(self, *, lasting: bool = False) -> list[dict[str, str]]:
-        """Returns for each requirement the names of the relations that replace the normal ones; `lasting` as in
-        `relations`.
-        """
+        """Returns for each requirement the relations that replace the normal ones; `lasting` as in `relations`."""
         named = relation_names(self.requirements)
         if not lasting:
             return named
@@ -137,8 +133,7 @@ class Batch:
         ]
 
     def relations(self, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False) -> list[Step]:
-        """Returns the normal relations of nodes with these rows as steps; `public` is the query of their rows of the
-        public table.
+        """Returns the normal relations of nodes with these rows as steps; `public` has their rows of the public table.
 
         If rows are marked `satisfied`, as in a `lasting` batch, requirements are measured only on the other classes:
         these are `open_class`, beside the equivalence_class of all.
@@ -177,7 +172,7 @@ class Batch:
     def _supersets(self) -> exp.Select:
         """SELECT of class_id, superset_id: each class with the part of its key that each vector of levels keeps.
 
-        A vector that is not above the node of a class counts as the lowest vector above both.
+        A vector that is not above the class's node counts as the lowest vector above both.
         """
         low = self.node or [0] * len(self.layout.fields)
         levels = (range(least, len(of) + 1) for least, of in zip(low, self.layout.fields, strict=True))
@@ -273,8 +268,8 @@ def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
 def rows_of_nodes(rollup: str, words: int, entity: bool, lasting: bool = False) -> exp.Select:
     """SELECT of the rows of these nodes, each grouped from the rows of another tag, for the rollup.
 
-    The parameters are lists with an item for each node: its tag, the tag of its source, and its mask of each word. If
-    `lasting`, rows that are marked `satisfied` are grouped separately.
+    The parameters are lists with an item for each node: its tag, its source's tag, and its mask of each word. If
+    `lasting`, rows that are marked `satisfied` are grouped apart.
     """
     names = ["tag", "source", *(f"mask_{word}" for word in range(words))]
     lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
@@ -297,9 +292,7 @@ def rows_of_nodes(rollup: str, words: int, entity: bool, lasting: bool = False) 
 
 
 def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int, lasting: bool = False) -> exp.Select:
-    """SELECT of the rows of these nodes, complete for about one class in `one_in`; the tags are the indexes of a
-    batch.
-    """
+    """SELECT of the rows of about one class in `one_in` of each node, complete; the tags are the indexes of a batch."""
     query = rows_of_nodes(rollup, layout.words, entity, lasting)
     classes = layout.masks([0] * len(layout.fields))
     labels = [
@@ -337,9 +330,7 @@ def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
 
 
 def rows_of_tags(rollup: str) -> exp.Select:
-    """SELECT of the rollup's rows of a batch, with tags from the first parameter to the second, which are renumbered
-    from 0.
-    """
+    """SELECT of the rollup's rows of a batch, with tags from the first to the second parameter, renumbered from 0."""
     between = column("tag").between(parameter(1), parameter(2))
     index = column("tag") - parameter(1)
     star = exp.Star(**{"except_": [identifier("tag")]})
@@ -347,15 +338,15 @@ def rows_of_tags(rollup: str) -> exp.Select:
 
 
 def row_counts(rollup: str) -> exp.Select:
-    """SELECT of tag and the number of its rows in the rollup, for tags from the first parameter to the second."""
+    """SELECT of tag and the number of its rows in the rollup, for tags from the first to the second parameter."""
     between = column("tag").between(parameter(1), parameter(2))
     query = exp.select(column("tag"), f.count()).from_(relation(rollup), copy=False)
     return query.where(between, copy=False).group_by(column("tag"), copy=False)
 
 
 def rows_of_indexes(rollup: str) -> exp.Select:
-    """SELECT of the rollup's rows of these nodes, with indexes as tags. The parameters are lists with an item for each
-    node: its tag and its index.
+    """SELECT of the rollup's rows of these nodes, by index. The parameters are lists of their tags and of their
+    indexes.
     """
     lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(("of", "index"), start=1)]
     on = column("tag", "fine").eq(column("of", "node"))
@@ -370,8 +361,7 @@ def rows_of_indexes(rollup: str) -> exp.Select:
 def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
     """SELECT of class_id, size, excess: the classes of many nodes that violate a requirement alone.
 
-    Requirements of a whole release are left out, because they would count the classes of all nodes as one release; they
-    are measured node by node.
+    Requirements of a whole release are left out: they are measured node by node.
     """
     each = zip(batch.requirements, batch.names(lasting=lasting), strict=True)
     of_many = [(requirement, names) for requirement, names in each if not requirement.of_whole_release]
@@ -384,9 +374,7 @@ def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
 def withheld_at_once(
     batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False
 ) -> list[Step]:
-    """Returns steps that make withheld(index, class_id, size): the classes of many nodes that violate a requirement
-    alone.
-    """
+    """Returns steps that make withheld(index, class_id, size): the classes of many nodes that violate by themselves."""
     parts = [alias(batch.index(column("class_id")), "index"), column("class_id"), column("size")]
     broken = exp.select(*parts).from_(violations_at_once(batch, lasting).subquery("violation", copy=False), copy=False)
     return [*batch.relations(rows, public, lasting=lasting), ("withheld", broken)]
@@ -419,7 +407,7 @@ def counts(
     """SELECT of one row for each node of a batch that has a class.
 
     The columns are its index, the number of its classes and the sum of their squared sizes, the rows and the excess of
-    the violating ones, the number of its rows in the rollup, and the number of violating classes.
+    the violating ones, its rows in the rollup, and the number of violating classes.
     """
     index = batch.index(column("class_id"))
     both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
@@ -458,8 +446,7 @@ def counts(
 def _with_excess_of_sets(batch: Batch, broken: exp.Select) -> exp.Select:
     """Returns the violations with the excess of the set of quasi-identifiers that has the greatest one.
 
-    The excess of the classes by one set never grows when they merge. That of classes by all quasi-identifiers, each
-    with the greatest excess of several sets, may grow.
+    Merging classes by one set never increases their excess; that of classes by all quasi-identifiers may grow.
     """
     index = batch.index(column("class_id"))
     no_rows = alias(big(literal(0)), "size")
@@ -488,9 +475,7 @@ _COUNTED = (
 
 
 def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
-    """Returns steps that make withheld(index, class_id, size): the classes that the guard withholds of one node, in all
-    rounds.
-    """
+    """Returns steps that make withheld(index, class_id, size): the classes that the guard withholds of one node."""
     published = exp.select(column("class_id")).from_(relation("kept"))
     index = alias(big(literal(0)), "index")
     others = exp.select(index, column("class_id"), column("size")).from_(relation("equivalence_class"))
@@ -500,8 +485,9 @@ def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> 
 
 
 def most_of_withheld(values: str) -> exp.Select:
-    """SELECT of gone, rows, most: for the `withheld` classes and for the others, the number of rows, and that of the
-    most frequent value; `values` is the relation class_sensitive_value of an attribute.
+    """SELECT of gone, rows, most: the rows, and those of the most frequent value, of `withheld` and of other classes.
+
+    `values` is the relation class_sensitive_value of an attribute.
     """
     gone = is_not_null(column("class_id", "withheld"))
     counted = exp.select(column("value", "class"), alias(gone, "gone"), alias(total(column("n", "class")), "n"))
