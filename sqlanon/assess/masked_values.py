@@ -44,7 +44,7 @@ class MaskedColumn:
 
 def masks_of(policy: Policy) -> dict[str, Mask]:
     """The masks of a policy by the folded names of their columns."""
-    return {fold(a.name): a.pseudonym for a in policy.attributes if isinstance(a.pseudonym, Mask)}
+    return {fold(a.name): a.pseudonym for a in policy.all_attributes if isinstance(a.pseudonym, Mask)}
 
 
 def check_masks(engine: Engine, release: Release) -> tuple[tuple[Measurement, ...], tuple[str, ...]]:
@@ -66,7 +66,8 @@ def check_masks(engine: Engine, release: Release) -> tuple[tuple[Measurement, ..
             )
         else:
             measurements.append(masked.measured(engine, has_form))
-    moved = _nulls(engine, release, columns)
+    of_source = {fold(attribute.name) for attribute in policy_of(release).attributes}
+    moved = _nulls(engine, release, [masked for masked in columns if fold(masked.source) in of_source])
     if moved is None:
         remarks.append("the source is not any more as it was: NULLs of masked columns were not compared with it")
     else:
@@ -96,7 +97,7 @@ def _has_form(engine: Engine, release: Release, masked: MaskedColumn) -> Callabl
 
 
 def _nulls(engine: Engine, release: Release, columns: list[MaskedColumn]) -> list[Measurement] | None:
-    """Counts the NULLs that were added or lost, with the columns; None if the source has changed.
+    """Counts the NULLs of the source's columns that were added or lost; None if the source has changed.
 
     A suppressed row may have had a NULL in each column. Live views and releases with artificial rows are not compared,
     because the number of source rows that they show is unknown. If a snapshot has the rows that were checked when it

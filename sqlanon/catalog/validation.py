@@ -360,14 +360,6 @@ def _validate_table(policy: Policy, table: RelatedTable) -> None:
                 f"its column with the values of the ENTITY is {table.key}, which needs no role",
                 ("column", attribute.name),
             )
-        if attribute.pseudonym is not None:
-            raise _wrong_table(
-                policy,
-                f"{attribute.name} of {table.name} cannot be a {clause_of(attribute)}: what links the published tables "
-                "is a number drawn anew for each release",
-                f"write {name_text(attribute.name)} IDENTIFIER",
-                ("column", attribute.name),
-            )
         if same_name(attribute.name, table.key):
             raise _wrong_table(
                 policy,

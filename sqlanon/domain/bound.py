@@ -127,7 +127,8 @@ class BoundPolicy:
     @property
     def all_sensitive(self) -> tuple[BoundAttribute, ...]:
         """The sensitive attributes of the source, and after them those of the related tables."""
-        return (*self.sensitive, *(b for table in self.related for b in table.attributes if b.role is Role.SENSITIVE))
+        related = (bound for table in self.related for bound in table.attributes)
+        return (*self.sensitive, *(bound for bound in related if bound.attribute.has(Role.SENSITIVE)))
 
     @property
     def entity(self) -> BoundAttribute | None:
@@ -138,3 +139,14 @@ class BoundPolicy:
         """The attributes that a release has a column for, in the policy's order."""
         hidden = (Role.IDENTIFIER, Role.ENTITY)
         return tuple(b for b in self.attributes if b.role not in hidden or b.attribute.pseudonym)
+
+    @property
+    def tables(self) -> tuple[BoundPolicy, ...]:
+        """The policy, and after it each related table as a policy on a source of its own."""
+        return (self, *map(self.of_related, self.related))
+
+    @property
+    def keyed(self) -> tuple[BoundAttribute, ...]:
+        """The published attributes of all tables in place of whose values a key draws others."""
+        published = (bound for table in self.tables for bound in table.published)
+        return tuple(b for b in published if b.attribute.pseudonym and not b.attribute.pseudonym.is_keyless)

@@ -308,11 +308,18 @@ def _pseudonym(pseudonym: InPlace) -> InPlaceKind:
 
 def _statement(policy: Policy) -> str:
     """Writes the policy as SQL, without queries and without the variables of keys."""
-    attributes = tuple(replace(a, pseudonym=_without_key(a.pseudonym)) if a.pseudonym else a for a in policy.attributes)
+    attributes = _without_keys(policy.attributes)
     against = _unquoted(policy.against) if policy.against else None
-    related = tuple(replace(table, source=_unquoted(table.source)) for table in policy.related)
+    related = tuple(
+        replace(table, source=_unquoted(table.source), attributes=_without_keys(table.attributes))
+        for table in policy.related
+    )
     plain = replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against, related=related)
     return policy_text(plain)
+
+
+def _without_keys(attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
+    return tuple(replace(a, pseudonym=_without_key(a.pseudonym)) if a.pseudonym else a for a in attributes)
 
 
 def _without_key(pseudonym: InPlace) -> InPlace:

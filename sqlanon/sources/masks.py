@@ -66,26 +66,24 @@ def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str
     from which masks were chosen.
     """
     drawn, choices = release_key(), []
-    for bound in policy.published:
+    for part, bound in ((table, published) for table in policy.tables for published in table.published):
         pseudonym = bound.attribute.pseudonym
         if pseudonym is None or bound.column not in tables:
             continue
         if isinstance(pseudonym, Shift):
             key = release_key(pseudonym.key_variable, "the shifted dates") if pseudonym.key_variable else drawn
-            draw_days(engine, policy, bound, tables[bound.column], key)
+            draw_days(engine, policy, part, bound, tables[bound.column], key)
             continue
         text = text_of_token(bound)
-        values = exp.select(alias(text, "value")).from_(relation(policy.relation))
+        values = exp.select(alias(text, "value")).from_(relation(part.relation))
         target = tables[bound.column]
         if isinstance(pseudonym, Mask):
             key = release_key(pseudonym.key_variable, "the masks") if pseudonym.key_variable else drawn
             listed: Sequence[str] = ()
             if pseudonym.name == "choice":
                 listed = _listed(engine, policy.policy, bound, pseudonym)
-                digest = list_digest(listed)
-                choices.append(
-                    ChoiceList(bound.column, str(pseudonym.argument("from")), pseudonym.key_variable, digest)
-                )
+                name, digest = str(pseudonym.argument("from")), list_digest(listed)
+                choices.append(ChoiceList(bound.column, name, pseudonym.key_variable, digest))
             masks(engine, values, target, "mask", masked=keyed_mask(pseudonym, key, listed))
             _require_masks(engine, policy.policy, bound, pseudonym, target)
         else:

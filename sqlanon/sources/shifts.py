@@ -34,16 +34,19 @@ def require_shiftable(policy: Policy, column_name: str, column_type: str) -> Non
         )
 
 
-def draw_days(engine: Engine, policy: BoundPolicy, bound: BoundAttribute, target: str, key: bytes) -> None:
-    """Creates the temporary table `target` with the number of days of each respondent: value, token.
+def draw_days(
+    engine: Engine, policy: BoundPolicy, table: BoundPolicy, bound: BoundAttribute, target: str, key: bytes
+) -> None:
+    """Creates the temporary table `target` with the number of days of each respondent of a policy: value, token.
 
-    Raises DataError, by their number, for rows without a respondent, and for dates that would leave their type.
+    `table` is the policy, or one of its related tables, that has the dates. Raises DataError, by their number, for rows
+    without a respondent, and for dates that would leave their type.
     """
     entity, shift = policy.entity, bound.attribute.pseudonym
-    assert entity is not None and isinstance(shift, Shift)
+    assert entity is not None and table.entity is not None and isinstance(shift, Shift)
     part = ("column", bound.attribute.name, "shift")
-    source = relation(policy.relation, as_="source")
-    nobody = exp.select(f.count()).from_(source.copy()).where(is_null(column(entity.column, "source")))
+    people = relation(policy.relation, as_="person")
+    nobody = exp.select(f.count()).from_(people.copy()).where(is_null(column(entity.column, "person")))
     if number := int(engine.rows(nobody)[0][0]):
         raise DataError(
             f"{policy.policy}: {counted(number, 'row')} of {policy.policy.source.called} have no {entity.column}, by "
@@ -53,8 +56,14 @@ def draw_days(engine: Engine, policy: BoundPolicy, bound: BoundAttribute, target
         )
     values = exp.select(alias(text_of_token(entity), "value")).from_(relation(policy.relation))
     masks(engine, values, target, "mask", masked=lambda text: str(days_of(key, shift, text)))
+    beyond = exp.select(f.count()).from_(relation(table.relation, as_="source"))
+    of = "source"
+    if table is not policy:
+        # A key that equals the ENTITY may have another text: -0.0, or other letters under a collation.
+        of = "person"
+        beyond.join(inner_join(people, column(entity.column, of).eq(column(table.entity.column, "source"))), copy=False)
     made = relation(("temp", "main", target), as_="token")
-    beyond = exp.select(f.count()).from_(source).join(inner_join(made, same_token(entity, "token")))
+    beyond.join(inner_join(made, same_token(entity, "token", of)), copy=False)
     beyond.where(is_not_null(column(bound.column, "source")), is_null(moved_date(bound, "token")), copy=False)
     if number := int(engine.rows(beyond)[0][0]):
         raise DataError(

@@ -231,3 +231,107 @@ def test_python_says_what_a_shift_is(detail: object, problem: str) -> None:
     columns = {"entity": "e", "quasi_identifiers": ["a"], "insensitive": {"d": detail}}
     with pytest.raises(UserError, match=problem):
         sqlanon.Policy("p", source="t", **columns, require=KAnonymity(k=2))
+
+
+# Related tables, and the other methods that publish rows of respondents.
+
+
+RELATED = """
+CREATE POLICY p ON people (who ENTITY, age QUASI IDENTIFIER, born INSENSITIVE SHIFT (DAYS => {width}){key})
+WITH TABLE stays ON (patient) ("on" INSENSITIVE SHIFT (DAYS => {width}){key}, number INSENSITIVE,
+    code IDENTIFIER MASK alphanumeric{key}, mail IDENTIFIER MASK email, bill IDENTIFIER PSEUDONYM{key}, ill SENSITIVE)
+REQUIRE k_anonymity(k => 1)
+"""
+
+
+def related(con: Connection, rows: Sequence[tuple[str, date | None]], width: int, key: str) -> None:
+    con.execute("CREATE TABLE people (who VARCHAR, age INTEGER, born DATE)")
+    columns = 'patient VARCHAR, "on" DATE, number INTEGER, code VARCHAR, mail VARCHAR, bill INTEGER, ill VARCHAR'
+    con.execute(f"CREATE TABLE stays ({columns})")
+    for who in dict.fromkeys(who for who, _ in rows):
+        con.duckdb.execute("INSERT INTO people VALUES (?, 40, DATE '1970-01-01')", [who])
+    for number, (who, day) in enumerate(rows):
+        values = [who, day, number, f"C-{10000 + number}"]
+        con.duckdb.execute("INSERT INTO stays VALUES (?, ?, ?, ?, 'ann@x.org', 7, 'flu')", values)
+    con.execute(RELATED.format(width=width, key=key))
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD multirelational(suppression => 0)")
+
+
+@settings(deadline=None, max_examples=draws(2, long=10))
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["a", "b", HOSTILE, "\N{SNOWMAN}", "", " a"]), st.none() | st.dates()),
+        min_size=1,
+        max_size=12,
+    ),
+    width=st.integers(1, 400),
+)
+@pytest.mark.drawn
+def test_rows_of_related_tables_move_with_their_respondent(rows: list[tuple[str, date | None]], width: int) -> None:
+    rows = [(who, day and min(max(day, date(1200, 1, 1)), date(9000, 1, 1))) for who, day in rows]
+    with new_database() as con:
+        related(con, rows, width, f" KEY '{VARIABLE}'")
+        moved = oracle.shifted(KEY, rows, width)
+        shown = dict(con.sql('SELECT number, "on" FROM r_stays').fetchall())
+        assert [shown[number] for number in range(len(rows))] == [day for _, day in moved]
+        born = [(who, date(1970, 1, 1)) for who in dict.fromkeys(who for who, _ in rows)]
+        expected = sorted(day for _, day in oracle.shifted(KEY, born, width) if day)
+        assert [day for (day,) in con.sql("SELECT born FROM r_people ORDER BY born").fetchall()] == expected
+        assert all(row[5] is not False for row in con.sql("CHECK r").fetchall())
+
+
+def test_related_tables_share_a_key_that_is_drawn_and_have_tokens_and_masks(tmp_path: Path) -> None:
+    rows: list[tuple[str, date | None]] = [(who, date(2024, 1, 1)) for who in "abcdefgh" for _ in range(2)]
+    with new_database() as con:
+        related(con, rows, 182, "")
+        apart = (
+            "SELECT DISTINCT date_diff('day', DATE '1970-01-01', born) - date_diff('day', DATE '2024-01-01', \"on\")"
+        )
+        assert con.sql(f"{apart} FROM r_people JOIN r_stays USING (who)").fetchall() == [(0,)]
+        counts = "count(DISTINCT code), count(DISTINCT bill), min(length(bill)), min(mail)"
+        assert con.sql(f"SELECT {counts} FROM r_stays").fetchall() == [(16, 1, 32, "a***@x.org")]
+        measured = {row[1]: row[5] for row in con.sql("CHECK r").fetchall()}
+        assert measured["mask_alphanumeric"] is measured["mask_email"] is True
+        con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (FORMAT csv)")
+        measured = {row[1]: row[5] for row in con.sql(f"CHECK '{tmp_path / 'out'}'").fetchall()}
+        assert measured["mask_alphanumeric"] is measured["mask_email"] is True
+        con.execute(f"CREATE OR REPLACE {RELATED.format(width=9, key=f''' KEY '{VARIABLE}' ''').strip()[7:]}")
+        con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD multirelational")
+        con.execute(f"EXPORT r TO '{tmp_path / 'again'}' (FORMAT csv)")
+        assert VARIABLE not in (tmp_path / "again" / "certificate.json").read_text(encoding="utf-8")
+
+
+def test_a_date_of_a_related_table_that_leaves_its_type_is_refused() -> None:
+    with new_database() as con:
+        related(con, [("1", date(2024, 1, 1))], 9, f" KEY '{VARIABLE}'")
+        con.execute("UPDATE stays SET \"on\" = DATE '5881580-07-10'")
+        with pytest.raises(DataError, match="1 date of on would be moved beyond what DATE has"):
+            con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD multirelational")
+        assert con.sql("SELECT count(*) FROM r_stays").fetchall() == [(1,)]
+
+
+def test_m_invariance_moves_the_dates_of_its_rows() -> None:
+    rows = [(who, date(2024, 1, 1 + number)) for number, who in enumerate("abcdefghijkl")]
+    with new_database() as con:
+        visits(con, rows)
+        con.execute("ALTER TABLE visits ADD COLUMN number INT; ALTER TABLE visits ADD COLUMN left_on DATE")
+        con.execute("UPDATE visits SET ill = 'flu ' || rowid % 3, number = rowid, left_on = \"on\" + rowid::INT")
+        policy = "CREATE POLICY p ON visits (who ENTITY, age QUASI IDENTIFIER, number INSENSITIVE, {} ill SENSITIVE)"
+        shifts = '"on" INSENSITIVE SHIFT (DAYS => 182), left_on INSENSITIVE SHIFT (DAYS => 182),'
+        con.execute(policy.format(shifts) + " REQUIRE k_anonymity(k => 2)")
+        con.execute(f"CREATE SERIES s ON POLICY p KEY '{VARIABLE}'")
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD m_invariance(m => 2) IN SERIES s")
+        shown = con.sql('SELECT number, left_on - "on", "on" FROM r_qi ORDER BY number').fetchall()
+        assert [days for _, days, _ in shown] == list(range(12))
+        assert len({(day - date(2024, 1, 1)).days - number for number, _, day in shown}) > 1
+        assert all(row[5] is not False for row in con.sql("CHECK r").fetchall())
+        ranges = "CREATE ANONYMIZED TABLE x AS POLICY p METHOD m_invariance(m => 2, publish => 'ranges') IN SERIES s"
+        with pytest.raises(PolicyError, match="counterfeits among the rows, which are of no respondent"):
+            con.execute(ranges)
+        con.execute(
+            policy.format('"on" SENSITIVE SHIFT (DAYS => 182),').replace("POLICY p", "POLICY q")
+            + " REQUIRE k_anonymity(k => 2)"
+        )
+        con.execute(f"CREATE SERIES t ON POLICY q KEY '{VARIABLE}'")
+        with pytest.raises(PolicyError, match="on is SENSITIVE: its date would be known"):
+            con.execute("CREATE ANONYMIZED TABLE y AS POLICY q METHOD m_invariance(m => 2) IN SERIES t")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlanon.clients.api.arguments import Defined, Name, SourceName, column_names, one_name, qualified_name, source_of
-from sqlanon.clients.api.columns import Identifiers, QuasiIdentifiers, Sensitive, attributes, joined_call, related_call
+from sqlanon.clients.api.columns import (
+    Identifiers,
+    Insensitive,
+    QuasiIdentifiers,
+    Sensitive,
+    attributes,
+    joined_call,
+    related_call,
+)
 from sqlanon.domain import policy as domain
 from sqlanon.errors import UserError
 
@@ -31,7 +39,7 @@ class RelatedTable(Defined[domain.RelatedTable]):
         identifiers: Identifiers = (),
         quasi_identifiers: QuasiIdentifiers = (),
         sensitive: Sensitive = (),
-        insensitive: Iterable[str] = (),
+        insensitive: Insensitive = (),
         order: Iterable[str] | None = None,
     ) -> None:
         table = source_of("RelatedTable: source", source)

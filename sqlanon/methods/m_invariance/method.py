@@ -94,6 +94,7 @@ _BUCKET_LIMITS = Limits(
     ),
     unconstrained=CAN,
     requirements=CAN,
+    shifts=CAN,
     respondents=CAN,
     pseudonyms=CAN,
     max_level=CAN,
@@ -109,6 +110,11 @@ _NO_LEVELS = Refusal(
 )
 _RANGE_LIMITS = replace(
     _BUCKET_LIMITS,
+    shifts=Refusal(
+        "m_invariance: publish => 'ranges' has counterfeits among the rows, which are of no respondent, and {column} "
+        "has SHIFT",
+        "leave SHIFT out, or use publish => 'buckets'",
+    ),
     pseudonyms=Refusal(
         "m_invariance: publish => 'ranges' has counterfeits among the rows, which have no token, and {column} is a "
         "pseudonym",
@@ -149,6 +155,14 @@ class MInvarianceMethod(Method[Options, Invariant]):
                 f"{len(policy.sensitive)}",
                 hint="mark one as SENSITIVE, and leave the others out or have them IDENTIFIER",
             )
+        for bound in policy.published:
+            if bound.role is Role.SENSITIVE and bound.attribute.is_shifted:
+                raise PolicyError(
+                    f"{policy.policy}: m_invariance shows each row beside its quasi-identifiers as they are, and "
+                    f"{bound.column} is SENSITIVE: its date would be known to within the width of its SHIFT",
+                    hint=f"leave it out, or write {bound.column} INSENSITIVE SHIFT (...) if readers may learn that",
+                    part=("column", bound.attribute.name, "shift"),
+                )
         ranges = options.publish == "ranges"
         tables = [ROWS, COUNTERFEITS] if ranges else bucket_names(policy, [COUNTERFEITS])
         require_names(task.engine, "m_invariance", policy, qualified(task.engine, task.name), tables, free=not task.dry)

@@ -48,10 +48,8 @@ _LIMITS = Limits(
     unconstrained=CAN,
     requirements=CAN,
     respondents=CAN,
-    pseudonyms=Refusal(
-        "{policy} is on several tables, whose people have numbers drawn anew; {column} is a pseudonym",
-        "leave {clause} out",
-    ),
+    shifts=CAN,
+    pseudonyms=CAN,
     min_level=CAN,
     max_level=CAN,
     on_spark=only_on_duckdb("{policy} has related tables, whose rows are linked by numbers that are drawn"),
@@ -114,7 +112,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
 
     def compile(self, task: Task, choice: RelatedLevels, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
         """The SELECT of each table."""
-        return tables_of(task, choice, release_id)
+        return tables_of(task, choice, release_id, tokens)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
         """Whether the tables fit together."""

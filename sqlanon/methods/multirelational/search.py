@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
@@ -29,7 +30,7 @@ from sqlanon.sql.build.expressions import ascending, identical, not_, order_by, 
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.steps import select, with_steps
-from sqlanon.sql.cells.labels import generalized, label_at, published_value, shown_at, stored_labels
+from sqlanon.sql.cells.labels import generalized, label_at, passed, published_value, shown_at, stored_labels
 from sqlanon.sql.classes.related import HISTORY, VALUES
 from sqlanon.sql.questions.models import Known, known_of
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
@@ -58,8 +59,11 @@ def published_names(policy: Policy) -> tuple[str, ...]:
     return names
 
 
-def tables_of(task: Task, choice: RelatedLevels, release_id: str) -> TablesQuery:
-    """The SELECTs of the tables, each with the labels of its rows at the chosen levels."""
+def tables_of(task: Task, choice: RelatedLevels, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+    """The SELECTs of the tables, each with the labels of its rows at the chosen levels.
+
+    `tokens` maps a column to a table of value and token.
+    """
     policy = task.policy
     entity = policy.entity
     if entity is None:
@@ -73,9 +77,9 @@ def tables_of(task: Task, choice: RelatedLevels, release_id: str) -> TablesQuery
         levels = choice.levels[first : first + len(part.quasi_identifiers)]
         first += len(levels)
         number_column = PublishedColumn(entity.column, Role.ENTITY, Reading.RESPONDENT, entity)
-        columns, query = _labelled(task, part, levels, key, numbers, entity.column)
+        columns, query = _labelled(task, part, levels, key, numbers, entity, tokens)
         tables.append(PublishedTable(name, (number_column, *columns), query, words=()))
-    return TablesQuery(policy, release_id, tuple(tables))
+    return TablesQuery(policy, release_id, tuple(tables), tokens)
 
 
 def _numbers(task: Task, person: str, gone: str | None) -> str:
@@ -93,15 +97,26 @@ def _numbers(task: Task, person: str, gone: str | None) -> str:
 
 
 def _labelled(
-    task: Task, policy: BoundPolicy, levels: Sequence[int], key: str, numbers: str, called: str
+    task: Task,
+    policy: BoundPolicy,
+    levels: Sequence[int],
+    key: str,
+    numbers: str,
+    entity: BoundAttribute,
+    tokens: Mapping[str, str],
 ) -> tuple[list[PublishedColumn], exp.Select]:
     """The columns of a table besides the number of the person, and the query of its rows."""
     at = dict(zip((b.column for b in policy.quasi_identifiers), levels, strict=True))
-    published = [b for b in policy.attributes if b.role not in (Role.ENTITY, Role.IDENTIFIER)]
-    query = select(alias(column(_NUMBER, "drawn"), called), of=relation(policy.relation, as_="source"))
+    query = select(alias(column(_NUMBER, "drawn"), entity.column), of=relation(policy.relation, as_="source"))
     query.join(relation(numbers, as_="drawn"), on=column("entity", "drawn").eq(column(key, "source")), copy=False)
     columns: list[PublishedColumn] = []
-    for index, bound in enumerate(published):
+    for index, bound in enumerate(policy.published):
+        if bound.attribute.pseudonym:
+            value = passed(query, bound, index, tokens, replace(entity, column="entity"), "drawn")
+            query.select(alias(value, bound.column), copy=False)
+            role = Role.INSENSITIVE if bound.attribute.is_shifted else bound.role
+            columns.append(PublishedColumn(bound.column, role, Reading.TOKEN, bound))
+            continue
         level = at.get(bound.column)
         query.select(alias(_published(task, query, bound, level, f"label_{index}"), bound.column), copy=False)
         reading = Reading.LABEL if level else Reading.EXACT

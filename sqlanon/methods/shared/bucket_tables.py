@@ -6,6 +6,7 @@ Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -41,8 +42,8 @@ def code_name(index: int) -> str:
 
 
 def carried(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
-    """The published columns that are not sensitive; rows keep them when they are assigned to buckets."""
-    return tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE)
+    """The published columns that no bucket mixes; rows keep them when they are assigned to buckets."""
+    return tuple(bound for bound in policy.published if not bound.attribute.has(Role.SENSITIVE))
 
 
 def carried_name(index: int) -> str:
@@ -66,20 +67,22 @@ def rows_table(
 
     Rows are sorted by bucket, whose numbers are random, and are in random order within it. `rows_in_buckets` is a table
     of bucket and `carried_name` of each column; the columns `words` are dictionary-encoded in it. With `respondent` it
-    also has a column of that name, for checks only.
+    also has a column of that name, for checks only, and by which dates move.
     """
     bounds = carried(policy)
+    entity = replace(policy.entity, column=respondent) if policy.entity and respondent is not None else None
     carried_columns = [alias(column(carried_name(index)), bound.column) for index, bound in enumerate(bounds)]
     others = [] if respondent is None else [respondent]
     rows = exp.select(*carried_columns, alias(column("bucket"), BUCKET), *map(column, others))
     rows.from_(relation(rows_in_buckets), copy=False)
     query = exp.select().from_(rows.subquery("source"), copy=False)
     for index, bound in enumerate(bounds):
-        value = passed(query, bound, index, tokens, None)
+        value = passed(query, bound, index, tokens, entity)
         query.select(alias(value, bound.column), copy=False)
     query.select(*(alias(column(name, "source"), name) for name in (BUCKET, *others)), copy=False)
     # Only the bucket identifies the class of a row; the quasi-identifiers are values like others.
-    roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in bounds]
+    identifying = (Role.IDENTIFIER, Role.ENTITY)
+    roles = [b.role if b.role in identifying else Role.INSENSITIVE for b in bounds]
     columns = [
         PublishedColumn(b.column, role, Reading.TOKEN if b.attribute.pseudonym else Reading.EXACT, b)
         for b, role in zip(bounds, roles, strict=True)

@@ -218,7 +218,7 @@ def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
     policy, columns = policy_of(release), tuple(_published_columns(engine, release))
     # Labels are of another type than the values that a hierarchy fits.
     roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-    attributes = tuple(Attribute(a.name, a.role) for a in policy.all_attributes if a.role in roles)
+    attributes = tuple(Attribute(a.name, a.role) for a in policy.all_attributes if any(map(a.has, roles)))
     bound = _bound(engine, release, replace(policy, attributes=attributes, related=()), columns)
     tables = {made.fragment or "": _readings(release, made.fragment) for made in release.published}
     people = PeopleColumns(policy, tables, tuple(b.column for b in bound.sensitive))

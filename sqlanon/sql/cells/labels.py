@@ -141,11 +141,16 @@ def _possible(bound: BoundAttribute) -> list[exp.Expr]:
 
 
 def passed(
-    query: exp.Select, bound: BoundAttribute, index: int, tokens: Mapping[str, str], entity: BoundAttribute | None
+    query: exp.Select,
+    bound: BoundAttribute,
+    index: int,
+    tokens: Mapping[str, str],
+    entity: BoundAttribute | None,
+    entity_of: str = "source",
 ) -> exp.Expr:
     """A column of `source` as it is, as tokens, or shifted by its `entity`; the query is joined with what that needs.
 
-    `tokens` maps a column to a table of value and token.
+    `tokens` maps a column to a table of value and token; the query has the column of the entity in `entity_of`.
     """
     pseudonym = bound.attribute.pseudonym
     if not pseudonym:
@@ -154,14 +159,14 @@ def passed(
         return keyless_mask(pseudonym, text_of_token(bound, "source"))
     name = f"token_{index}"
     is_shifted = isinstance(pseudonym, Shift)
-    of = entity if is_shifted and entity is not None else bound
-    query.join(relation(tokens[bound.column], as_=name), on=same_token(of, name), join_type="LEFT", copy=False)
+    same = same_token(entity, name, entity_of) if is_shifted and entity is not None else same_token(bound, name)
+    query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
     return moved_date(bound, name) if is_shifted else column("token", name)
 
 
-def same_token(bound: BoundAttribute, table: str) -> exp.Expr:
-    """Whether a row of a table of value and token is that of the value of `source`."""
-    return identical(text_of_token(bound, "source"), column("value", table))
+def same_token(bound: BoundAttribute, table: str, of: str = "source") -> exp.Expr:
+    """Whether a row of a table of value and token is that of the value of a column of `of`."""
+    return identical(text_of_token(bound, of), column("value", table))
 
 
 def moved_date(bound: BoundAttribute, table: str) -> exp.Expr:
