@@ -290,6 +290,7 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("empty.csv", *_LISTS, "-o", "o"), 2, "empty.csv is empty", "header"),
         (("header.csv", *_LISTS, "-o", "o"), 2, "header.csv has no rows", "row"),
         (("windows.csv", *_LISTS, "-o", "o"), 2, "windows.csv is text in an encoding that is neither", "iconv"),
+        (("windows.csv", *_LISTS, "--encoding", "latin-1", "-o", "o"), 2, "that is neither UTF-8 nor", "iconv"),
         (("some.duckdb", *_LISTS, "-o", "o"), 2, "is a DuckDB file with tables", "some.duckdb:t"),
         (("some.duckdb:tt", *_LISTS, "-o", "o"), 2, "no table tt", "did you mean t?"),
         (("some.sqlite", *_LISTS, "-o", "o"), 2, "is a SQLite file", "sqlanon import"),
@@ -473,7 +474,8 @@ def test_no_encoding_is_inferred_from_bytes_that_have_several_or_none(
     folder: Path, content: bytes, encoding: str | None
 ) -> None:
     Path("town.csv").write_bytes(content)
-    data = DataFile("town.csv", "town", "csv", ("town.csv",)).in_its_encoding()
+    Path("plain.csv").write_text("Ulm\n")
+    data = DataFile("town.csv", "town", "csv", ("plain.csv", "town.csv")).in_its_encoding()
     assert dict(data.options).get("encoding") == (f"'{encoding}'" if encoding else None)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +46,10 @@ GLOB = re.compile(r"[*?[]")
 # The options of CSV files, of the command line and of anonymize().
 CSV_OPTIONS = ("null", "encoding", "decimal")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-# The encodings of DuckDB's reader besides UTF-8. It reads no UTF-16 text whose first byte is the greater one.
-_LATIN_1, _UTF_16_NAME = "latin-1", "utf-16"
+# The encodings of DuckDB's reader, and ASCII, which is a part of them. It reads no UTF-16 of the other byte order.
+_ASCII, _UTF_8, _LATIN_1, _UTF_16_NAME = "ascii", "utf-8", "latin-1", "utf-16"
+# The bytes of a file that are decoded at a time.
+_CHUNK = 1 << 20
 # Bytes that no letter of Latin-1 has: they occur in windows-1252, whose letters DuckDB does not read, and in UTF-16.
 _NO_LATIN_1 = re.compile(rb"[\x00\x80-\x9f]")
 # Text whose bytes are neither UTF-8 nor, as far as they show, one of the encodings of DuckDB's reader.
@@ -224,7 +229,7 @@ class DataFile:
         """
         if self.kind != "csv" or "encoding" in dict(self.options):
             return self
-        kinds = {_encoding(path) for path in self.read_from or self.paths} - {"ascii"}
+        kinds = {_encoding(path) for path in self.read_from or self.paths} - {_ASCII}
         if kinds not in ({_LATIN_1}, {_UTF_16_NAME}):
             return self
         encoding = _LATIN_1 if _LATIN_1 in kinds else _UTF_16_NAME
@@ -234,11 +239,12 @@ class DataFile:
         return replace(self.with_options(encoding=encoding), remarks=(said,))
 
     def no_utf8(self) -> UserError | None:
-        """The error for a CSV file whose text is in an encoding that was not named and cannot be inferred."""
-        if self.kind != "csv" or "encoding" in dict(self.options):
+        """The error for a CSV file whose text is in an encoding that was not named, or that DuckDB does not read."""
+        if self.kind != "csv":
             return None
         kinds = [_encoding(path) for path in self.read_from or self.paths]
-        if not (others := [kind for kind in kinds if kind in _KINDS_OF_TEXT]):
+        others = [kind for kind in kinds if kind in _KINDS_OF_TEXT]
+        if not others or ("encoding" in dict(self.options) and others[0] != _OTHER):
             return None
         hint = f"name its encoding: {self.option('encoding', _LATIN_1)}, or {_UTF_16_NAME}"
         if others[0] == _OTHER:
@@ -342,25 +348,37 @@ def _encoding(path: str) -> str | None:
     Latin-1 is text of which no line with other letters than those of ASCII is UTF-8, and that has no byte without a
     letter. Returns None for a path that names no single file, and for a compressed one.
     """
+    if not os.path.isfile(_unescaped(path)):
+        return None
     with suppress(OSError), open(_unescaped(path), "rb") as file:
         head = file.read(4)
         if head.startswith(_COMPRESSED_HEADS):
             return None
         if head[:2] in _UTF_16:
             return _UTF_16_NAME if head.startswith(_UTF_16[0]) else _OTHER
+        chunks = partial(iter, partial(file.read, _CHUNK), b"")
+        file.seek(0)
+        if all(chunk.isascii() for chunk in chunks()):
+            return _ASCII
+        file.seek(0)
+        if _is_utf8(chunks()):
+            return _UTF_8
         file.seek(0)
         kinds = {
-            "utf-8" if _is_utf8(line) else _OTHER if _NO_LATIN_1.search(line) else _LATIN_1
+            _UTF_8 if _is_utf8([line]) else _OTHER if _NO_LATIN_1.search(line) else _LATIN_1
             for line in file
             if not line.isascii()
         }
-        return (kinds.pop() if len(kinds) == 1 else _OTHER) if kinds else "ascii"
+        return kinds.pop() if len(kinds) == 1 else _OTHER
     return None
 
 
-def _is_utf8(line: bytes) -> bool:
+def _is_utf8(chunks: Iterable[bytes]) -> bool:
+    decoder = getincrementaldecoder("utf-8")()
     try:
-        line.decode("utf-8")
+        for chunk in chunks:
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
     return True
