@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 
 # Figures as sums of DOUBLEs, which differ in their last digits by the order in which they are added up.
 
@@ -24,6 +26,20 @@ def levelled(values: Sequence[float]) -> Mapping[float, float]:
         if not levels or value - levels[-1] > max(_NOISE, abs(levels[-1]) * _RELATIVE_NOISE):
             levels.append(value)
     return {value: levels[bisect_right(levels, value) - 1] for value in set(values)}
+
+
+# Fractions that were written as decimals.
+
+
+# The greatest denominator of a fraction that somebody may mean, and the least difference that is no rounding.
+_DENOMINATOR, _ROUNDED = 12, Fraction(1, 100_000)
+
+
+def rounded_fraction(number: Decimal) -> Fraction | None:
+    """The fraction of small numbers that a decimal is near: 1/3 for 0.33333; None where it equals it, or none is."""
+    exact = Fraction(number)
+    near = exact.limit_denominator(_DENOMINATOR)
+    return near if 0 < abs(exact - near) < _ROUNDED else None
 
 
 # Numbers of things in words.

@@ -388,3 +388,12 @@ def test_polars_without_pyarrow_says_what_to_install(monkeypatch: pytest.MonkeyP
     with pytest.raises(UserError, match="pyarrow is missing") as refused:
         anonymize(frame, known="age")
     assert "sqlanon[arrow]" in str(refused.value.hint)
+
+
+def test_a_share_that_python_divided_is_less_than_the_fraction() -> None:
+    data = pandas.DataFrame({"ward": [1] * 12, "disease": ["flu", "flu", "cold"] * 4})
+    with pytest.raises(PrivacyViolation) as caught:
+        anonymize(data, known=["ward"], secret=["disease"], require="alpha_k_anonymity(alpha => %r, k => 3)" % (2 / 3))
+    assert str(caught.value.hint).startswith(
+        "alpha => 0.6666666666666666 is compared as it is written, and 2/3 violates"
+    )

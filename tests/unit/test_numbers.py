@@ -11,6 +11,7 @@ import pytest
 
 import sqlanon
 from sqlanon.clients.session import Connection
+from sqlanon.domain.numbers import rounded_fraction
 from sqlanon.errors import PolicyError, StatementError
 
 PATIENTS = """
@@ -127,3 +128,13 @@ def test_the_ordered_distance_of_many_values_is_not_laxer(con: Connection) -> No
         just_below, above = exact - Decimal("1e-15"), exact + Decimal("1e-8")
     assert not checked(con, f"t_closeness(t => {just_below:.24f}, distance => 'ordered')")
     assert checked(con, f"t_closeness(t => {above:.24f}, distance => 'ordered')")
+
+
+@pytest.mark.parametrize("numerator", range(1, 13))
+@pytest.mark.parametrize("denominator", [2, 3, 7, 11, 12])
+def test_a_decimal_is_near_the_fraction_whose_digits_it_has(numerator: int, denominator: int) -> None:
+    fraction = Fraction(numerator, denominator)
+    written = Decimal(repr(numerator / denominator))
+    is_exact = Fraction(written) == fraction
+    assert rounded_fraction(written) == (None if is_exact else fraction)
+    assert rounded_fraction(Decimal(f"{numerator / denominator:.3f}")) is None

@@ -83,6 +83,27 @@ def test_rows_of_nobody(con: Connection) -> None:
     assert said[0].startswith("1 row has no name (ENTITY), and counts as nobody: ")
 
 
+@pytest.mark.parametrize(
+    ("requirement", "meant"),
+    [
+        ("alpha_k_anonymity(alpha => 0.666666, k => 2)", "2/3 violates it: write alpha => 0.6667 if 2/3 is to meet it"),
+        ("l_diversity(l => 2.33334, variant => 'entropy')", "7/3 violates it: write l => 2.3333 if 7/3 is to meet it"),
+        ("alpha_k_anonymity(alpha => 0.666667, k => 2)", None),
+        ("l_diversity(l => 2.33333, variant => 'entropy')", None),
+        ("alpha_k_anonymity(alpha => 0.5, k => 2)", None),
+    ],
+)
+def test_a_threshold_with_the_digits_of_a_fraction(con: Connection, requirement: str, meant: str | None) -> None:
+    """A share of 2/3 is more than 0.666666, and an l of 7/3 is less than 2.33334."""
+    said = statements_remarks(
+        con,
+        "CREATE TABLE t AS SELECT 1 AS q, i AS s FROM range(9) AS n(i); "
+        f"CREATE POLICY p9 ON t (q QUASI IDENTIFIER, s SENSITIVE) REQUIRE {requirement}",
+    )
+    fractions = [remark for remark in said if "is compared as it is written" in remark]
+    assert [remark.partition(", and ")[2] for remark in fractions] == ([meant] if meant else [])
+
+
 def test_a_column_that_the_policy_does_not_name(con: Connection) -> None:
     con.execute(VISITS)
     column, person, *_ = remarks(con, "visits (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)")

@@ -23,7 +23,9 @@ from sqlanon.engines.duckdb import DuckDBEngine, open_database, rest
 from sqlanon.engines.python_variables import registered_frames
 from sqlanon.errors import PrivacyViolation, SqlanonError, UserError
 from sqlanon.release.pipeline.explain import printable
+from sqlanon.release.remarks.wording import of_thresholds
 from sqlanon.sources.catalog_entries import find_relation
+from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null
@@ -88,10 +90,13 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
         for hierarchy in starmap(hierarchy_argument, wanted.hierarchies.items()):
             run_statement(engine, hierarchy)
         run_statement(engine, CreatePolicy(policy))
+        thresholds = tuple(dict.fromkeys(of_thresholds(resolve_requirements(policy))))
         try:
             answer = run_statement(engine, create)
         except PrivacyViolation as violation:
-            raise _advised(engine, data, wanted, violation) from None
+            error = _advised(engine, data, wanted, violation)
+            error.hint = "; ".join(filter(None, (*thresholds, error.hint)))
+            raise error from None
         if find_relation(engine, RELEASE) is None:
             raise UserError(
                 f"{wanted.call.name} publishes several tables, and a data frame is one",
@@ -109,6 +114,7 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
             *data.remarks(engine, columns),
             *data.lost_orders([a.name for a in wanted.policy.quasi_identifiers if a.hierarchy is None]),
             *as_text,
+            *thresholds,
             *_remarks(answer, positions),
         ]
         unpublished = [name for name in data.names if name not in columns]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from sqlanon.domain.numbers import count_of, counted, per_cent
+from sqlanon.domain.numbers import count_of, counted, per_cent, rounded_fraction
 from sqlanon.domain.policy import Role
+from sqlanon.domain.values import plain_number
 from sqlanon.release.remarks.columns import ClassFigures, Profile
+from sqlanon.sql.questions.ask import BoundRequirement
 
 ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
@@ -140,6 +143,23 @@ def of_nobody(entity: str, rows: int) -> Iterator[str]:
         yield (
             f"{counted(rows, 'row')} {has} no {entity} (ENTITY), and {counts} as nobody: a class has k respondents "
             "without such rows; leave them out in a query, ON (SELECT ...), or say whose they are"
+        )
+
+
+def of_thresholds(requirements: Iterable[BoundRequirement]) -> Iterator[str]:
+    """Sentences about thresholds that are a fraction's decimal digits, and that the fraction itself violates."""
+    for requirement in requirements:
+        question = requirement.question
+        threshold = dict(requirement.arguments).get(question.required)
+        fraction = rounded_fraction(threshold) if isinstance(threshold, Decimal) else None
+        if not isinstance(threshold, Decimal) or fraction is None or (threshold < fraction) == question.at_least:
+            continue
+        met = Decimal(fraction.numerator) / Decimal(fraction.denominator)
+        met = met.quantize(Decimal("0.0001"), ROUND_FLOOR if question.at_least else ROUND_CEILING)
+        name = question.required
+        yield (
+            f"{name} => {plain_number(threshold)} is compared as it is written, and {fraction} violates it: write "
+            f"{name} => {met} if {fraction} is to meet it"
         )
 
 

@@ -12,7 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.release.remarks.columns import rows_of_nobody
-from sqlanon.release.remarks.wording import of_nobody
+from sqlanon.release.remarks.wording import of_nobody, of_thresholds
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.sources.catalog_entries import with_bound_names
 from sqlanon.sources.joins import with_argument_names
@@ -31,7 +31,7 @@ def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
     policy, remarks = with_hierarchies(engine, policy)
     with Scratch(engine) as scratch:
         validate(policy)
-        resolve_requirements(policy)
+        thresholds = tuple(dict.fromkeys(of_thresholds(resolve_requirements(policy))))
         source = policy_source(engine, policy, scratch, copy=False)
         public = public_source(engine, policy, scratch, copy=False)
         related = related_sources(engine, policy, scratch, copy=False)
@@ -40,7 +40,7 @@ def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
         bind_requirements(engine, bound, source, scratch)
         catalog.save(engine, with_bound_relations(engine, with_bound_names(engine, policy)))
         nobody = tuple(of_nobody(bound.entity.column, rows_of_nobody(engine, bound))) if bound.entity else ()
-    return (*remarks, *nobody)
+    return (*remarks, *nobody, *thresholds)
 
 
 def changed_policy(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:
