@@ -168,9 +168,7 @@ def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequen
 
 
 def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: Sequence[int]) -> exp.Query:
-    """SELECT of region: the buckets that violate one of these requirements, whose classes agree on the columns
-    `beside`.
-    """
+    """SELECT of region: the buckets that violate one of these requirements, in classes by the columns `beside`."""
     requirements = [task.requirements[index] for index in indexes]
     sensitive = list(dict.fromkeys(name for requirement in requirements for name in requirement.attributes))
     values = {name: f"value_{number}" for number, name in enumerate(sensitive)}

@@ -123,7 +123,7 @@ def _all_of(rows: exp.Expr) -> exp.Select:
 
 
 def _columns(policy: BoundPolicy, cells: Cells) -> dict[str, CodedColumn]:
-    """The columns of the source whose values the keys of its cells have, by name."""
+    """Returns the source's columns whose values are in the keys of its cells, with their fields and codes, by name."""
     columns: dict[str, CodedColumn] = {}
     for bound, fields, codes_of_rows, values in zip(
         policy.quasi_identifiers, cells.layout.fields, cells.codes, cells.trees, strict=True

@@ -130,14 +130,14 @@ class Points:
         return replace(self, single=False).carried()
 
     def class_within(self, number: int) -> exp.Expr:
-        """The class of a row of a half for the subject with this number, from class_id, the half, and the part."""
+        """The SQL of the class of a row for this subject: the half of a cut in class_id, with the row's part."""
         half, part = column("class_id"), column(part_name(number))
         if not self._packed(number):
             return exp.Struct(expressions=[entry("half", half), entry("part", part)])
         return infix(paren(infix(big(half), "<<", _PART_BITS)), "|", part)
 
     def half_of(self, number: int) -> exp.Expr:
-        """The half of a class of `class_within`."""
+        """The SQL of the half of a cut in a class_id of `class_within`."""
         class_id = column("class_id")
         if not self._packed(number):
             return exp.StructExtract(this=class_id, expression=exp.Literal.string("half"))

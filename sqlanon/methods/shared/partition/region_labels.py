@@ -142,8 +142,8 @@ def _below_ancestor(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
 
 
 def _of_ancestor(index: int, bound: BoundAttribute, inner: Callable[[int], exp.Expr], at_top: exp.Expr) -> exp.Case:
-    """An expression by the level of the lowest common ancestor: 0 for a value itself, `inner` of the level, or
-    `at_top`.
+    """The SQL of a CASE by the lowest common ancestor of a region's values: 0 for a single value, `inner` of the
+    ancestor's level, or `at_top`.
     """
     first, last = f"first_{index}", f"last_{index}"
     return case(

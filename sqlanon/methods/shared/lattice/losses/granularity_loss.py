@@ -141,7 +141,7 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
 
 
 def _labelled(nodes: Sequence[Sequence[exp.Expr]], words: int) -> list[exp.Alias]:
-    """The columns of `leaf_counts` with a row for each of these nodes."""
+    """The SQL of the columns attribute, level, part_0, ..., others, with a row for each of these nodes."""
     names = ["attribute", "level", *(f"part_{word}" for word in range(words)), "others"]
     if len(nodes) == 1:
         return [alias(big(part), name) for name, part in zip(names, nodes[0], strict=True)]
