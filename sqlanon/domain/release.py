@@ -27,6 +27,8 @@ class Reading(StrEnum):
     """The row's own value."""
     LABEL = "label"
     """The label of the row's value at a level of its hierarchy."""
+    LABEL_OR_NULL = "label_or_null"
+    """The label of the row's value at a level of its hierarchy; NULL where the cell is suppressed: any value."""
     ITEM_LABELS = "item_labels"
     """A list of labels of the items in the row's list, each once: a label may be an item, or stand for several."""
     RANGE = "range"
@@ -62,6 +64,10 @@ class Reading(StrEnum):
     """A count with noise, of the rows that have the values beside it."""
     RESPONDENT = "respondent"
     """The number of the respondent whose row it is, drawn for the release, and the same in all its tables."""
+
+
+# The readings of columns that show labels of the levels of a hierarchy.
+LABELS = (Reading.LABEL, Reading.LABEL_OR_NULL)
 
 
 # What is promised of columns that no row of the source is behind, and their readings.

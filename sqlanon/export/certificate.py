@@ -19,7 +19,7 @@ from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, HierarchyDefinition, InPlace, Mask, Policy, Pseudonym, Role, Shift
-from sqlanon.domain.release import KnownRelease, Measurement, Reading, Release, ReleaseAttribute
+from sqlanon.domain.release import LABELS, KnownRelease, Measurement, Reading, Release, ReleaseAttribute
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column
 from sqlanon.errors import InternalError
@@ -193,7 +193,7 @@ def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]
 
 
 def _column(name: str, kind: str, attribute: ReleaseAttribute) -> ColumnEntry:
-    levels = tuple(attribute.levels) if attribute.reading is Reading.LABEL else ()
+    levels = tuple(attribute.levels) if attribute.reading in LABELS else ()
     return ColumnEntry(name=name, type=kind, reading=attribute.reading, levels=levels, source=attribute.source or None)
 
 
@@ -342,6 +342,7 @@ def _kind(source: Source) -> Literal["relation", "query"]:
 _OF_ROWS: Mapping[Reading, str] = {
     Reading.EXACT: "the row's own value",
     Reading.LABEL: "the label of the row's value, at a level of its hierarchy; `*` is any value",
+    Reading.LABEL_OR_NULL: "the label of the row's value, at a level of its hierarchy; NULL is any value",
     Reading.ITEM_LABELS: "labels of the items in the row's list, each once, in the order of the labels",
     Reading.RANGE: "the range of the values of the row's region",
     Reading.CENTROID: "a value that stands for those of the row's region",
@@ -469,7 +470,7 @@ def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
     for table in certificate.all_tables:
         for column in table.columns:
             attribute = None if column.reading in _ADDED else attributes.get(fold(column.behind))
-            is_label = column.reading in (Reading.LABEL, Reading.ITEM_LABELS)
+            is_label = column.reading in (*LABELS, Reading.ITEM_LABELS)
             named = attribute.hierarchy if attribute and is_label else None
             hierarchy = hierarchies.get(fold(named)) if named else None
             label = _label(hierarchy) if hierarchy else _NO_HIERARCHY if is_label else ""

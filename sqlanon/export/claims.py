@@ -14,7 +14,7 @@ from math import isclose
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Mask, Policy, Role
-from sqlanon.domain.release import Measurement, Reading
+from sqlanon.domain.release import LABELS, Measurement, Reading
 from sqlanon.domain.values import QualifiedName, Scalar, Value
 from sqlanon.export.certificate_format import (
     Argument,
@@ -152,7 +152,7 @@ def stated_moment(moment: datetime) -> str:
 # Columns that a method adds: no column of the source is behind them.
 _ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.NOISY_COUNT)
 # Columns that show the values of a quasi-identifier less precisely.
-_RECODED = (Reading.LABEL, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE)
+_RECODED = (*LABELS, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE)
 _ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
 _NOT_VALUES = (*_ADDED, *_ENDS, Reading.RESPONDENT)
 # Roles of columns that are in no release, but as tokens.

@@ -55,7 +55,8 @@ class Recoded:
 
     `readings` maps each column that the method recodes or adds to its reading; the others keep their values, or are
     tokens. A quasi-identifier without a reading is refused. `rounds` has, for each round of a local recoding, the
-    levels of the quasi-identifiers and the number of rows published.
+    levels of the quasi-identifiers and the number of rows published; where cells are suppressed, for each set of
+    columns.
     """
 
     readings: Mapping[str, Reading]

@@ -15,7 +15,7 @@ _FILES = {
         "lattice_search limits losses method_arguments methods methods_killed "
         "models_optimal order_linkage release_query release_sql rollups search_heuristic shared steps"
     ),
-    "local_recoding": "infeasible local_recoding losses",
+    "local_recoding": "cell_suppression infeasible local_recoding losses",
     "mondrian": (
         "limits method_arguments methods methods_killed mondrian mondrian_bounds mondrian_live mondrian_oracle steps"
     ),

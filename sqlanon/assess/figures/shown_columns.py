@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.release import Reading, Release, ReleaseAttribute
+from sqlanon.domain.release import LABELS, Reading, Release, ReleaseAttribute
 from sqlanon.domain.summary import ShownColumn
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -40,7 +40,7 @@ _WORDS = {
     Reading.DOMAIN_VALUE: "a value that anybody may know, by counts with noise",
     Reading.NOISY_COUNT: "how many rows have the values beside it, with noise",
 }
-_RECODED = (Reading.LABEL, Reading.RANGE)
+_RECODED = (*LABELS, Reading.RANGE)
 
 
 def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:

@@ -23,7 +23,7 @@ from sqlanon.assess.special_uniques import (
 )
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.policy import Role
-from sqlanon.domain.release import Reading, Release
+from sqlanon.domain.release import LABELS, Reading, Release
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -40,7 +40,7 @@ _MOST_SETS = 2**_MOST_COLUMNS
 _SCORES = ("elliot", "ihsn")
 _OWN = "own"
 # The readings of quasi-identifiers that each row shows alone.
-_OF_A_ROW = (Reading.EXACT, Reading.LABEL, Reading.RANGE, Reading.CENTROID)
+_OF_A_ROW = (Reading.EXACT, *LABELS, Reading.RANGE, Reading.CENTROID)
 _ENDS = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
 _ROW, _SET, _SCORE = "r", "s", "score"
 

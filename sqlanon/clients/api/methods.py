@@ -147,6 +147,7 @@ class Generalization(Method):
       0).
     - `recoding`: whether all rows have the same levels, or those that would be suppressed have coarser ones; by default
       'global'.
+    - `cells`: 'suppress': rows that are too rare lose single cells, which become NULL, rather than being left out.
 
     >>> Generalization(suppression=0.05).sql()
     'generalization(suppression => 0.05)'
@@ -164,8 +165,11 @@ class Generalization(Method):
         | None = None,
         time_limit: Number | None = None,
         recoding: Literal["global", "local"] | None = None,
+        cells: Literal["suppress"] | None = None,
     ) -> None:
-        super().__init__("generalization", suppression=suppression, loss=loss, time_limit=time_limit, recoding=recoding)
+        super().__init__(
+            "generalization", suppression=suppression, loss=loss, time_limit=time_limit, recoding=recoding, cells=cells
+        )
 
 
 class Itemsets(Method):

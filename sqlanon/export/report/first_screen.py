@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Role
-from sqlanon.domain.release import Reading, ReleaseAttribute
+from sqlanon.domain.release import LABELS, Reading, ReleaseAttribute
 from sqlanon.export.report import charts as plots
 from sqlanon.export.report.charts import Charts, unique
 from sqlanon.export.report.facts import GRANULARITY_LOSS, SUREST, Facts
@@ -155,7 +155,7 @@ def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 
 # Columns with less detail than in the source: without a figure for it they have no bar, and look as if they were kept.
-_COARSER = (*(Reading.LABEL, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID), Reading.LOWER_BOUND)
+_COARSER = (*LABELS, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID, Reading.LOWER_BOUND)
 
 
 def _label(name: str, words: str, lost: float | None) -> str:
@@ -167,6 +167,7 @@ def _label(name: str, words: str, lost: float | None) -> str:
 _WORDS: Mapping[Reading, str] = {
     Reading.EXACT: "as it is",
     Reading.LABEL: "labels",
+    Reading.LABEL_OR_NULL: "labels, some suppressed",
     Reading.ITEM_LABELS: "labels of items",
     Reading.RANGE: "ranges",
     Reading.CENTROID: "centers",

@@ -282,6 +282,7 @@ def _dimensions(count: int | None) -> str:
 _READINGS: Mapping[Reading, str] = {
     Reading.EXACT: "as it is",
     Reading.LABEL: "as the label of a level",
+    Reading.LABEL_OR_NULL: "as the label of a level, NULL where it is suppressed",
     Reading.ITEM_LABELS: "as labels of the items in a list",
     Reading.RANGE: "as the range of a region",
     Reading.CENTROID: "as the centre of a region",

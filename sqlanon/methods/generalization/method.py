@@ -2,7 +2,7 @@
 
 Samarati (2001); Incognito (LeFevre et al. 2005); OLA (El Emam et al. 2009). The release has the node of least loss
 among those that meet the requirements after suppressing at most a given fraction of the rows. Local recoding recodes
-the rows that it would suppress further.
+the rows that it would suppress further, and cell suppression makes single cells of theirs NULL.
 """
 
 from __future__ import annotations
@@ -19,9 +19,18 @@ from sqlglot import exp
 from sqlanon.domain.context import Watching
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.release import Reading
+from sqlanon.domain.values import Value
 from sqlanon.engines.base import RAISE_BOUND
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, about
 from sqlanon.methods.base import Encoding, Method, Recoded, Wording
+from sqlanon.methods.generalization.cell_suppression.choice import (
+    WITH_NULL,
+    CellSuppression,
+    recoded_cells,
+    require_able,
+    suppress_cells,
+    suppressed_in_words,
+)
 from sqlanon.methods.generalization.explain import Generalization, Round, decision
 from sqlanon.methods.generalization.explain import reasons as around
 from sqlanon.methods.generalization.explain import why as why_so
@@ -39,15 +48,16 @@ from sqlanon.methods.shared.wording import nodes_checked
 from sqlanon.sql.release.recode import Recoding
 
 RECODINGS = ("global", "local")
+SUPPRESS = "suppress"
 
 
 @dataclass(frozen=True)
 class Options:
-    """METHOD generalization(suppression => fraction, recoding => name, loss => name, time_limit => seconds).
+    """METHOD generalization(suppression, recoding, cells, loss, time_limit), each argument => its value.
 
     `suppression` is the share of rows, in [0, 1], that may be left out, `loss` the measure to minimize, `time_limit`
     the seconds after which the best node so far is taken; None searches until the best is proven. `recoding` is
-    'global', one node for all rows, or 'local'.
+    'global', one node for all rows, or 'local'. `cells` is 'suppress' where rows lose single cells.
     """
 
     suppression: Decimal = argument(
@@ -73,6 +83,12 @@ class Options:
         Kind.CHOICE,
         default=RECODINGS[0],
         choices=RECODINGS,
+    )
+    cells: str | None = argument(
+        "'suppress': rows that are too rare lose single cells, which become NULL, rather than being left out",
+        Kind.CHOICE,
+        default=None,
+        choices=(SUPPRESS,),
     )
 
 
@@ -117,29 +133,82 @@ _IN_ROUNDS = replace(
     ),
     on_spark=only_on_duckdb("recoding => 'local' recodes rows in rounds, which are a recursive query"),
 )
+_ALL_CELLS = "leave cells out, or use recoding => 'local'"
+_BY_CELL = replace(
+    _LIMITS,
+    view=Refusal(
+        "a live view cannot choose anew at each query which cells cells => 'suppress' makes NULL",
+        "make a snapshot, CREATE ANONYMIZED TABLE, or use recoding => 'local'",
+    ),
+    series=Refusal(
+        "cells => 'suppress' makes other cells NULL in each release, and a series compares classes that last",
+        "use METHOD generalization without cells, or leave IN SERIES out",
+    ),
+    public=Refusal(
+        "cells => 'suppress' cannot meet {requirement}: a row with NULL may be any of a public table", _ALL_CELLS
+    ),
+    projections=Refusal(
+        "cells => 'suppress' cannot meet {requirement}: it makes classes by all quasi-identifiers", _ALL_CELLS
+    ),
+    whole=Refusal(
+        "cells => 'suppress' cannot meet {requirement}: it judges some classes without the others", _ALL_CELLS
+    ),
+    broader=Refusal(
+        "cells => 'suppress' cannot meet {requirement}: its classes have labels of several levels", _ALL_CELLS
+    ),
+    joined=Refusal(
+        "cells => 'suppress' cannot meet {requirement}: its rows have NULLs, which cannot be compared with labels of "
+        "{other}",
+        _ALL_CELLS,
+    ),
+    on_spark=only_on_duckdb("cells => 'suppress' tries sets of columns one after the other in temporary tables"),
+    scripted=Refusal(
+        "it was made with cells => 'suppress', whose steps depend on the rows", "export the release, and load it there"
+    ),
+)
 
 
-class GeneralizationMethod(Method[Options, Generalization]):
+class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
     """METHOD generalization: publishes one level of its hierarchy for each quasi-identifier."""
 
     OPTIONS = Options
     COMPETES = ((), (("recoding", "local"),))
 
+    def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
+        """Checks the arguments. Raises PolicyError for cells that are suppressed in rounds, too."""
+        checked = super().options(arguments)
+        if checked.cells is not None and checked.recoding != RECODINGS[0]:
+            with about("method", self.name, "cells"):
+                raise PolicyError(
+                    f"{self.name}: cells => 'suppress' has one level for each column, and recoding => 'local' several",
+                    hint="leave one of them out",
+                )
+        return checked
+
     def limits(self, options: Options) -> Limits:
-        """Returns the limits of generalization; local recoding refuses what needs one level of a column."""
+        """Returns the limits of generalization; local recoding and suppressed cells refuse what needs one level."""
+        if options.cells is not None:
+            return _BY_CELL
         return _IN_ROUNDS if options.recoding == "local" else _LIMITS
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Requests codes along the hierarchies of the quasi-identifiers."""
+        """Requests codes along the hierarchies of the quasi-identifiers.
+
+        Raises PolicyError for more of these than cells can be suppressed of.
+        """
+        if options.cells is not None:
+            require_able(task.policy)
         fewer = f"{RAISE_BOUND}, or take another loss, by which they are searched on Spark"
         return Encoding(unbounded=LOSSES[options.loss].PORTABLE, fewer=fewer)
 
-    def choose(self, task: Task, options: Options) -> Generalization:
+    def choose(self, task: Task, options: Options) -> Generalization | CellSuppression:
         """Chooses the optimal node, or the best found before the time limit; with local recoding, rounds from there.
 
         Raises PrivacyViolation, with the violating class, if not even the most general node that MAX LEVEL allows meets
         the requirements.
         """
+        if options.cells is not None:
+            return suppress_cells(task, options.loss, options.suppression, _Searches(options, task.watching))
         return self.choices(task, [options])[0]
 
     def choices(self, task: Task, options: Sequence[Options]) -> Sequence[Generalization]:
@@ -176,28 +245,39 @@ class GeneralizationMethod(Method[Options, Generalization]):
         )
         return nodes, optimum, result
 
-    def spans(self, task: Task, choice: Generalization, ranks: Sequence[str]) -> exp.Query:
+    def spans(self, task: Task, choice: Generalization | CellSuppression, ranks: Sequence[str]) -> exp.Query:
         """The ranks of the values behind each label, from the cells and levels of each round."""
+        if isinstance(choice, CellSuppression):
+            return super().spans(task, choice, ranks)
         parts = choice.parts or [(choice.levels, kept_cells(task, choice))]
         return spans_of_levels(task.policy, task.encoded, task.scratch, ranks, parts)
 
-    def why(self, task: Task, choice: Generalization) -> Explanation | None:
-        """Explains the choice by the nodes around it and the nodes that might lose less."""
+    def why(self, task: Task, choice: Generalization | CellSuppression) -> Explanation | None:
+        """Explains the choice by the nodes around it and those that might lose less; None with suppressed cells."""
+        if isinstance(choice, CellSuppression):
+            return None
         return why_so(task, task.encoded, choice)
 
     def reasons(
-        self, task: Task, choice: Generalization, explained: Explanation | None
+        self, task: Task, choice: Generalization | CellSuppression, explained: Explanation | None
     ) -> Iterator[tuple[str, str, str]]:
         """Rows of (stage, item, detail): each attribute's level, the rows left out, the loss, and the reasons."""
+        quasi = task.policy.quasi_identifiers
+        if isinstance(choice, CellSuppression):
+            yield from (("solve", item, detail) for item, detail in suppressed_in_words(choice, quasi))
+            return
         if explained is None:
             return
-        quasi = task.policy.quasi_identifiers
         yield from (("solve", item, detail) for item, detail in decision(choice, explained, quasi))
         yield from (("explain", item, detail) for item, detail in around(choice, explained, quasi))
         yield "solve", *nodes_checked(choice.searched)
 
-    def compile(self, task: Task, choice: Generalization, release_id: str, tokens: Mapping[str, str]) -> Recoded:
-        """The recoding of each attribute: its level in each round."""
+    def compile(
+        self, task: Task, choice: Generalization | CellSuppression, release_id: str, tokens: Mapping[str, str]
+    ) -> Recoded:
+        """The recoding of each attribute: its level in each round; or the classes with suppressed cells."""
+        if isinstance(choice, CellSuppression):
+            return recoded_cells(task, choice)
         levels = list(zip(*(round_.levels for round_ in choice.rounds), strict=True))
         quasi = task.policy.quasi_identifiers
         return Recoded(
@@ -220,6 +300,8 @@ class GeneralizationMethod(Method[Options, Generalization]):
     def wording(self, options: Options) -> Wording:
         """Returns the certificate's wording about the release, whose columns state their levels."""
         losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
+        if options.cells is not None:
+            return Wording(WITH_NULL, losses, tables=((Reading.EXACT, Reading.LABEL, Reading.LABEL_OR_NULL),))
         return Wording(None, losses, tables=((Reading.EXACT, Reading.LABEL),))
 
 
@@ -278,6 +360,8 @@ def less_lossy(task: Task, options: Options, levels: Node, most: int) -> Sequenc
     `task` has the requirements of each class. Raises PolicyError if the choice depends on more than losses: for local
     recoding and for rows that may be left out; and for lattices of more than `most` nodes.
     """
+    if options.cells is not None:
+        raise PolicyError("rows lose cells of their own", hint="METHOD generalization without cells loses none")
     if options.recoding != "global":
         raise PolicyError("rows are recoded to several nodes", hint="METHOD ... (recoding => 'global') has one")
     limit = int(Fraction(options.suppression) * task.encoded.rows)

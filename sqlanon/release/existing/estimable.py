@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -21,6 +21,7 @@ from sqlanon.estimates.release_model import BucketedColumns, Generalized, Releas
 from sqlanon.sources.column_types import ENUM
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.classes.buckets import people_of_buckets
@@ -99,7 +100,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
             f"{recorded.name} is made of counts with noise, so that nothing about its source is certain",
             hint="count in SQL what it shows; ESTIMATE SELECT ... UNDER BUDGET answers from the source, with noise",
         )
-    rows = _rows(recorded)
+    rows = _with_stars(_rows(recorded))
     exact = {fold(part.source): part.name for part in rows.having(Reading.EXACT)}
     generalized = {fold(part.source): _generalized(recorded, rows, part) for part in rows.having(*_RECODED)}
     bucketed = tuple(_bucketed(recorded, rows))
@@ -134,6 +135,22 @@ def _rows(recorded: Recorded) -> RecordedTable:
         )
     linking = [table for table in recorded.tables if table.having(Reading.LINK)]
     return (linking or recorded.tables)[0]
+
+
+def _with_stars(table: RecordedTable) -> RecordedTable:
+    """The table with `*` in place of NULL where that is a suppressed cell: both may be any value."""
+    if not table.having(Reading.LABEL_OR_NULL):
+        return table
+    columns: list[exp.Expr] = []
+    for part in table.columns:
+        label = f.coalesce(as_text(column(part.name)), "*")
+        is_label = part.reading is Reading.LABEL_OR_NULL
+        columns.append(alias(label, part.name) if is_label else column(part.name))
+    labels = (
+        replace(part, reading=Reading.LABEL) if part.reading is Reading.LABEL_OR_NULL else part
+        for part in table.columns
+    )
+    return RecordedTable(tuple(labels), exp.select(*columns).from_(table.rows.copy().subquery("published")))
 
 
 def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:

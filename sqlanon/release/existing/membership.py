@@ -12,7 +12,7 @@ from functools import reduce
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.release import Reading
+from sqlanon.domain.release import LABELS, Reading
 from sqlanon.errors import PolicyError
 from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable
 from sqlanon.sql.build import functions as f
@@ -22,7 +22,7 @@ from sqlanon.sql.build.steps import with_steps
 
 # The form of columns that do not show the source's values, in words.
 _OTHER_VALUES = (
-    ((Reading.LABEL, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE), "recoded"),
+    ((*LABELS, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE), "recoded"),
     ((Reading.ITEM_LABELS,), "as labels of the items in lists"),
     ((Reading.LOWER_BOUND, Reading.UPPER_BOUND), "as ends of ranges"),
     ((Reading.TOKEN,), "as tokens"),

@@ -58,16 +58,16 @@ def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compile
     if b and b.attribute.is_shifted:
         # Figures and attacks must not treat its dates as those of the source.
         role = Role.INSENSITIVE
-    recoding = next((recoding for recoding in query.recodings if recoding.bound.column == name), None)
+    levels = compiled.levels_of(name)
     return ReleaseAttribute(
         name=name,
         role=role,
         hierarchy=b.hierarchy.name if b and b.hierarchy else None,
-        level=recoding.level if recoding else None,
-        height=b.height if b and recoding else None,
+        level=levels[0] if levels else None,
+        height=b.height if b and levels else None,
         weight=b.attribute.weight if b else Decimal(1),
         reading=_reading(name, b, compiled.readings),
-        rounds=tuple(sorted(set(recoding.levels))) if recoding and compiled.rounds else (),
+        rounds=tuple(sorted(set(levels))) if compiled.rounds else (),
     )
 
 

@@ -222,13 +222,23 @@ class Compiled:
     """The SELECT of the release, or those of its tables.
 
     For a release that is one table or view, `readings` has the reading of each column that the method recodes or adds,
-    and `rounds` the levels of each round of a local recoding with its published rows.
+    and `rounds` the levels of each round of a local recoding with its published rows. The level of a suppressed cell is
+    its column's height.
     """
 
     chosen: Chosen
     query: ReleaseQuery | TablesQuery
     readings: Mapping[str, Reading]
     rounds: tuple[tuple[tuple[int, ...], int], ...]
+
+    def levels_of(self, name: str) -> tuple[int, ...]:
+        """The levels of a quasi-identifier in each round, ascending; empty for a column that has no levels."""
+        recodings = () if isinstance(self.query, TablesQuery) else self.query.recodings
+        of_columns = {recoding.bound.column: recoding.levels for recoding in recodings}
+        if not recodings and self.rounds:
+            quasi = (bound.column for bound in self.bound.policy.quasi_identifiers)
+            of_columns = dict(zip(quasi, zip(*(levels for levels, _ in self.rounds), strict=True), strict=True))
+        return tuple(sorted(of_columns.get(name, ())))
 
     @property
     def bound(self) -> Bound:

@@ -34,6 +34,7 @@ from sqlanon.sql.release.release_query import ReleaseQuery
 _READINGS = {
     Reading.EXACT: "unchanged",
     Reading.LABEL: "labels of its hierarchy",
+    Reading.LABEL_OR_NULL: "NULL in some rows",
     Reading.ITEM_LABELS: "labels of its items",
     Reading.RANGE: "ranges",
     Reading.BUCKET_RANGE: "ranges, by bucket",
@@ -143,9 +144,8 @@ def _fate(compiled: Compiled, attribute: BoundAttribute, column_place: Place | N
     if attribute.attribute.pseudonym:
         return pseudonym_in_words(attribute.attribute.pseudonym).removeprefix("as ")
     if isinstance(query, ReleaseQuery):
-        recodings = {recoding.bound.column: recoding.levels for recoding in query.recodings}
         reading = compiled.readings.get(attribute.column, Reading.EXACT)
-        return _in_words(reading, attribute, recodings.get(attribute.column, ()))
+        return _in_words(reading, attribute, compiled.levels_of(attribute.column))
     assert column_place is not None
     level = column_place.part.level
     fate = _in_words(column_place.part.reading, attribute, () if level is None else (level,))
@@ -162,6 +162,8 @@ def _table(compiled: Compiled, query: TablesQuery, column_place: Place) -> str:
 def _in_words(reading: Reading, attribute: BoundAttribute, levels: Sequence[int]) -> str:
     if reading is Reading.LABEL and levels:
         return _level(attribute, levels)
+    if reading is Reading.LABEL_OR_NULL:
+        return f"{_level(attribute, levels[:1])}, {_READINGS[reading]}"
     if reading in _RANGES and attribute.published_type == "VARCHAR" and by_value(attribute):
         return f"alphabetical {_READINGS[reading]}"
     if reading is Reading.LABEL and attribute.hierarchy:

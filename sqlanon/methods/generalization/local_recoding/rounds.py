@@ -72,7 +72,7 @@ def recoded(
     rounds = _Rounds(task, cells, limit, loss, (best.loss, best.suppressed))
     last: Found | None = best
     while len(rounds.rounds) + 1 < ROUNDS and not searches.expired():
-        node, suppressed = _Descent(nodes, rounds.left.rows, last).end(searches.expired)
+        node, suppressed = Descent(nodes, rounds.left.rows, last).end(searches.expired)
         if suppressed == rounds.left.rows:
             break
         rounds.add(nodes, node)
@@ -86,7 +86,7 @@ def recoded(
     return rounds.best
 
 
-class _Descent:
+class Descent:
     """A descent to the node of the next round, by the expected loss of all rounds.
 
     Each row that a round leaves counts as much as under `last`, the best node for all rows together, or as a suppressed

@@ -70,7 +70,7 @@ def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
     return KeyLayout.pack([(count + 1,) for count in labels], [1 << field.bits for field in cells.carried])
 
 
-def _class_word(word: int) -> str:
+def class_word(word: int) -> str:
     """The name of the column with a word of the class's key and the carried values."""
     return f"class_{word}"
 
@@ -93,7 +93,7 @@ def keyed_by_label(
         part = infix(paren(value), ">>", source.shift)
         words[target.word].append(_shifted(paren(part), target))
     others = [*(key_name(word) for word in range(layout.words)), *(["entity"] if entity else []), "n"]
-    keys = [alias(_sum(parts), _class_word(word)) for word, parts in enumerate(words)]
+    keys = [alias(_sum(parts), class_word(word)) for word, parts in enumerate(words)]
     return query.select(*(column(name, "cell") for name in others), *keys, copy=False)
 
 
@@ -112,7 +112,7 @@ def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLa
     for count, (field,) in list(zip(labels, classes.fields, strict=True))[:1]:
         key[field.word] = count << field.shift
     named = [column(key_name(word)) for word in range(layout.words)]
-    words = [alias(big(literal(part)), _class_word(word)) for word, part in enumerate(key)]
+    words = [alias(big(literal(part)), class_word(word)) for word, part in enumerate(key)]
     return exp.select(*named, column("n"), *words).from_(relation(cells))
 
 
@@ -124,11 +124,11 @@ def together(rounds: Sequence[exp.Select]) -> exp.Query:
 
 def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
     """SELECT of the cells `together`, as the rows of index 0 of a batch with the layout of the classes."""
-    words = [alias(column(_class_word(word)), key_name(word)) for word in range(classes.words)]
+    words = [alias(column(class_word(word)), key_name(word)) for word in range(classes.words)]
     others = [column("entity")] if entity else []
     tag = alias(big(literal(0)), "tag")
     query = exp.select(tag, *words, *others, alias(total(column("n")), "n"))
-    groups = [column(_class_word(word)) for word in range(classes.words)]
+    groups = [column(class_word(word)) for word in range(classes.words)]
     return query.from_(relation(cells)).group_by(*groups, *(part.copy() for part in others))
 
 
@@ -174,7 +174,7 @@ def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
 def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
     """The part of a key word that identifies the class."""
     mask = classes.masks([0] * len(classes.fields))[word]
-    return paren(infix(column(_class_word(word), "cell"), "&", mask))
+    return paren(infix(column(class_word(word), "cell"), "&", mask))
 
 
 def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
@@ -324,30 +324,30 @@ def union_loss(
     """
     adds_up = LOSSES[name].ADDS_UP
     if adds_up is AddsUp.ROWS:
-        rows = sum(_published(task, name, cells, table, levels) for levels, table in rounds)
-        return rows + _suppressed(task, name, cells, suppressed[0])
+        rows = sum(published_loss(task, name, cells, table, levels) for levels, table in rounds)
+        return rows + suppressed_loss(task, name, cells, suppressed[0])
     answer = task.engine.rows(class_sizes(*classes))[0] if adds_up is AddsUp.CLASSES else ()
     return loss_of(task, name, cells, 0, batch_of(task, cells)).of(rounds[0][0], suppressed[1], answer)
 
 
-def _published(task: Task, name: str, cells: Cells, table: str, levels: Node) -> int:
+def published_loss(task: Task, name: str, cells: Cells, table: str, levels: Node) -> int:
     """Returns the loss of the rows of some cells at these levels.
 
     A measure computes the loss of all rows at a node with some suppressed. The loss at the node, minus its loss with
     these rows suppressed, plus the loss of suppressed rows at level 0, is theirs: at level 0 no other row loses.
     """
     ground = tuple(0 for _ in levels)
-    none, all_here, all_there = _losses(task, name, cells, table, [levels, levels, ground], withheld=(1, 2))
+    none, all_here, all_there = losses_of(task, name, cells, table, [levels, levels, ground], withheld=(1, 2))
     return none - all_here + all_there
 
 
-def _suppressed(task: Task, name: str, cells: Cells, table: str) -> int:
+def suppressed_loss(task: Task, name: str, cells: Cells, table: str) -> int:
     """Returns the loss of the rows of some cells if they are all suppressed."""
     ground = tuple(0 for _ in cells.trees)
-    return _losses(task, name, cells, table, [ground], withheld=(0,))[0]
+    return losses_of(task, name, cells, table, [ground], withheld=(0,))[0]
 
 
-def _losses(
+def losses_of(
     task: Task, name: str, cells: Cells, table: str, nodes: Sequence[Node], withheld: Sequence[int]
 ) -> list[int]:
     """The losses of nodes over all cells; at the nodes with the indexes `withheld` the cells of `table` are

@@ -1,0 +1,212 @@
+"""Chooses the cells to suppress: for each row a pattern, the set of its columns that become NULL.
+
+Samarati, Protecting respondents' identities in microdata release (2001); Templ, Kowarik and Meindl, Statistical
+disclosure control for micro-data using the R package sdcMicro (2015). The least number of cells is NP-hard to find
+(Meyerson and Williams, On the complexity of optimal k-anonymity, 2004), so patterns are tried in the order of their
+weight: a class of the rows that are left takes a pattern if it satisfies every requirement. A class never loses rows
+afterwards, and no two patterns make the same class, because the source has no NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import combinations
+
+from sqlglot import exp
+
+from sqlanon.methods.generalization.local_recoding.rounds import classes_kept
+from sqlanon.methods.generalization.local_recoding.union import class_word, rows_of_classes, withheld_classes
+from sqlanon.methods.shared.lattice.node_evaluator import batch_of
+from sqlanon.methods.shared.lattice.nodes import Node
+from sqlanon.methods.shared.task import Task
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    added,
+    ascending,
+    big,
+    cast,
+    infix,
+    is_null,
+    or_zero,
+    order_by,
+    paren,
+    row_alias,
+    same,
+    total,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
+from sqlanon.sql.build.render import repeated
+from sqlanon.sql.cells.cells import KeyLayout, key_name, rolled_up
+from sqlanon.sql.classes.guard import needs_rounds
+from sqlanon.sql.questions.ask import least_rows
+
+# The most quasi-identifiers: every set of them may be tried.
+MOST_COLUMNS = 12
+
+PATTERN, REGION = "pattern", "region"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The rows that are published at some levels, with some of their cells suppressed.
+
+    `rows` is a table of their keys at these levels, what they carry among them, with n, the pattern and the region: the
+    number of the class. A pattern is a number whose bit i says that the cell of column i is suppressed; `counts` has
+    the published rows of each pattern, and `suppressed` is the number of the source's rows that are not published.
+    """
+
+    levels: Node
+    rows: str
+    counts: Mapping[int, int]
+    suppressed: int
+
+    def blanked(self, index: int) -> int:
+        """The number of suppressed cells in the column at this index."""
+        return sum(rows for pattern, rows in self.counts.items() if pattern >> index & 1)
+
+
+def patterns(columns: Sequence[int], weights: Sequence[Decimal]) -> list[int]:
+    """The sets of these columns by their total weight, then by their number of columns, then by their order."""
+    sets = [each for size in range(len(columns) + 1) for each in combinations(columns, size)]
+    sets.sort(key=lambda each: (sum((weights[index] for index in each), Decimal(0)), len(each), each))
+    return [sum(1 << index for index in each) for each in sets]
+
+
+def placed(task: Task, levels: Node) -> Placed | None:
+    """The rows at these levels with the cells suppressed that their classes need.
+
+    None if a class violates a requirement even after the last round of the guard.
+    """
+    return _Placing(task, levels).placed()
+
+
+class _Placing:
+    """The rows at some levels, each with the pattern that it has taken, NULL where it has none yet."""
+
+    def __init__(self, task: Task, levels: Node) -> None:
+        self._task, self._cells, self._levels = task, task.encoded, levels
+        self._quasi = task.policy.quasi_identifiers
+        layout = self._cells.layout
+        masks = [big(literal(a | b)) for a, b in zip(layout.masks(levels), layout.carried_masks, strict=True)]
+        rows = rolled_up(self._cells.table, masks, self._cells.entity)
+        self._rows = task.scratch.table("placed", rows.select(alias(_NO_PATTERN.copy(), PATTERN), copy=False))
+
+    def placed(self) -> Placed | None:
+        """Tries the patterns one after the other, as long as the rows that are left may make up a class."""
+        engine, least, left = self._task.engine, least_rows(self._task.requirements), self._cells.rows
+        step = repeated(self._step())
+        count = repeated(exp.select(or_zero(f.sum(column("n")))).from_(relation(self._rows)).where(_has_none()))
+        visible = [index for index, bound in enumerate(self._quasi) if self._levels[index] < bound.height]
+        used: list[int] = []
+        for pattern in patterns(visible, [bound.attribute.weight for bound in self._quasi]):
+            if left < least:
+                break
+            masks = [a | b for a, b in zip(self._masks(pattern), self._cells.layout.carried_masks, strict=True)]
+            ((changed,),) = engine.rows(step, [*masks, pattern])
+            if changed:
+                used.append(pattern)
+                left = int(engine.rows(count)[0][0])
+        rows = self._task.scratch.table("regions", self._numbered(used))
+        if left and needs_rounds(self._task.requirements):
+            settled = self._settled(rows)
+            if settled is None:
+                return None
+            rows = settled
+        by_pattern = exp.select(column(PATTERN), total(column("n"))).from_(relation(rows)).group_by(column(PATTERN))
+        counts = {int(pattern): int(number) for pattern, number in engine.rows(by_pattern)}
+        return Placed(self._levels, rows, counts, self._cells.rows - sum(counts.values()))
+
+    def _masks(self, pattern: int) -> tuple[int, ...]:
+        """The words of the mask that keeps the key of a class under a pattern."""
+        levels = [
+            bound.height if pattern >> index & 1 else level
+            for index, (bound, level) in enumerate(zip(self._quasi, self._levels, strict=True))
+        ]
+        return self._cells.layout.masks(levels)
+
+    def _step(self) -> exp.Update:
+        """Gives a pattern to the rows that have none and whose class under it satisfies every requirement.
+
+        The parameters are the words of a mask that keeps the class and what the rows carry, and the pattern.
+        """
+        cells = self._cells
+        masks = [cast(parameter(word), "BIGINT") for word in range(1, cells.layout.words + 1)]
+        rows = rolled_up(self._rows, masks, cells.entity, alias(big(literal(0)), "tag")).where(_has_none())
+        satisfied = classes_kept(batch_of(self._task, cells), rows, None).subquery("satisfied")
+        in_class = [
+            _masked(paren(infix(column(key_name(word), "row"), "&", masks[word].copy())), mask).eq(
+                column(key_name(word), "satisfied")
+            )
+            for word, mask in enumerate(cells.layout.masks([0] * len(self._quasi)))
+        ]
+        return exp.Update(
+            this=relation(self._rows, as_="row"),
+            expressions=[column(PATTERN).eq(cast(parameter(cells.layout.words + 1), "INTEGER"))],
+            from_=exp.From(this=satisfied),
+            where=exp.Where(this=exp.and_(_has_none("row"), *in_class)),
+        )
+
+    def _numbered(self, used: Sequence[int]) -> exp.Select:
+        """The rows that have a pattern, one of `used`, with the number of their class."""
+        words = range(self._cells.layout.words)
+        named = exp.Column(this=exp.Star(), table=identifier("row"))
+        query = exp.select(named).from_(relation(self._rows, as_="row"))
+        if not used:
+            return query.select(alias(big(literal(0)), REGION), copy=False).where(exp.false())
+        rows = [exp.Tuple(expressions=[big(literal(number)) for number in (p, *self._masks(p))]) for p in used]
+        masks = exp.Values(expressions=rows, alias=row_alias("used", [PATTERN, *map(_mask_name, words)]))
+        keys = [_masked(column(key_name(word), "row"), column(_mask_name(word), "used")) for word in words]
+        order = order_by(ascending(column(PATTERN, "row")), *map(ascending, keys))
+        query = query.select(alias(window(f.dense_rank(), order=order), REGION))
+        return query.join(masks, on=same(PATTERN, "row", "used"))
+
+    def _settled(self, rows: str) -> str | None:
+        """The rows of the classes that the guard keeps, where a class is judged by all that is published.
+
+        None if a class violates even after the last round.
+        """
+        scratch, engine, cells = self._task.scratch, self._task.engine, self._cells
+        ((count,),) = engine.rows(exp.select(f.coalesce(f.max(column(REGION)), 0)).from_(relation(rows)))
+        layout = KeyLayout.pack([(int(count) + 1,)], [1 << field.bits for field in cells.layout.carried])
+        batch = replace(batch_of(self._task, cells), layout=layout)
+        keyed = scratch.table("keyed", self._keyed(rows, layout))
+        withheld = scratch.table(
+            "withheld", withheld_classes(batch, rows_of_classes(keyed, layout, cells.entity), None)
+        )
+        if engine.rows(exp.select(column("still")).from_(relation(withheld)).where(column("still")).limit(1)):
+            return None
+        ((field,),) = layout.fields
+        number = paren(infix(column(key_name(field.word), "gone"), ">>", field.shift))
+        gone = exp.select(literal(1)).from_(relation(withheld, as_="gone")).where(number.eq(column(REGION, "row")))
+        others = exp.select(exp.Star()).from_(relation(rows, as_="row")).where(exp.not_(exp.Exists(this=gone)))
+        return scratch.table("regions", others)
+
+    def _keyed(self, rows: str, layout: KeyLayout) -> exp.Select:
+        """The rows with the words of a key of the number of their class and what they carry."""
+        ((target,),) = layout.fields
+        words: list[list[exp.Expr]] = [[] for _ in range(layout.words)]
+        words[target.word].append(paren(infix(column(REGION), "<<", target.shift)))
+        for source, field in zip(self._cells.layout.carried, layout.carried, strict=True):
+            value = paren(infix(_masked(column(key_name(source.word)), source.mask), ">>", source.shift))
+            words[field.word].append(paren(infix(value, "<<", field.shift)))
+        keys = [alias(added(parts) if parts else big(literal(0)), class_word(word)) for word, parts in enumerate(words)]
+        others = [column("entity")] if self._cells.entity else []
+        return exp.select(*keys, *others, column("n")).from_(relation(rows))
+
+
+_NO_PATTERN = cast(exp.null(), "INTEGER")
+
+
+def _has_none(of: str | None = None) -> exp.Expr:
+    return is_null(column(PATTERN, of))
+
+
+def _masked(key: exp.Expr, mask: int | exp.Expr) -> exp.Expr:
+    return paren(infix(key, "&", mask))
+
+
+def _mask_name(word: int) -> str:
+    return f"mask_{word}"

@@ -1,0 +1,147 @@
+"""Makes the tables of a release with suppressed cells: what each class shows, and the class of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.values import QualifiedName
+from sqlanon.methods.generalization.cell_suppression.patterns import PATTERN, REGION, Placed
+from sqlanon.methods.generalization.local_recoding.union import labels_of, published_loss, suppressed_loss
+from sqlanon.methods.shared.lattice.losses import LOSSES
+from sqlanon.methods.shared.lattice.losses.base import AddsUp
+from sqlanon.methods.shared.lattice.node_evaluator import batch_of, loss_of
+from sqlanon.methods.shared.task import Cells, Task
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import huge, if_, infix, is_not_null, is_null, or_zero, paren
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import CodedColumn, Field, codes, decoded_cells, key_name
+from sqlanon.sql.cells.labels import label_at
+from sqlanon.sql.release.recode import Placed as Regions
+from sqlanon.sql.release.recode import label_name
+
+
+def marked(task: Task, placed: Placed) -> str:
+    """The table of the source's cells, each with its pattern and its region, NULL where it is not published."""
+    cells = task.encoded
+    words = range(cells.layout.words)
+    masks = cells.layout.masks(placed.levels)
+    keys = [alias(_masked(word, masks[word]), key_name(word)) for word in words]
+    classes = exp.select(*keys, column(PATTERN), column(REGION)).distinct().from_(relation(placed.rows))
+    on = [_masked(word, masks[word], "cell").eq(column(key_name(word), "place")) for word in words]
+    query = exp.select(*(column(key_name(word), "cell") for word in words), column("n", "cell"))
+    query = query.select(column(PATTERN, "place"), column(REGION, "place")).from_(relation(cells.table, as_="cell"))
+    return task.scratch.table("marked", query.join(classes.subquery("place"), on=exp.and_(*on), join_type="LEFT"))
+
+
+def loss_of_cells(task: Task, name: str, placed: Placed, table: str) -> int:
+    """The loss in the measure's unit: a suppressed cell loses as much as `*`, a row that is left out all its cells.
+
+    `table` is the one that `marked` returns. Losses that add up over rows add up over columns, too: a column that is
+    not generalized loses nothing.
+    """
+    cells, levels = task.encoded, placed.levels
+    if LOSSES[name].ADDS_UP is not AddsUp.ROWS:
+        answer = task.engine.rows(_class_sizes(placed))[0] if LOSSES[name].ADDS_UP is AddsUp.CLASSES else ()
+        return loss_of(task, name, cells, 0, batch_of(task, cells)).of(levels, placed.suppressed, answer)
+    published, left = (_part(task, table, condition(column(REGION))) for condition in (is_not_null, is_null))
+    loss = published_loss(task, name, cells, published, levels) + suppressed_loss(task, name, cells, left)
+    for index, bound in enumerate(task.policy.quasi_identifiers):
+        if not placed.blanked(index):
+            continue
+        blanked = _part(task, table, _is_blanked(index))
+        ground = [0] * len(levels)
+        nodes = [(*ground[:index], level, *ground[index + 1 :]) for level in (bound.height, levels[index])]
+        suppressed, generalized = (published_loss(task, name, cells, blanked, node) for node in nodes)
+        loss += suppressed - generalized
+    return loss
+
+
+def _part(task: Task, table: str, condition: exp.Expr) -> str:
+    return task.scratch.table("part", exp.select(exp.Star()).from_(relation(table)).where(condition))
+
+
+def _is_blanked(index: int, of: str | None = None) -> exp.Expr:
+    """Whether the cell of the column at this index is suppressed in a pattern."""
+    return _bits(column(PATTERN, of), 1 << index).neq(literal(0))
+
+
+def _bits(number: exp.Expr, mask: int) -> exp.Expr:
+    return paren(infix(number, "&", mask))
+
+
+def _masked(word: int, mask: int, of: str | None = None) -> exp.Expr:
+    return _bits(column(key_name(word), of), mask)
+
+
+def _class_sizes(placed: Placed) -> exp.Select:
+    """One row: the classes, and the sum of their squared sizes."""
+    sizes = exp.select(alias(huge(f.sum(column("n"))), "size")).from_(relation(placed.rows)).group_by(column(REGION))
+    return exp.select(f.count(), or_zero(f.sum(column("size") * column("size")))).from_(sizes.subquery("sizes"))
+
+
+def regions(task: Task, placed: Placed, table: str) -> Regions:
+    """The tables that a release reads: what each class shows, and the class of each combination of values."""
+    names = [f"value_{index}" for index in range(len(task.policy.quasi_identifiers))]
+    columns = {
+        name: CodedColumn(fields, codes(relation(tree), fields), tree)
+        for name, fields, tree in zip(names, task.encoded.layout.fields, task.encoded.trees, strict=True)
+    }
+    keys = [column(key_name(word)) for word in range(task.encoded.layout.words)]
+    quasi = task.encoded.layout.masks([0] * len(names))
+    keyed = exp.select(*(alias(_bits(key, mask), key.name) for key, mask in zip(keys, quasi, strict=True)))
+    keyed = keyed.select(alias(column(REGION), "n")).distinct().from_(relation(table))
+    combinations = task.scratch.table("combinations", keyed.where(is_not_null(column(REGION))))
+    # Its number of a cell is that of the class.
+    region_map = task.scratch.table("region_map", decoded_cells(combinations, columns, None, REGION))
+    labels = task.scratch.table("labels", _labels_of_classes(task, placed))
+    return Regions(
+        QualifiedName((labels,)),
+        QualifiedName((region_map,)),
+        ranks=(None,) * len(names),
+        publish="cells",
+        bounds=False,
+        boxes=False,
+    )
+
+
+def _labels_of_classes(task: Task, placed: Placed) -> exp.Select:
+    """region, label_i, class: what each class shows."""
+    cells = task.encoded
+    keys = [alias(f.min(column(key_name(word))), key_name(word)) for word in range(cells.layout.words)]
+    classes = exp.select(column(REGION), alias(f.min(column(PATTERN)), PATTERN), *keys)
+    classes = classes.from_(relation(placed.rows)).group_by(column(REGION))
+    query = exp.select(column(REGION, "class"), alias(column(REGION, "class"), "class"))
+    query = query.from_(classes.subquery("class"))
+    for index, bound in enumerate(task.policy.quasi_identifiers):
+        level = placed.levels[index]
+        if level == bound.height:
+            query.select(alias(literal("*"), label_name(index)), copy=False)
+            continue
+        words = _words(cells.layout.fields[index], level)
+        table = task.scratch.table("labels", _labels(bound, cells, index, level, words))
+        name = f"labels_{index}"
+        on = [_masked(word, mask, "class").eq(column(key_name(word), name)) for word, mask in words.items()]
+        # The code of a suppressed cell is no label's: its words may be those of several rows.
+        query.join(relation(table, as_=name), on=exp.and_(exp.true(), *on), join_type="LEFT", copy=False)
+        label = if_(exp.not_(_is_blanked(index, "class")), column("label", name))
+        query.select(alias(label, label_name(index)), copy=False)
+    return query
+
+
+def _words(fields: Sequence[Field], level: int) -> dict[int, int]:
+    """The bits of each word of a key that tell the labels of a column apart at a level."""
+    masks: dict[int, int] = {}
+    for field in fields[level:]:
+        if field.bits:
+            masks[field.word] = masks.get(field.word, 0) | field.mask
+    return masks
+
+
+def _labels(bound: BoundAttribute, cells: Cells, index: int, level: int, words: Mapping[int, int]) -> exp.Select:
+    """The words of a label's code and the label, for each label of a column at a level."""
+    values = labels_of(bound, cells.trees[index], cells.layout.fields[index], [level]).subquery("coded")
+    keys = [alias(_masked(word, mask), key_name(word)) for word, mask in words.items()]
+    return exp.select(*keys, alias(column(label_at(level)), "label")).distinct().from_(values)
