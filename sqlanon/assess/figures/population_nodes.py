@@ -34,7 +34,8 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.steps import Step, anti_join, cross_join, inner_join, left_join, select, with_steps
+from sqlanon.sql.build.sql_files import Relation, query_file
+from sqlanon.sql.build.steps import Step, anti_join, cross_join, left_join, select, with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
 
 # The large nodes of a quasi-identifier's hierarchy, by the rows of the source, and the values below them.
@@ -92,16 +93,7 @@ def large_nodes(
 
 
 def _chains(coded: str, at_levels: Sequence[str]) -> exp.Query:
-    chains = select(column("code"), *map(column, at_levels), of=relation(coded), distinct=True).subquery(
-        "chain", copy=False
-    )
-    share = alias(real(1.0), "share")
-    above = f.unnest(f.call("list_value", *map(column, at_levels), literal(TOP)))
-    pairs = select(column("code"), alias(above, "node"), of=chains).subquery("pair", copy=False)
-    known = select(column("code"), column("node"), share, of=pairs, where=[is_not_null(column("node"))])
-    no_code = alias(cast(exp.null(), "INTEGER"), "code")
-    none = exp.Select(expressions=[no_code, alias(literal(TOP), "node"), share.copy()])
-    return union_all([known, none], distinct=True)
+    return query_file("population", "chains", tables={"coded": coded}, names={"levels": at_levels})
 
 
 def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int | None) -> exp.Select:
@@ -316,32 +308,5 @@ def _shares(labels: str, leaf: str, nodes: Nodes, others: exp.Query | None) -> e
     """
     codes: exp.Query = select(column("value"), column("code"), of=relation(nodes.codes))
     codes = codes if others is None else union_all([codes, others])
-    # Leaves of one code are added up before the nodes above it multiply them.
-    weight = f.sum(column("weight", "leaf"))
-    size = window(f.sum(weight.copy()), [column("label", "leaf")])
-    label, code = column("label", "leaf"), column("code", "codes")
-    same = identical(column("value", "leaf"), column("value", "codes"))
-    of_code = select(
-        label,
-        code,
-        alias(infix(weight, "/", size), "share"),
-        of=relation(leaf, as_="leaf"),
-        joins=[left_join(codes.subquery("codes", copy=False), same)],
-        group_by=[label.copy(), code.copy()],
-    )
-    above = infix(column("code", "part"), "=", column("code", "above"))
-    same_label = identical(column("label", "part"), column("label", "coded"))
-    keys = [column("code", "coded"), column("node", "above")]
-    rows = select(
-        *keys,
-        alias(f.sum(column("share", "part")), "share"),
-        of=of_code.subquery("part", copy=False),
-        joins=[
-            inner_join(relation(nodes.chains, as_="above"), above),
-            inner_join(relation(labels, as_="coded"), same_label),
-        ],
-        where=[infix(column("node", "above"), "<>", literal(TOP))],
-        group_by=[key.copy() for key in keys],
-    )
-    whole = [column("code"), alias(literal(TOP), "node"), alias(real(1.0), "share")]
-    return union_all([rows, select(*whole, of=relation(labels))])
+    tables: dict[str, Relation] = {"labels": labels, "leaf": leaf, "codes": codes, "chains": nodes.chains}
+    return query_file("population", "shares", tables=tables)

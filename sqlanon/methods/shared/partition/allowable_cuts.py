@@ -12,12 +12,10 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import guard_name, rank_of, subject_name
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    ascending,
     big,
     case,
     if_,
     integer,
-    order_by,
     paren,
     same,
     total,
@@ -25,6 +23,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.classes.guard import violations
@@ -45,19 +44,8 @@ def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
     is that of its widest attribute, or of the first of these. An attribute has no candidate if no cut leaves the
     `least` rows that the requirements need on both sides.
     """
-    running = exp.select(*(column(name) for name in ("label", "dim", "value")))
-    group = [column("label"), column("dim")]
-    order = order_by(ascending(column("value")))
-    for name, aggregate, ordered in (
-        ("lower", f.sum(column("n")), order),
-        ("rows", f.sum(column("n")), None),
-        ("low", f.min(column("value")), None),
-        ("high", f.max(column("value")), None),
-    ):
-        over = window(aggregate, partition_by=[part.copy() for part in group], order=ordered)
-        running.select(alias(big(over) if name in ("lower", "rows") else over, name), copy=False)
-    running.from_(_counted(cuts, points).subquery("counted"), copy=False)
-    query = exp.select(column("label", "cut")).from_(running.subquery("cut"), copy=False)
+    running = query_file("partition", "running", tables={"counted": _counted(cuts, points)})
+    query = exp.select(column("label", "cut")).from_(running.subquery("cut", copy=False), copy=False)
     lower = column("lower", "cut")
     upper = paren(column("rows", "cut") - lower)
     apart = f.abs(upper - lower)

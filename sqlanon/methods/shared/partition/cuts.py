@@ -36,6 +36,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import key_name, rank_name
 from sqlanon.sql.classes.rows import SqlRequirement
@@ -264,7 +265,7 @@ class Cuts:
         query.join(self.attempts(regions).subquery("attempt"), on=same("label", "point", "attempt"), copy=False)
         return query, self.value_of(query)
 
-    def medians(self, points: str, regions: str) -> exp.Select:
+    def medians(self, points: str, regions: str) -> exp.Query:
         """SELECT of region, median: the value at which half of a region's rows are reached."""
         query, value = self.points_of(points, regions)
         region = column("region", "attempt")
@@ -273,19 +274,7 @@ class Cuts:
             return query.select(region, alias(median, "median"), copy=False).group_by(region.copy(), copy=False)
         counted = query.select(region, alias(value, "value"), alias(total(column("n", "point")), "n"), copy=False)
         counted.group_by(region.copy(), value.copy(), copy=False)
-        order = order_by(ascending(column("value")))
-        reached = window(f.sum(column("n")), partition_by=[column("region")], order=order)
-        rows = window(f.sum(column("n")), partition_by=[column("region")])
-        running = exp.select(column("region"), column("value"), alias(reached, "reached"), alias(rows, "rows"))
-        running.from_(counted.subquery("counted"), copy=False)
-        half = infix(literal(2) * column("reached"), ">=", column("rows"))
-        least = alias(f.min(column("value")), "median")
-        return (
-            exp.select(column("region"), least)
-            .from_(running.subquery("running"), copy=False)
-            .where(half, copy=False)
-            .group_by(column("region"), copy=False)
-        )
+        return query_file("partition", "medians", tables={"counted": counted})
 
     def sides(self, points: str, regions: str, medians: str) -> exp.Select:
         """SELECT of the points of the next round; the label is _PARTS times the region plus the point's part.
@@ -342,39 +331,22 @@ class Cuts:
         )
         return query.group_by(region.copy(), side.copy(), copy=False)
 
-    def _nearest(self, parts: str) -> exp.Select:
+    def _nearest(self, parts: str) -> exp.Query:
         """SELECT of region, first_upper: the first part that belongs to the upper half of the cut nearest to the
         median.
 
         Fewer than half of the rows are below the median, and at least half at it or below. So the two cuts next to it
         leave the same difference between the halves if as many rows are above as below.
         """
-        region = _region_of("part")
-        sums = exp.select(alias(region, "region")).from_(relation(parts, as_="part")).group_by(region.copy())
-        for index, name in ((0, "below"), (2, "above")):
-            rows = if_(infix(_part("part"), "=", index), column("rows", "part"), 0)
-            sums.select(alias(total(rows), name), copy=False)
-        below, above = column("below"), column("above")
-        first = if_(exp.or_(below.eq(0), above > below), 2, 1)
-        return exp.select(column("region"), alias(first, "first_upper")).from_(sums.subquery("sums"), copy=False)
+        return query_file("partition", "nearest", tables={"parts": parts})
 
-    def next_regions(self, regions: str, children: str, failing: str) -> exp.Select:
+    def next_regions(self, regions: str, children: str, failing: str) -> exp.Query:
         """SELECT of the regions after an attempt: both halves of those that were cut, and the others with the attribute
         tried.
         """
-        failed = exp.select(column("region")).from_(relation(failing))
-        cut = exp.select(column("labels"), column("rows"), alias(big(literal(0)), "tried"), *self._bounds())
-        cut.from_(relation(children), copy=False)
-        cut.where(exp.not_(column("region").isin(query=failed)), copy=False)
-        first = paren(column("region") * _PARTS)
-        labels = exp.Array(expressions=[integer(paren(first + part)) for part in range(_PARTS)])
-        tried = infix(column("tried"), "|", paren(infix(big(literal(1)), "<<", column("dim"))))
-        whole = exp.select(alias(labels, "labels"), column("rows"), alias(tried, "tried"), *self._bounds())
-        whole.from_(relation(regions), copy=False)
-        whole.where(column("region").isin(query=failed.copy()), copy=False)
-        both = exp.union(cut, whole, distinct=False, copy=False)
-        number = window(f.row_number()) - 1
-        return exp.select(alias(big(number), "region"), exp.Star()).from_(both.subquery("both"), copy=False)
+        tables = {"regions": regions, "children": children, "failing": failing}
+        names = {"bounds": [name(index) for index in self.attributes for name in (low_name, high_name)]}
+        return query_file("partition", "next_regions", tables=tables, names=names)
 
     def no_regions(self) -> exp.Select:
         """SELECT of the columns of `done` that returns no rows."""

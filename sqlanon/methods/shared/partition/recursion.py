@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
+from typing import Any
 
 from sqlglot import exp
 
@@ -50,6 +51,7 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.build.render import RepeatedQuery, repeated
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.release.recode import high_name, low_name
 
@@ -166,49 +168,9 @@ def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
     """
     wide = cuts.with_widths(relation(regions))
     counted = union_all([_counted(cuts, points, wide, index) for index in cuts.attributes])
-    group = ["region", "dim"]
-    so_far = _over(f.sum(column("n")), [*group, "target"], ["value"])
-    whole = _over(f.sum(column("n")), [*group, "target"])
-    values = exp.select(exp.Star(), alias(so_far, "below"), alias(whole, "whole")).from_(counted.subquery("counted"))
-    below, n = column("below"), column("n")
-    above = paren(column("whole") - below)
-    before = paren(below - n)
-    after = paren(above + n)
-    added = infix(infix(_n_log_n(below) - _n_log_n(before), "+", _n_log_n(above)), "-", _n_log_n(after))
-    by_value = (
-        exp.select(
-            *(column(name) for name in (*group, "value")),
-            alias(f.max(column("width")), "width"),
-            alias(f.sum(added), "added"),
-            alias(f.sum(column("n")), "n"),
-        )
-        .from_(values.subquery("by_target"), copy=False)
-        .group_by(*(column(name) for name in (*group, "value")), copy=False)
-    )
-    running = exp.select(
-        *(column(name) for name in (*group, "value", "width")),
-        alias(_over(f.sum(column("added")), group, ["value"]), "information"),
-        alias(_over(f.sum(column("n")), group, ["value"]), "lower"),
-        alias(_over(f.sum(column("n")), group), "rows"),
-    ).from_(by_value.subquery("by_value"))
-    upper = paren(column("rows") - column("lower"))
-    gain = column("information") - _n_log_n(column("lower")) - _n_log_n(upper.copy())
-    apart = f.abs(upper - column("lower"))
-    possible = (
-        exp.select(
-            *(column(name) for name in (*group, "value", "width", "lower")),
-            alias(huge(gain), "gain"),
-            alias(apart, "apart"),
-        )
-        .from_(running.subquery("running"), copy=False)
-        .where(column("lower") >= cuts.least, upper >= cuts.least, copy=False)
-    )
-    order = [_descending("gain"), _ascending("apart"), _ascending("lower")]
-    number = window(f.row_number(), partition_by=[column(name) for name in group], order=order_by(*order))
-    ranked = exp.select(exp.Star(), alias(number, "rank")).from_(possible.subquery("possible"), copy=False)
-    named = [column("region"), column("dim"), alias(column("value"), "median"), column("gain"), column("width")]
-    best = column("rank").eq(1)
-    return exp.select(*named).from_(ranked.subquery("ranked"), copy=False).where(best, copy=False)
+    numbers = ("below", "before", "above", "after", "lower", "upper")
+    terms: dict[str, Any] = {f"of_{name}": _n_log_n(column(name)) for name in numbers}
+    return query_file("partition", "gains", tables={"counted": counted}, least=cuts.least, **terms)
 
 
 def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
@@ -216,7 +178,7 @@ def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
 
     `dim` has the greatest gain; of equal ones the widest is taken, then the first. `gained` is a table of `gains`.
     """
-    order = [_descending("gain"), _descending("width"), _ascending("dim")]
+    order = [_descending("gain"), _descending("width"), ascending(column("dim"))]
     number = window(f.row_number(), partition_by=[column("region")], order=order_by(*order))
     ranked = exp.select(exp.Star(), alias(number, "rank")).from_(relation(gained))
     on = exp.and_(same("region", "region", "ranked"), column("rank", "ranked").eq(1))
@@ -260,15 +222,6 @@ def _n_log_n(number: exp.Expr) -> exp.Expr:
     logarithm = infix(n, "*", f.ln(n.copy()) / real(log(2)))
     scaled = f.round(logarithm * real(float(1 << GAIN_BITS)))
     return if_(paren(number.copy()) > 0, huge(scaled), huge(literal(0)))
-
-
-def _over(aggregate: exp.Expr, partition: list[str], order: list[str] | None = None) -> exp.Window:
-    ordered = order_by(*(_ascending(name) for name in order)) if order else None
-    return window(aggregate, partition_by=[column(name) for name in partition], order=ordered)
-
-
-def _ascending(name: str) -> exp.Ordered:
-    return ascending(column(name))
 
 
 def _descending(name: str) -> exp.Ordered:

@@ -18,24 +18,22 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,
     as_text,
-    ascending,
     case,
     cast,
     huge,
     identical,
     if_,
     infix,
-    is_not_null,
     is_null,
     joined,
     or_zero,
-    order_by,
     paren,
     real,
     same,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 from sqlanon.sql.cells.value_ranks import by_value, first_name, is_numeric
@@ -304,34 +302,15 @@ def _is_number(bound: BoundAttribute) -> bool:
 
 def _centroid(query: exp.Select, partition: Partition, index: int, bound: BoundAttribute) -> exp.Expr:
     """The mean of numbers; of other types the value of the middle row. NULL counts only if all values are NULL."""
-    ranked, name = relation(partition.ranked[index], as_="valued"), f"middle_{index}"
-    on_rank = _rank_is("valued", column(rank_of(index), "point"))
-    known = is_not_null(column("value", "valued"))
-    rows = exp.select(column("region", "point")).from_(relation(partition.points, as_="point"))
-    rows.join(ranked, on=exp.and_(on_rank, known), copy=False)
+    tables = {"points": partition.points, "ranked": partition.ranked[index]}
+    names = {"rank": [rank_of(index)], "of_value": [rank_name(0)]}
     if _is_number(bound):
-        number = cast(column("value", "valued"), "DOUBLE")
-        rows.select(alias(_mean(number, column("n", "point")), "middle"), copy=False)
-        rows.group_by(column("region", "point"), copy=False)
-        middle: exp.Query = rows
+        mean = _mean(cast(column("value", "valued"), "DOUBLE"), column("n", "point"))
+        middle = query_file("partition", "mean_of_numbers", tables=tables, names=names, mean=mean)
     else:
-        rank = column(rank_of(index), "point")
-        order = order_by(ascending(rank.copy()))
-        group = [column("region", "point")]
-        reached = window(f.sum(column("n", "point")), partition_by=group, order=order)
-        total = window(f.sum(column("n", "point")), partition_by=[g.copy() for g in group])
-        rows.select(
-            alias(rank, "rank"),
-            alias(column("value", "valued"), "value"),
-            alias(reached, "reached"),
-            alias(total, "total"),
-            copy=False,
-        )
-        half = infix(literal(2) * column("reached"), ">=", column("total"))
-        least = exp.ArgMin(this=column("value"), expression=column("rank"))
-        middle = exp.select(column("region"), alias(least, "middle")).from_(rows.subquery("running"), copy=False)
-        middle.where(half, copy=False).group_by(column("region"), copy=False)
-    query.join(middle.subquery(name), on=same("region", "region", name), join_type="LEFT", copy=False)
+        middle = query_file("partition", "middle_value", tables=tables, names=names)
+    name = f"middle_{index}"
+    query.join(middle.subquery(name, copy=False), on=same("region", "region", name), join_type="LEFT", copy=False)
     return column("middle", name)
 
 

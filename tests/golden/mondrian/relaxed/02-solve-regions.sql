@@ -85,11 +85,11 @@ WITH "half" AS (
     SELECT "region", CASE WHEN "below" = 0 OR "above" > "below" THEN 2 ELSE 1 END AS "first_upper"
     FROM (
       SELECT
-        CAST("part"."label" // 3 AS BIGINT) AS "region",
-        CAST(SUM(CASE WHEN "part"."label" % 3 = 0 THEN "part"."rows" ELSE 0 END) AS BIGINT) AS "below",
-        CAST(SUM(CASE WHEN "part"."label" % 3 = 2 THEN "part"."rows" ELSE 0 END) AS BIGINT) AS "above"
-      FROM "__sqlanon_parts_1" AS "part"
-      GROUP BY CAST("part"."label" // 3 AS BIGINT)
+        CAST("label" // 3 AS BIGINT) AS "region",
+        CAST(SUM(CASE WHEN "label" % 3 = 0 THEN "rows" ELSE 0 END) AS BIGINT) AS "below",
+        CAST(SUM(CASE WHEN "label" % 3 = 2 THEN "rows" ELSE 0 END) AS BIGINT) AS "above"
+      FROM "__sqlanon_parts_1" AS "parts"
+      GROUP BY CAST("label" // 3 AS BIGINT)
     ) AS "sums"
   ) AS "nearest" ON CAST("part"."label" // 3 AS BIGINT) = "nearest"."region"
   GROUP BY
