@@ -18,7 +18,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all
-from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.sql_files import query_file, reading
 
 # Counts the worlds of a few respondents: all ways to give each a value that agree with every set that they are in.
@@ -297,9 +297,7 @@ def by_counting(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> 
 
 
 def _believed(candidate: str, variant: str, scratch: Scratch) -> str:
-    query = step("believed", {"candidate": candidate})
-    for parameter in list(query.find_all(exp.Placeholder)):
-        parameter.replace(literal(variant))
+    query = query_file("composition", "believed", tables={"candidate": candidate}, variant=variant)
     return scratch.table("believed", query)
 
 

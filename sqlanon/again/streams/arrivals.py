@@ -32,7 +32,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.cells.labels import published_value, stored_labels
 from sqlanon.syntax.texts import typed_qualified
 
@@ -94,11 +94,8 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, scratch: Scr
 
 def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> exp.Query:
     """Returns a query that compares the rows of the source with those read before."""
-    query = reading(query_file("streams", name), tables)
-    values = {"watermark": watermark_of(stream), "moment_over": literal(stream.moment_over)}
-    for placeholder in list(query.find_all(exp.Placeholder, exp.Parameter)):
-        placeholder.replace(values[placeholder.name].copy())
-    return query
+    watermark = watermark_of(stream)
+    return query_file("streams", name, tables=tables, watermark=watermark, moment_over=stream.moment_over)
 
 
 def _require_moments(engine: Engine, columns: Columns, present: str) -> None:
@@ -270,14 +267,8 @@ def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: boo
     `position` is that of the last row that was read, and all rows before the `watermark` have been.
     """
     waiting = exp.select(exp.Star()).from_(relation(stream.table("waiting")))
-    values: dict[str, exp.Expr] = {"to_end": literal(to_end)}
-    if isinstance(stream.delay, int):
-        query = query_file("streams", "horizon_of_rows")
-        values |= {"delay": literal(stream.delay), "position": literal(position)}
-    else:
-        query = query_file("streams", "horizon_of_time")
-        values |= {"delay": cast(literal(stream.delay), "INTERVAL")}
-        values |= {"watermark": cast(literal(watermark), stream.order_type)}
-    for placeholder in list(query.find_all(exp.Placeholder, exp.Parameter)):
-        placeholder.replace(values[placeholder.name].copy())
-    return reading(query, {"waiting": waiting})
+    delay, tables = stream.delay, {"waiting": waiting}
+    if isinstance(delay, int):
+        return query_file("streams", "horizon_of_rows", tables=tables, to_end=to_end, delay=delay, position=position)
+    time, moment = cast(literal(delay), "INTERVAL"), cast(literal(watermark), stream.order_type)
+    return query_file("streams", "horizon_of_time", tables=tables, to_end=to_end, delay=time, watermark=moment)

@@ -22,7 +22,7 @@ from sqlanon.sources.source import BoundSource
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, cast, identical, if_, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import Relation, query_file, reading
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.statistics import BoundStatistic
 
@@ -103,7 +103,7 @@ def _parts(
     attribute: str,
     compared: Sequence[Sequence[str]],
     scratch: Scratch,
-) -> tuple[exp.Select, exp.Select]:
+) -> tuple[exp.Query, exp.Query]:
     """SELECTs of a release's members (release, class, label, respondent), and of its rows (release, class, value, n,
     ...).
 
@@ -130,13 +130,8 @@ def _parts(
     numbered = exp.select(exp.Star(), alias(window(f.row_number()), "class")).from_(grouped.subquery("shown"))
     classes = scratch.table("class", numbered)
     _require_same(engine, release, classes, person)
-    same = identical(column("class_id", "class"), column("class_id", "person"))
-    release_number = alias(literal(number), "release")
-    members = (
-        exp.select(release_number, column("class", "class"), column("label", "class"), column("respondent", "person"))
-        .from_(relation(person, as_="person"))
-        .join(relation(classes, as_="class"), on=same)
-    )
+    tables: dict[str, Relation] = {"classes": classes, "person": person}
+    members = query_file("composition", "release_member", tables=tables, release=number)
     kinds = {fold(name): (name, kind) for name, kind in (*release.beside, *release.tokens)}
     # The first is the attribute alone, whose values need not have a text that is known again.
     wholes = [rows.value(attribute), *(row_text([kinds[name] for name in names]) for names in compared[1:])]
@@ -144,12 +139,9 @@ def _parts(
     columns = [alias(rows.class_id.copy(), "class_id"), alias(rows.value(attribute), "value"), *compared_as]
     counted = exp.select(*columns, alias(f.count(), "n")).from_(rows.relation.copy())
     counted = counted.group_by(*(key.copy() for key in rows.keys), *(whole.copy() for whole in wholes))
-    shown_columns = [column(name, "valued") for name in ("value", *(each.alias for each in compared_as), "n")]
-    valued = (
-        exp.select(release_number.copy(), column("class", "class"), *shown_columns)
-        .from_(counted.subquery("valued"))
-        .join(relation(classes, as_="class"), on=identical(column("class_id", "class"), column("class_id", "valued")))
-    )
+    tables = {"classes": classes, "counted": counted}
+    names = {"columns": ["value", *(each.alias for each in compared_as), "n"]}
+    valued = query_file("composition", "release_value", tables=tables, names=names, release=number)
     return members, valued
 
 
@@ -157,15 +149,9 @@ def _require_same(engine: Engine, release: ComposedRelease, classes: str, person
     """Raises PolicyError unless each class has as many respondents in the source, one row each, as the release has
     rows.
     """
-    distinct = f.count_distinct(column("respondent"))
-    people = exp.select(column("class_id"), alias(f.count(), "people"), alias(distinct, "respondents"))
-    counted = people.from_(relation(person)).group_by(column("class_id")).subquery("person")
-    same = identical(column("class_id", "class"), column("class_id", "person"))
-    sizes = [column("people", "person"), column("respondents", "person")]
-    right = exp.and_(*(size.eq(column("size", "class")) for size in sizes))
-    query = exp.select(f.count()).from_(relation(classes, as_="class")).join(counted, on=exp.and_(same, right))
+    query = query_file("composition", "matching_classes", tables={"classes": classes, "person": person})
     [(matching,)] = engine.rows(query)
-    everybody = exp.select(f.count(), distinct.copy()).from_(relation(person))
+    everybody = exp.select(f.count(), f.count_distinct(column("respondent"))).from_(relation(person))
     [(number, distinct_people)] = engine.rows(everybody)
     if matching != _number(engine, classes) or number != distinct_people:
         raise PolicyError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from sqlglot import exp
 
@@ -38,7 +39,7 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import drop
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.classes.buckets import BucketValues, values_of_table
 from sqlanon.sql.questions.ask import literals_of
 from sqlanon.sql.questions.statistics import BoundStatistic
@@ -181,12 +182,8 @@ def _replaced(engine: Engine, scratch: Scratch, former: str, query: exp.Query) -
 
 
 def _step(name: str, tables: Mapping[str, str], smoothing: Decimal | None = None) -> exp.Query:
-    tree = query_file("definetti", name)
-    if smoothing is not None:
-        known = literals_of([("smoothing", smoothing)])
-        for parameter in list(tree.find_all(exp.Placeholder)):
-            parameter.replace(known[parameter.name].copy())
-    return reading(tree, tables)
+    values: dict[str, Any] = {} if smoothing is None else literals_of([("smoothing", smoothing)])
+    return query_file("definetti", name, tables=tables, **values)
 
 
 def _hits(

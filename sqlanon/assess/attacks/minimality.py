@@ -33,7 +33,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, identical, numbered, order_by, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import drop
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 from sqlanon.sql.classes.guard import violations
@@ -154,10 +154,7 @@ def label_name(index: int, level: int) -> str:
 
 
 def worlds_step(name: str, tables: Mapping[str, str], **arguments: Any) -> exp.Query:
-    tree = query_file("minimality", name)
-    for parameter in list(tree.find_all(exp.Placeholder)):
-        parameter.replace(exp.convert(arguments[parameter.name]))
-    return reading(tree, tables)
+    return query_file("minimality", name, tables=tables, **arguments)
 
 
 # The relations that depend on the world; others are about respondents, other people or ranges.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
@@ -19,8 +20,8 @@ from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.partition.region_labels import Partition, region_labels, region_loss
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import same
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
 from sqlanon.sql.release.recode import high_name, label_name, low_name
@@ -143,8 +144,5 @@ def _published(bound: BoundAttribute) -> PublishedColumn:
 
 def step(name: str, tables: Mapping[str, str | exp.Query], m: int | None = None) -> exp.Query:
     """Loads a query of sql/m_invariance/ over these tables, with m as its parameter."""
-    query = reading(query_file("m_invariance", name), tables)
-    for parameter in list(query.find_all(exp.Placeholder, exp.Parameter)):
-        assert m is not None
-        parameter.replace(literal(m))
-    return query
+    values: dict[str, Any] = {} if m is None else {"m": m}
+    return query_file("m_invariance", name, tables=tables, **values)
