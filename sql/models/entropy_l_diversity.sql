@@ -9,7 +9,8 @@
 -- excess: size, for a class with fewer than l values; else size * (log l - H) / log l
 -- excess maximum: log l
 -- reads: class_sensitive_value
--- Achieved is exp(H) of the worst class, the number of equally frequent values with that entropy.
+-- Achieved is exp(H) of the worst class, the number of equally frequent values with that entropy; for a class whose
+-- values are equally frequent it is exactly their number.
 --
 -- H = log size - (sum of n log n) / size. Logarithms and the sum of m of them are rounded: a class satisfies if its
 -- entropy is above log l by 1e-12 and m 2^-52 log size more (Higham, Accuracy and stability of numerical algorithms, 2002,
@@ -20,9 +21,10 @@
 -- the shares and at most log l, so that size times its positive part is at most the sum over the classes.
 
 -- statement: achieved
-SELECT exp(min(entropy)) AS achieved
+SELECT min(CASE WHEN most * distinct_values = size THEN CAST(distinct_values AS DOUBLE) ELSE exp(entropy) END) AS achieved
 FROM (
-  SELECT ln(CAST(sum(n) AS DOUBLE)) - sum(CAST(n AS DOUBLE) * ln(CAST(n AS DOUBLE))) / CAST(sum(n) AS DOUBLE) AS entropy
+  SELECT CAST(sum(n) AS BIGINT) AS size, count(*) AS distinct_values, max(n) AS most,
+    ln(CAST(sum(n) AS DOUBLE)) - sum(CAST(n AS DOUBLE) * ln(CAST(n AS DOUBLE))) / CAST(sum(n) AS DOUBLE) AS entropy
   FROM class_sensitive_value
   GROUP BY class_id
 ) AS class

@@ -91,6 +91,14 @@ def checked(con: Connection, asked: str) -> bool:
     return bool(satisfied)
 
 
+@pytest.mark.parametrize(("values", "rows"), [(1, 49), (3, 9), (7, 7), (10, 30)])
+def test_the_entropy_of_equally_frequent_values_is_exact(con: Connection, values: int, rows: int) -> None:
+    con.execute(f"CREATE TABLE even AS SELECT 1 AS g, i % {values} AS s FROM range({rows}) AS t (i)")
+    asked = f"l_diversity(l => {values}, variant => 'entropy')"
+    (found,) = con.execute(f"CHECK even (g) SENSITIVE s REQUIRE {asked}").fetchall()
+    assert found[-2:] == (values, True)
+
+
 def test_the_entropy_of_many_values_is_not_laxer(con: Connection) -> None:
     """Of 300,000 values one has three rows and the others two. A sum of so many logarithms is off by more than one."""
     con.execute(

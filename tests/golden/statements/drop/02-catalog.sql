@@ -10,6 +10,7 @@ DELETE FROM "anon"."release_value_range" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_known_triple" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_round" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_comparison" WHERE "release_id" = ?;
+DELETE FROM "anon"."release_choice" WHERE "release_id" = ?;
 DELETE FROM "anon"."measurement" WHERE "release_id" = ?;
 DELETE FROM "anon"."query_error" WHERE "release_id" = ?;
 DELETE FROM "anon"."release_figure" WHERE "release_id" = ?;
