@@ -150,7 +150,7 @@ def _parameters(questions: Sequence[Question]) -> Iterator[Taken]:
     taken = []
     for name, known in by_name.items():
         types = [_header_type(parameter) for _, parameter in known]
-        needed = len(known) == len(questions) and all(parameter.default is None for _, parameter in known)
+        needed = len(known) == len(questions) and all(p.default is None and not p.of_policy for _, p in known)
         taken.append(Taken(name, "Number" if "Number" in types else types[0], _meanings(questions, known), needed))
     if whens := [question.when for question in questions if question.when]:
         default = next((when.value for when in whens if when.default), None)

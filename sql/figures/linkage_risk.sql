@@ -2,6 +2,7 @@
 -- paper: El Emam and Dankar, Protecting privacy using k-anonymity (2008)
 -- respondents: yes -- each row is taken for another respondent
 -- falls: yes -- a class grows by merging
+-- buckets: no -- the rows of a bucket are told apart by the columns beside it
 -- reads: equivalence_class
 
 -- statement: figures

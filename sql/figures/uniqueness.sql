@@ -3,6 +3,7 @@
 -- parameter: sampling_fraction DECIMAL 0 1 -- the share of the population that the source is a sample of
 -- respondents: yes -- each row is taken for another respondent
 -- falls: no -- a union may be a class of two rows, which tells of the population what two single ones did not
+-- buckets: no -- the rows of a bucket are told apart by the columns beside it
 -- reads: equivalence_class
 
 -- Without a class of two rows there is no evidence of how many unique rows are so in the population, too.

@@ -8,11 +8,13 @@ from dataclasses import replace
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
 from sqlanon.assess.figures.population_risk import k_map, risk, uniques
+from sqlanon.assess.figures.samples import sample_arguments
 from sqlanon.assess.figures.sse import sse
 from sqlanon.assess.figures.suda import suda
 from sqlanon.assess.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.assess.figures.with_noise import epsilon, marginals
 from sqlanon.catalog import releases
+from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.numbers import without_noise
 from sqlanon.domain.policy import Policy
@@ -161,14 +163,16 @@ def _measured(
     statistics = {call: load_statistic("figures", call.name) for call in calls if call.name not in COMPUTED}
     of_classes: dict[FigureCall, list[ClassFigure]] = {}
     if statistics:
-        requested = [(statistic, _arguments_by_name(statistic, call)) for call, statistic in statistics.items()]
+        requested = [
+            (statistic, _arguments_by_name(release, statistic, call)) for call, statistic in statistics.items()
+        ]
         of_classes = dict(zip(statistics, class_figures(engine, release, requested, scratch), strict=True))
     for call in calls:
         if call in of_classes:
             yield from of_classes[call]
         else:
             _require_rows(engine, release, call.name)
-            yield from computed[call.name](engine, release, dict(call.arguments), scratch)
+            yield from computed[call.name](engine, release, sample_arguments(release, call), scratch)
 
 
 def _require_rows(engine: Engine, release: Release, name: str) -> None:
@@ -180,12 +184,14 @@ def _require_rows(engine: Engine, release: Release, name: str) -> None:
         )
 
 
-def _arguments_by_name(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
-    """Returns the arguments of a call by name; an unnamed argument gets the name of the only parameter.
+def _arguments_by_name(release: Release, statistic: Statistic, call: FigureCall) -> dict[str, Value]:
+    """Returns the arguments of a call by name, and those of the policy's sample.
+
+    An unnamed argument gets the name of the only parameter.
 
     Raises UserError for an unnamed argument if there are several parameters.
     """
-    arguments = dict(call.arguments)
+    arguments = sample_arguments(release, call)
     names = [parameter.name for parameter in statistic.parameters]
     if UNNAMED in arguments and len(names) == 1:
         arguments[names[0]] = arguments.pop(UNNAMED)
@@ -206,6 +212,10 @@ def _all(
     for name in sorted({*statistic_names("figures")} - {file.name for file in readable}):
         remark(f"{name} is not measured: sql/figures/{name}.sql is broken")
     calls = [FigureCall(file.name) for file in readable if _by_itself(file, release)]
+    for file in readable:
+        error = None if file.of_buckets or reads_more(file) or _needs_argument(file) else why_not(file, release)
+        if error is not None and policy_of(release).entity is None:
+            remark(f"{file.name} is not measured: {_reason(file.name, release, error)}")
     try:
         yield from _measured(engine, release, calls, scratch)
     except PolicyError as error:
@@ -220,7 +230,7 @@ def _all(
             _require_rows(engine, release, name)
             figures = computed(engine, release, {}, scratch)
         except PolicyError as error:
-            reason = error.message.removeprefix(f"{name} of {release.name} cannot be measured: ")
+            reason = _reason(name, release, error)
             if undefined:
                 undefined(name)
             else:
@@ -233,6 +243,15 @@ def _all(
         yield from figures
 
 
+def _reason(name: str, release: Release, error: PolicyError) -> str:
+    """The reason why a figure cannot be measured, without the name of the figure."""
+    return error.message.removeprefix(f"{name} of {release.name} cannot be measured: ")
+
+
+def _needs_argument(statistic: Statistic) -> bool:
+    return any(parameter.default is None for parameter in statistic.parameters)
+
+
 def _by_itself(statistic: Statistic, release: Release) -> bool:
     """Whether a statistic can be measured on a release without arguments."""
-    return why_not(statistic, release) is None and all(p.default is not None for p in statistic.parameters)
+    return why_not(statistic, release) is None and not _needs_argument(statistic)

@@ -24,6 +24,7 @@ from sqlanon.domain.policy import (
     RelatedTable,
     Requirement,
     Role,
+    Sample,
     Shift,
 )
 from sqlanon.domain.release import SourceRead
@@ -294,6 +295,7 @@ class _Attribute(JsonObject, frozen=True):
     max_level: int | None
     weight: Decimal
     pseudonym: _Pseudonym | None
+    sampling_weight: bool = False
 
 
 class _Requirement(JsonObject, frozen=True):
@@ -342,6 +344,23 @@ class JoinedObject(JsonObject, frozen=True):
         return JoinedRelease(QualifiedName(self.release), self.columns)
 
 
+class SampleObject(JsonObject, frozen=True):
+    """The part of a population that a source is: {"fraction": 0.02} or {"people": 1000000}."""
+
+    fraction: int | Decimal | None = None
+    people: int | None = None
+
+    @classmethod
+    def of(cls, sample: Sample) -> SampleObject:
+        """The object for a sample."""
+        return cls(sample.fraction, sample.people)
+
+    @property
+    def as_domain(self) -> Sample:
+        """The object of the domain that this JSON describes."""
+        return Sample(None if self.fraction is None else Decimal(self.fraction), self.people)
+
+
 class PolicyObject(JsonObject, frozen=True):
     """A policy. Members that few policies need are left out where they are empty."""
 
@@ -355,6 +374,7 @@ class PolicyObject(JsonObject, frozen=True):
     pivot: PivotObject | None = None
     related: tuple[_Related, ...] = ()
     joined: JoinedObject | None = None
+    sample: SampleObject | None = None
 
     @classmethod
     def of(cls, policy: Policy) -> PolicyObject:
@@ -373,6 +393,7 @@ class PolicyObject(JsonObject, frozen=True):
                 for table in policy.related
             ),
             joined=JoinedObject.of(policy.joined) if policy.joined else None,
+            sample=SampleObject.of(policy.sample) if policy.sample else None,
         )
 
     @property
@@ -392,6 +413,7 @@ class PolicyObject(JsonObject, frozen=True):
                 for table in self.related
             ),
             joined=self.joined.as_domain if self.joined else None,
+            sample=self.sample.as_domain if self.sample else None,
         )
 
 
@@ -415,6 +437,7 @@ def _domain_attributes(attributes: tuple[_Attribute, ...]) -> tuple[Attribute, .
             max_level=attribute.max_level,
             weight=attribute.weight,
             pseudonym=attribute.pseudonym.as_domain if attribute.pseudonym else None,
+            sampling_weight=attribute.sampling_weight,
         )
         for attribute in attributes
     )

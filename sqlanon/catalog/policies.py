@@ -11,6 +11,7 @@ from sqlanon.catalog._json import (
     JoinedObject,
     MaskObject,
     PivotObject,
+    SampleObject,
     Text,
     arguments_from_json,
     arguments_to_json,
@@ -36,6 +37,7 @@ from sqlanon.domain.policy import (
     RelatedTable,
     Requirement,
     Role,
+    Sample,
     Shift,
 )
 from sqlanon.domain.values import Source
@@ -50,8 +52,19 @@ _VISIBLE = "visible"
 # The columns of sql/catalog/queries/policy.sql after the part.
 _COLUMNS = (
     *("policy", "source", "query", "bound", "against", "against_query", "against_bound", "pivoted"),
-    *("joined", "attribute", "role", "hierarchy", "min_level", "max_level", "weight", "pseudonym", "key_variable"),
-    *("mask", "related_table", "key_column", "model", "arguments", "kind", "attributes"),
+    *(
+        "sample",
+        "joined",
+        "attribute",
+        "role",
+        "hierarchy",
+        "min_level",
+        "max_level",
+        "weight",
+        "pseudonym",
+        "key_variable",
+    ),
+    *("mask", "sampling_weight", "related_table", "key_column", "model", "arguments", "kind", "attributes"),
 )
 _TABLES = ("policy", "policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table")
 
@@ -66,6 +79,7 @@ class _PolicyRow:
     against_query: str | None
     against_bound: str | None
     pivoted: str | None
+    sample: str | None
     joined: str | None
 
 
@@ -80,6 +94,7 @@ class _AttributeRow:
     pseudonym: bool | None
     key_variable: str | None
     mask: str | None
+    sampling_weight: bool | None
     related_table: str | None
 
 
@@ -117,6 +132,7 @@ def save(engine: Engine, policy: Policy) -> None:
     head["bound"] = write_bound(policy.source.bound)
     head["against_bound"] = write_bound(policy.against.bound) if policy.against else None
     head["pivoted"] = dumps(json_of(PivotObject.of(policy.pivot))) if policy.pivot else None
+    head["sample"] = dumps(json_of(SampleObject.of(policy.sample))) if policy.sample else None
     head["joined"] = dumps(json_of(JoinedObject.of(policy.joined))) if policy.joined else None
     _rows.insert(engine, "policy", [head])
     _rows.insert(engine, "policy_attribute", _attribute_rows(policy))
@@ -178,6 +194,7 @@ def _attribute_row(attribute: Attribute) -> dict[str, object]:
         "weight": attribute.weight,
         "pseudonym": pseudonym is not None,
         "key_variable": pseudonym.key_variable if pseudonym else None,
+        "sampling_weight": attribute.sampling_weight,
         "mask": dumps(json_of(MaskObject.of(pseudonym))) if isinstance(pseudonym, Mask | Shift) else None,
     }
 
@@ -245,6 +262,7 @@ def load(engine: Engine, name: str) -> Policy:
         pivot=_pivot(head),
         related=_related(name, parts.of("related table", _RelatedRow), attributes),
         joined=_joined(head),
+        sample=_sample(head),
     )
     validate(policy)
     return policy
@@ -322,6 +340,17 @@ def _joined(row: _PolicyRow) -> JoinedRelease | None:
         ) from None
 
 
+def _sample(row: _PolicyRow) -> Sample | None:
+    """The part of a population that the source is; None if it is none."""
+    try:
+        return typed(loads(row.sample), SampleObject, "a sample").as_domain if row.sample else None
+    except BadJson as problem:
+        raise PolicyError(
+            f"policy {row.policy}: its column sample in anon.policy cannot be read: {problem}",
+            hint='write it as a JSON object, {"fraction": 0.02} or {"people": 1000000}',
+        ) from None
+
+
 def _attribute(policy: str, row: _AttributeRow) -> Attribute:
     if row.key_variable is not None and not row.pseudonym:
         raise PolicyError(
@@ -341,6 +370,7 @@ def _attribute(policy: str, row: _AttributeRow) -> Attribute:
         max_level=row.max_level,
         weight=Decimal(1) if row.weight is None else row.weight,
         pseudonym=_pseudonym(policy, row) if row.pseudonym else None,
+        sampling_weight=bool(row.sampling_weight),
     )
 
 

@@ -14,6 +14,7 @@ from sqlanon.syntax.texts import name_text
 
 # What fits the catalog's columns.
 _MOST_LEVELS = 2**31 - 1
+_MOST_PEOPLE = 10**12
 _WEIGHT_DIGITS = 12
 _WEIGHT_DECIMALS = 6
 
@@ -38,6 +39,7 @@ def validate(policy: Policy) -> None:
         _validate_pivot(policy, policy.pivot)
     if policy.joined is not None:
         _validate_joined(policy, policy.joined)
+    _validate_sample(policy)
     _validate_attributes(policy)
     _validate_requirements(policy)
     validate_constraints(policy)
@@ -63,6 +65,37 @@ def _validate_attributes(policy: Policy) -> None:
         raise _wrong(
             policy, f"{' and '.join(entities)} are each an ENTITY", "keep one; make the others IDENTIFIER or drop them"
         )
+
+
+def _validate_sample(policy: Policy) -> None:
+    """Raises PolicyError for two columns of weights, for weights of another role, and for a fraction that is none."""
+    weights = [attribute for attribute in policy.all_attributes if attribute.sampling_weight]
+    if len(weights) > 1:
+        names = " and ".join(attribute.name for attribute in weights)
+        raise _wrong(policy, f"{names} are each a SAMPLING WEIGHT", "keep the one that the sample was weighted by")
+    for attribute in weights:
+        if attribute.role is not Role.INSENSITIVE or attribute.is_shifted:
+            role = attribute.role.replace("_", " ").upper()
+            raise _wrong(
+                policy,
+                f"{attribute.name} is {role}, and a weight is published as the source has it",
+                f"write {name_text(attribute.name)} INSENSITIVE SAMPLING WEIGHT",
+            )
+        if attribute not in policy.attributes or policy.pivot:
+            raise _wrong(
+                policy,
+                f"{attribute.name} is a SAMPLING WEIGHT, and is no column of a source with one row for each person",
+                "join the weights to the source in a query, ON (SELECT ...)",
+            )
+    if policy.sample is None:
+        return
+    fraction, people = policy.sample.fraction, policy.sample.people
+    if (fraction is None) == (people is None):
+        raise _wrong(policy, "a sample has a fraction or a number of people", "write SAMPLE FRACTION 0.02")
+    if fraction is not None and not (fraction.is_finite() and 0 < fraction <= 1):
+        raise _wrong(policy, f"the sampling fraction is {fraction}", "write one above 0 and up to 1: 0.02 or 2 %")
+    if people is not None and not 1 <= people <= _MOST_PEOPLE:
+        raise _wrong(policy, f"it is a sample of {people} people", f"write a number from 1 to {_MOST_PEOPLE:,}")
 
 
 def _validate_requirements(policy: Policy) -> None:

@@ -120,6 +120,11 @@ class BoundPolicy:
         return self.having(Role.SENSITIVE)
 
     @property
+    def counted(self) -> tuple[BoundAttribute, ...]:
+        """The columns whose values requirements count: the sensitive attributes, and the sampling weights."""
+        return (*self.sensitive, *(bound for bound in self.attributes if bound.attribute.sampling_weight))
+
+    @property
     def quasi_identifiers_by_table(self) -> tuple[tuple[BoundAttribute, ...], ...]:
         """The quasi-identifiers of the source, and after them those of each related table."""
         return (self.quasi_identifiers, *(table.quasi_identifiers for table in self.related))

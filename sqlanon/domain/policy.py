@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source, Value, variable_of
@@ -159,7 +160,8 @@ class Attribute:
     and `weight` (its share in the loss, above 0) belong to quasi-identifiers; a
     sensitive attribute may name a hierarchy, which its distances use. `automatic` stands for a hierarchy that is made
     from the column's values when the policy is stored: a stored policy names it. `pseudonym` is published in place of
-    the values: a token or a mask of an identifier or of the ENTITY, shifted dates of another column.
+    the values: a token or a mask of an identifier or of the ENTITY, shifted dates of another column. `sampling_weight`
+    says that the column has the number of people that each row of a sample stands for; it is INSENSITIVE.
     """
 
     name: str
@@ -170,6 +172,7 @@ class Attribute:
     weight: Decimal = Decimal(1)
     pseudonym: InPlace | None = None
     automatic: bool = False
+    sampling_weight: bool = False
 
     @property
     def is_shifted(self) -> bool:
@@ -205,6 +208,29 @@ K_BY_DEFAULT = 5
 L_BY_DEFAULT = 2
 ROWS_ALIKE = Requirement("k_anonymity", (("k", K_BY_DEFAULT),))
 VALUES_OF_A_CLASS = Requirement("l_diversity", (("l", L_BY_DEFAULT),))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The part of a population that the source is: a `fraction` of it above 0 and up to 1, or a sample of `people`.
+
+    Exactly one of the two is given.
+
+    >>> Sample(fraction=Decimal("0.02")).fraction_of(500)
+    Fraction(1, 50)
+    >>> Sample(people=1000).fraction_of(500)
+    Fraction(1, 2)
+    """
+
+    fraction: Decimal | None = None
+    people: int | None = None
+
+    def fraction_of(self, rows: int) -> Fraction | None:
+        """The sampling fraction of a source of so many rows; None where it has none, or more than there are people."""
+        if self.fraction is not None:
+            return Fraction(self.fraction)
+        share = Fraction(rows, self.people or 1)
+        return share if 0 < share <= 1 else None
 
 
 @dataclass(frozen=True)
@@ -265,6 +291,8 @@ class Policy:
     and Nergiz 2007). The source has one row for each of them then.
 
     `joined` is another release: some of the requirements are about what the join with it tells.
+
+    `sample` says how much of a population the source is, for the figures and requirements that estimate its risk.
     """
 
     name: str
@@ -277,6 +305,7 @@ class Policy:
     pivot: Pivot | None = None
     related: tuple[RelatedTable, ...] = ()
     joined: JoinedRelease | None = None
+    sample: Sample | None = None
 
     def __str__(self) -> str:
         """Returns the name that errors use; a policy that stands for a CHECK has no name but its source's."""
@@ -305,6 +334,12 @@ class Policy:
         return tuple(attribute for attribute in self.all_attributes if attribute.has(role))
 
     @property
+    def counted(self) -> tuple[Attribute, ...]:
+        """The attributes of the source whose values requirements count: sensitive ones, and the sampling weights."""
+        weight = self.sampling_weight
+        return (*self.having(Role.SENSITIVE), *([weight] if weight else []))
+
+    @property
     def sources(self) -> tuple[Source, ...]:
         """The sources of a release: the policy's source, then those of the related tables."""
         return (self.source, *(table.source for table in self.related))
@@ -329,6 +364,11 @@ class Policy:
     def hides_respondents(self) -> bool:
         """Whether respondents are counted whom no release shows; with related tables it shows a number for each."""
         return self.entity is not None and not self.related
+
+    @property
+    def sampling_weight(self) -> Attribute | None:
+        """The attribute with the number of people that each row stands for, if the policy names one."""
+        return next((attribute for attribute in self.attributes if attribute.sampling_weight), None)
 
     @property
     def entity(self) -> Attribute | None:

@@ -277,7 +277,8 @@ class ReceivedExport:
         Sensitive values that are texts have the source's type, whose order they are in, and numbers of rows are
         numbers: some formats have texts only. Raises PrivacyViolation for texts that are not that type's.
         """
-        sensitive = {fold(a.name) for a in self.recorded.policy.all_having(Role.SENSITIVE)}
+        policy = self.recorded.policy
+        sensitive = {fold(a.name) for a in (*policy.all_having(Role.SENSITIVE), *policy.counted)}
         rows = self._as_stored(file).subquery("file")
         stored = dict(engine.columns(exp.select(exp.Star()).from_(rows.copy())))
         outputs: list[exp.Expr] = []
@@ -341,7 +342,7 @@ class ExportedTables:
         keys = buckets or [part.name for part in table.columns if fold(part.source) not in others]
         sensitive = {
             attribute.name: column(part.name)
-            for attribute in policy.having(Role.SENSITIVE)
+            for attribute in policy.counted
             for part in table.columns
             if fold(part.source) == fold(attribute.name)
         }

@@ -342,7 +342,7 @@ def _typed(
 
 def _types(answerable: AnswerableRequirements, fragment: str | None) -> dict[str, str]:
     """The types of a table's sensitive columns; of a table of values, those of the values and their numbers."""
-    types = {b.column: b.published_type for b in answerable.bound.sensitive}
+    types = {b.column: b.published_type for b in answerable.bound.counted}
     if not answerable.values:
         return types
     of_table = [(name, where) for name, where in answerable.values.items() if where.table == fragment]

@@ -110,6 +110,12 @@ class Limits:
         "which value a row has",
         "use METHOD generalization",
     )
+    # Requirements that estimate the risk in the population that the source is a sample of.
+    samples: Refusal | None = Refusal(
+        "METHOD {method} cannot meet {requirement}: it estimates how many people look alike, and the method makes no "
+        "classes of rows that do",
+        "use METHOD generalization or mondrian",
+    )
     # Requirements about several sensitive columns together.
     jointly: Refusal | None = Refusal(
         "METHOD {method} cannot meet {requirement}: it asks each sensitive attribute by itself",

@@ -198,7 +198,7 @@ def carry(
 ) -> list[Carried]:
     """Numbers the values of the columns that requirements read, sensitive or of guarding nodes, and of others."""
     source = relation(policy.relation)
-    sensitive = {bound.column: bound for bound in policy.sensitive}
+    sensitive = {bound.column: bound for bound in policy.counted}
     names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)
     plain = [replace(sensitive[name], hierarchy=None, stored=False, height=1) for name in names]
     for name in dict.fromkeys(guards_of(requirements).values()):
@@ -239,7 +239,7 @@ def given_relations(
         relations.add(f"sensitive_code_{number}", exp.select(*numbered).from_(relation(values)))
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if "sensitive_number" in reads:
-            kind = next(bound.published_type for bound in policy.sensitive if bound.column == subject[0])
+            kind = next(bound.published_type for bound in policy.counted if bound.column == subject[0])
             relations.add(f"sensitive_number_{number}", sensitive_number(f"sensitive_code_{number}", kind))
         if reads & {"sensitive_ancestor", "guarding_node"}:
             _add_ancestors(engine, _taxonomy(policy, subject[0]), number, relations)
@@ -322,7 +322,7 @@ def _guards(carried: Carried) -> Rows:
 
 
 def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:
-    bound = next(bound for bound in policy.sensitive if bound.column == name)
+    bound = next(bound for bound in policy.counted if bound.column == name)
     return Taxonomy(bound, stored_labels(bound))
 
 

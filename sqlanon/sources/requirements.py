@@ -20,6 +20,7 @@ from sqlanon.sources.column_types import item_type, list_column, without_enums
 from sqlanon.sources.joins import bind_joined, is_of_join, of_classes, of_join
 from sqlanon.sources.listed_values import bind_listed
 from sqlanon.sources.source import BoundSource
+from sqlanon.sources.weights import require_weights
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, identifier, relation
@@ -39,14 +40,17 @@ _GUARDING = (Role.INSENSITIVE, Role.IDENTIFIER)
 
 
 def resolve_requirements(
-    policy: Policy, sensitive: Sequence[str] | None = None, promised: Sequence[Requirement] = ()
+    policy: Policy,
+    sensitive: Sequence[str] | None = None,
+    promised: Sequence[Requirement] = (),
+    weights: Sequence[str] | None = None,
 ) -> tuple[BoundRequirement, ...]:
     """The policy's requirements of classes, each once for every sensitive attribute that it is about.
 
     After them come those that a method has `promised` by itself. `sensitive` are the
     columns of the sensitive attributes of all tables in the policy's order, by default as the policy
-    spells them. Raises what `bind_requirement` does; PolicyError
-    where a requirement needs a hierarchy that the attribute does not name or a public
+    spells them, and `weights` is that of the sampling weights, if there is one. Raises what `bind_requirement` does;
+    PolicyError where a requirement needs a hierarchy that the attribute does not name or a public
     table or a joined release that the policy does not, for one of these that no requirement reads, and for a
     quasi-identifier that none is on.
     """
@@ -60,7 +64,9 @@ def resolve_requirements(
     bound = [
         bound_requirement
         for requirement in of_classes(policy.requirements)
-        for bound_requirement in bind_requirement(requirement, columns, quasi, several)
+        for bound_requirement in bind_requirement(
+            _of_sample(policy, requirement), columns, quasi, several, _weights(policy, weights)
+        )
     ]
     _require_covered(policy, bound, quasi)
     # A promise that the policy requires, too, counts once.
@@ -76,13 +82,45 @@ def resolve_requirements(
     return tuple(bound)
 
 
+# The argument that a policy says by SAMPLE FRACTION.
+_FRACTION = "sampling_fraction"
+
+
+def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
+    """The requirement with the sampling fraction of the policy, where it takes one and names none.
+
+    Raises PolicyError where the policy says how many people there are: the fraction would change with each row.
+    """
+    takes = any(parameter.of_policy for q in questions_of(requirement.model) for parameter in q.parameters)
+    if policy.sample is None or not takes or _FRACTION in map(fold, dict(requirement.arguments)):
+        return requirement
+    if policy.sample.fraction is None:
+        raise PolicyError(
+            f"{policy}: {requirement.model} needs a sampling fraction, and SAMPLE OF {policy.sample.people} would be "
+            "another one for each number of rows",
+            hint=f"write SAMPLE FRACTION 0.02, or {_FRACTION} => 0.02 in {requirement.model}",
+            part=("requirement", requirement.model),
+        )
+    return replace(requirement, arguments=(*requirement.arguments, (_FRACTION, policy.sample.fraction)))
+
+
+def _weights(policy: Policy, spelled: Sequence[str] | None = None) -> Sequence[str] | None:
+    """The column of sampling weights; None for the columns of a CHECK, where any sensitive one may hold weights."""
+    weight = policy.sampling_weight
+    if spelled is not None or not policy.name:
+        return spelled or None
+    return [] if weight is None else [weight.name]
+
+
 def _require_true_values(policy: Policy, sensitive: Sequence[str], quasi: Sequence[str]) -> None:
     """Raises for a requirement about shifted dates: a release would be counted by dates that are not true."""
     shifted = [a.name for a in policy.all_attributes if a.role is Role.SENSITIVE and a.is_shifted]
     if not shifted:
         return
     for requirement in of_classes(policy.requirements):
-        for bound in bind_requirement(requirement, [*sensitive, *shifted], quasi):
+        for bound in bind_requirement(
+            _of_sample(policy, requirement), [*sensitive, *shifted], quasi, weights=_weights(policy)
+        ):
             for name in shifted:
                 if name in bound.attributes:
                     other = f"name another column, attribute => {sensitive[0]}, or " if sensitive else ""
@@ -137,8 +175,11 @@ def bind_requirements(
     Raises PolicyError as `resolve_requirements` and `bind_listed` do, for values that a requirement cannot compare,
     and for a column of guarding nodes that is none.
     """
-    sensitive = {attribute.column: attribute for attribute in bound.all_sensitive}
-    requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
+    of_policy = tuple(attribute.column for attribute in bound.all_sensitive)
+    weights = [attribute.column for attribute in bound.attributes if attribute.attribute.sampling_weight]
+    requirements = resolve_requirements(bound.policy, of_policy, promised, weights or None)
+    sensitive = {attribute.column: attribute for attribute in (*bound.all_sensitive, *bound.counted)}
+    require_weights(engine, bound)
     _require_one_row_each(engine, bound, requirements)
     _require_broader_classes(engine, bound, requirements)
     bound = _below_broader_classes(bound, requirements)

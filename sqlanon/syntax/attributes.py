@@ -19,7 +19,7 @@ _CLAUSES = {
     Role.ENTITY: ("PSEUDONYM", "MASK"),
     Role.QUASI_IDENTIFIER: ("USING", "MIN LEVEL", "MAX LEVEL", "WEIGHT"),
     Role.SENSITIVE: ("USING", "SHIFT"),
-    Role.INSENSITIVE: ("SHIFT",),
+    Role.INSENSITIVE: ("SHIFT", "SAMPLING WEIGHT"),
 }
 # The fields of clauses that are not called as the clause.
 _FIELDS = {"USING": "hierarchy", "MASK": "pseudonym", "SHIFT": "pseudonym"}
@@ -181,6 +181,8 @@ def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | InPlace:
         return Mask(name, arguments, key_variable(reader) if reader.accept("KEY") else None)
     if phrase == "SHIFT":
         return _shift(reader)
+    if phrase == "SAMPLING WEIGHT":
+        return True
     return values.integer(reader, f"a level after {phrase}, which is a whole number")
 
 

@@ -22,6 +22,7 @@ from sqlanon.syntax.texts import (
     name_text,
     qualified_text,
     requirements_text,
+    sample_text,
     sensitive_text,
     sets_text,
     source_text,
@@ -54,6 +55,7 @@ def policy_text(policy: Policy, *, or_replace: bool = False, if_not_exists: bool
     """The CREATE POLICY statement that defines this policy, an attribute a line."""
     head = f"{create_text(or_replace)}POLICY {if_not_exists_text(if_not_exists)}{name_text(policy.name)} ON "
     parts = [
+        sample_text(policy.sample),
         sets_text("CONFIDENTIAL", policy.confidential),
         sets_text("VISIBLE", policy.visible),
         against_text(policy.against) + joined_text(policy.joined) + requirements_text(policy.requirements),
@@ -92,6 +94,8 @@ def role_text(attribute: Attribute) -> str:
     for words, level in (("MIN LEVEL", attribute.min_level), ("MAX LEVEL", attribute.max_level)):
         if level is not None:
             parts.append(f"{words} {level}")
+    if attribute.sampling_weight:
+        parts.append("SAMPLING WEIGHT")
     if attribute.weight != 1:
         # The catalog keeps six decimals of it.
         parts.append(f"WEIGHT {value_text(plain_number(attribute.weight))}")

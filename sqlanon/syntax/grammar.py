@@ -10,7 +10,7 @@ role = ( IDENTIFIER | ENTITY ) { PSEUDONYM [KEY string] | MASK call [KEY string]
   | ( QUASI IDENTIFIER | QUASI "-" IDENTIFIER | QUASI_IDENTIFIER )
     quasi_clauses
   | SENSITIVE { USING name | shift }
-  | INSENSITIVE { shift } ;
+  | INSENSITIVE { shift | SAMPLING WEIGHT } ;
 shift = SHIFT "(" ( DAYS | WEEKS ) arrow whole [","] ")" [KEY string] ;
 quasi_clauses = { USING name | USING AUTO | MIN LEVEL integer | MAX LEVEL integer | WEIGHT number } ;
 requirements = REQUIRE call {"," call} [","] ;

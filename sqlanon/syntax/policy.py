@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, RelatedTable, Requirement, Role
+from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, RelatedTable, Requirement, Role, Sample
 from sqlanon.domain.values import Source
 from sqlanon.syntax import values
 from sqlanon.syntax.attributes import attributes
@@ -37,7 +38,7 @@ def create_policy(reader: Reader, *, optional: bool = False) -> tuple[Policy, bo
     """Reads a policy, whether OR REPLACE stands there, and whether IF NOT EXISTS does.
 
     CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
-    [WITH TABLE source [AS name] ON (column) (attributes) ...]
+    [WITH TABLE source [AS name] ON (column) (attributes) ...] [SAMPLE FRACTION fraction | SAMPLE OF people]
     [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public]
     [JOINED WITH RELEASE other ON (columns)] REQUIRE requirements.
 
@@ -55,10 +56,12 @@ def create_policy(reader: Reader, *, optional: bool = False) -> tuple[Policy, bo
         hint = "take WITH TABLE for the long table, or pivot it in a query, ON (SELECT ...)"
         raise reader.refused("WITH TABLE does not go with PIVOT", hint=hint, token=reader.peek())
     related = related_tables(reader, columns)
+    part = sample(reader)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
-    also = _still_possible(confidential, visible)
+    also = _still_possible(part, confidential, visible)
+    _refuse_late_sample(reader)
     public, other, required = _rest(reader, also, optional=optional or bool(confidential))
-    policy = Policy(name, on, columns, required, public, confidential, visible, pivot, related, other)
+    policy = Policy(name, on, columns, required, public, confidential, visible, pivot, related, other, part)
     return policy, or_replace, if_not_exists
 
 
@@ -74,6 +77,16 @@ def _pivot(reader: Reader) -> Pivot | None:
         hint = "the source has a column with the items, and another with their values: PIVOT item VALUES rating"
         raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
     return Pivot(item, rating)
+
+
+def sample(reader: Reader) -> Sample | None:
+    """SAMPLE FRACTION 0.02 or SAMPLE OF 1000000, the part of a population that the source is; None without it."""
+    if not reader.accept("SAMPLE"):
+        return None
+    reader.mark("sample")
+    if reader.choose(("FRACTION", "OF")) == "FRACTION":
+        return Sample(fraction=Decimal(values.number(reader)))
+    return Sample(people=values.integer(reader, "the number of people of the population, which is a whole number"))
 
 
 def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | None:
@@ -159,8 +172,10 @@ def _rest(
         return None, None, ()
     public = None if reader.sees("JOINED") else against(reader, *also, behind=["JOINED WITH RELEASE"])
     other = joined(reader)
+    _refuse_late_sample(reader)
     required = requirements(reader)
     refuse_late(reader)
+    _refuse_late_sample(reader)
     if reader.sees("JOINED"):
         hint = "it stands before REQUIRE: JOINED WITH RELEASE other ON (column) REQUIRE ..."
         raise reader.refused("JOINED WITH RELEASE stands too late", hint=hint, token=reader.peek())
@@ -168,11 +183,13 @@ def _rest(
     return public, other, required
 
 
-def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:
+def _still_possible(part: Sample | None, confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:
     """Lists what else than AGAINST and REQUIRE could be next, for the message."""
     if visible:
         return ('","',)
-    return ('","', "VISIBLE") if confidential else ("WITH TABLE", "CONFIDENTIAL", "VISIBLE")
+    if confidential:
+        return ('","', "VISIBLE")
+    return (*(() if part else ("WITH TABLE", "SAMPLE")), "CONFIDENTIAL", "VISIBLE")
 
 
 def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
@@ -232,6 +249,13 @@ def refuse_late(reader: Reader) -> None:
             hint=f"it stands right behind the columns of the source: {_FORM}",
             token=reader.peek(),
         )
+
+
+def _refuse_late_sample(reader: Reader) -> None:
+    """Raises StatementError where SAMPLE stands next, and other clauses stood before it."""
+    if reader.sees("SAMPLE"):
+        hint = "it stands right behind the columns: (...) SAMPLE FRACTION 0.02 REQUIRE ..."
+        raise reader.refused("SAMPLE stands too late", hint=hint, token=reader.peek())
 
 
 def refuse_join(reader: Reader) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from sqlanon.domain.policy import JoinedRelease, Requirement
+from sqlanon.domain.policy import JoinedRelease, Requirement, Sample
 from sqlanon.domain.requests import BUDGET, FigureCall, MethodCall
 from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value
 from sqlanon.errors import StatementError
@@ -132,6 +132,13 @@ def joined_text(joined: JoinedRelease | None) -> str:
     if joined is None:
         return ""
     return f"JOINED WITH RELEASE {qualified_text(joined.release)} ON ({names_text(joined.columns)}) "
+
+
+def sample_text(sample: Sample | None) -> str:
+    """SAMPLE with the fraction or the number of people; empty where the source is no sample."""
+    if sample is None:
+        return ""
+    return f"SAMPLE OF {sample.people}" if sample.fraction is None else f"SAMPLE FRACTION {value_text(sample.fraction)}"
 
 
 def sensitive_text(sensitive: Iterable[str], hierarchies: Iterable[tuple[str, str]]) -> str:

@@ -114,6 +114,7 @@ USES: Mapping[str, Mapping[str, str]] = {
     "max_level": {"zip": "QUASI IDENTIFIER MAX LEVEL 0"},
     "public": {"require": "AGAINST voters REQUIRE k_map(k => 2)"},
     "guarding": {"require": "REQUIRE personalized(p => 1, guarding => guard, attribute => disease)"},
+    "samples": {"require": "REQUIRE k_map_estimated(k => 1, sampling_fraction => 0.5)"},
     "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)", "ward": "SENSITIVE"},
     "projections": {"require": "REQUIRE k_anonymity(k => 2, on => (age)), k_anonymity(k => 2, on => (zip))"},
     "whole": {"require": "REQUIRE ck_safety(c => 1, k => 0, attribute => disease)"},
@@ -124,7 +125,7 @@ USES: Mapping[str, Mapping[str, str]] = {
 }
 
 # The abilities that only requirements use.
-OF_REQUIREMENTS = ("public", "guarding", "jointly", "projections", "whole", "broader")
+OF_REQUIREMENTS = ("public", "guarding", "samples", "jointly", "projections", "whole", "broader")
 # The abilities, the last two of which no statement uses: on which engine rows are, and what is made again elsewhere.
 ABILITIES = (*USES, "on_spark", "scripted")
 

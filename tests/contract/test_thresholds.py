@@ -30,7 +30,15 @@ ROUNDED = (
         "jensen_shannon_nt_closeness",
         "jensen_shannon_t_closeness",
     ),
-    *("epsilon_privacy_of_table", "privacy_skyline", "privacy_skyline_of_table", "deviation_spread", "variance_spread"),
+    *(
+        "epsilon_privacy_of_table",
+        "privacy_skyline",
+        "privacy_skyline_of_table",
+        "individual_risk",
+        "k_map_estimated",
+        "deviation_spread",
+        "variance_spread",
+    ),
 )
 MOST_DIGITS = 30
 slow = settings(deadline=None, max_examples=draws(20, long=60))

@@ -89,7 +89,7 @@ _FILES = {
         "add_a_figure answers counted_rows estimate_fragments exact_bounds figures frontier granularity_loss "
         "level_losses masks measure "
         "measure_figures figures_in_words measure_task learning_task linked_rows measure_together membership "
-        "pages_in_a_browser policy_page population_estimates population_risk ratings report "
+        "pages_in_a_browser policy_page population_estimates population_risk ratings report samples "
         "first_screen report_columns report_words rounding special_uniques templates typical_counts u_loss workloads"
     ),
     "export": (

@@ -9,6 +9,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
+from sqlanon.clients.session import StatementEvent
 from sqlanon.clients.terminal.demo import load_adult
 from sqlanon.errors import InternalError, StatementError
 from sqlanon.sql.questions.statistics import load_statistic, parse_statistic, statistic_names
@@ -56,9 +57,29 @@ def test_without_names_all_figures_of_each_attribute_are_measured(con: Connectio
 )
 def test_every_method_with_classes_has_figures(con: Connection, method: str) -> None:
     con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE other AS POLICY one METHOD {method}")
-    figures = measured(con, "MEASURE other WITH FIGURES (p_loss, linkage_risk)")
+    figures = measured(con, "MEASURE other WITH FIGURES (p_loss, class_sizes)")
     assert 0 <= figures["p_loss", 'the ill"ness'] < 0.7
-    assert figures["row_count", None] == 24
+    assert figures["least_class_size", None] >= 1
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("call", ["linkage_risk", "uniqueness(0.1)"])
+@pytest.mark.parametrize("method", ["anatomy(l => 2)", "slicing(l => 2) COLUMNS EACH"])
+def test_rows_of_a_bucket_are_no_class_of_people_who_look_alike(con: Connection, method: str, call: str) -> None:
+    """The ages beside a bucket are all shown, so that its size says nothing of how easily somebody is found."""
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE other AS POLICY one METHOD {method}")
+    with pytest.raises(PolicyError, match="told apart by the columns beside it"):
+        con.execute(f"MEASURE other WITH FIGURES ({call})")
+    events: list[StatementEvent] = []
+    con.script("MEASURE other", events.append)
+    assert any("linkage_risk is not measured: the rows of a bucket" in remark for remark in events[1].remarks)
+    assert not any("prosecutor_risk" in row for row in events[1].result.fetchall())
+
+
+def test_a_sampling_fraction_is_above_0(con: Connection) -> None:
+    for call in ("uniqueness(0)", "uniqueness(sampling_fraction => 0.0)", "population_uniques(0)"):
+        with pytest.raises(PolicyError, match="above 0 and at most 1"):
+            con.execute(f"MEASURE r WITH FIGURES ({call})")
 
 
 def test_a_live_view_is_measured_as_it_is_now(con: Connection) -> None:

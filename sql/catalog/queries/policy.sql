@@ -1,12 +1,12 @@
 -- The rows of a policy: a part of it each, with the position and the number of the row, by which the parts are in order.
 -- parameter: $1 its name, in lower case as identifiers are compared, by A to Z only
 SELECT NULL AS position, p.rowid AS row_number, 'policy' AS part, policy, source, query, bound, against,
-    against_query, against_bound, pivoted, joined
+    against_query, against_bound, pivoted, sample, joined
 FROM anon.policy AS p
 WHERE system.main.translate(policy, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = $1
 UNION ALL BY NAME
 SELECT position, a.rowid AS row_number, 'attribute' AS part, attribute, role, hierarchy, min_level, max_level, weight,
-    pseudonym, key_variable, mask, related_table
+    pseudonym, key_variable, mask, sampling_weight, related_table
 FROM anon.policy_attribute AS a
 WHERE system.main.translate(policy, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = $1
 UNION ALL BY NAME

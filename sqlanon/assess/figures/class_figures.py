@@ -14,7 +14,7 @@ from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.context import Adjustable
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import Reading, Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -73,6 +73,12 @@ def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
             f"{called} cannot be measured: rows of one {policy.entity.name} count as one, and which they are is not "
             "published",
             hint="CHECK says what the respondents of each class come to",
+        )
+    if not statistic.of_buckets and any(a.reading is Reading.BUCKET for a in release.attributes):
+        return PolicyError(
+            f"{called} cannot be measured: the rows of a bucket share their sensitive values, and are told apart by "
+            "the columns beside it",
+            hint="measure a release of the same policy without buckets",
         )
     if statistic.of_sensitive_values and not any(policy.having(Role.SENSITIVE)):
         return PolicyError(

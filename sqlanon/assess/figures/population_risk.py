@@ -5,7 +5,6 @@ Each figure estimates a number about the population from the classes of a releas
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -31,16 +30,14 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.release.existing.classes import classes_of, rows_with_keys
 from sqlanon.sources.source import own_object
+from sqlanon.sources.weights import HINT, is_weight_type, wrong_weight
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import case, cast
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.arguments import Argument, bound_arguments
 from sqlanon.sql.questions.load import Parameter, Selector
 from sqlanon.sql.questions.statistics import load_statistic
-
-# The types of weights.
-_NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*\)|FLOAT|DOUBLE")
 
 
 @dataclass(frozen=True)
@@ -168,14 +165,13 @@ def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterat
             hint=f"weights are INSENSITIVE: {name} INSENSITIVE",
         )
     (kind,) = (kind for column_name, kind in _columns(engine, release) if fold(column_name) == fold(name))
-    if not _NUMBERS.fullmatch(kind):
+    if not is_weight_type(kind):
         raise PolicyError(f"{called}: {name} is {kind}, and weights are numbers")
     weight = cast(column(attribute.name), "DOUBLE")
-    is_weight = exp.and_(weight.copy() >= 1, weight.copy() < cast(literal("Infinity"), "DOUBLE"))
     classes = exp.select(
         alias(rows.count(), "size"),
         alias(f.sum(weight), "weight"),
-        alias(f.sum(case((is_weight, 0), otherwise=1)), "wrong"),
+        alias(f.sum(wrong_weight(column(attribute.name))), "wrong"),
     ).from_(rows.relation.copy())
     classes = classes.group_by(*(key.copy() for key in rows.keys))
     keys = column("size"), column("weight")
@@ -184,7 +180,7 @@ def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterat
     if wrong := sum(row[3] for row in counted):
         raise DataError(
             f"{called}: {wrong:,} weights in {name} are NULL, below 1 or not finite",
-            hint="the weight of a row is the number of people that it stands for, itself included",
+            hint=HINT,
         )
     for size, total, number, _ in counted:
         yield int(size), float(total), int(number)
@@ -227,12 +223,6 @@ def _rows(engine: Engine, release: Release, form: _Form) -> Rows:
     if error := why_not(statistic, release):
         raise error
     classes = classes_of(engine, release)
-    if any(a.reading is Reading.BUCKET for a in release.attributes):
-        raise PolicyError(
-            f"{form.model} of {release.name} cannot be measured: the rows of a bucket share their sensitive values, "
-            "and are told apart by the columns beside it",
-            hint="measure a release of the same policy without buckets",
-        )
     names = [b.column for b in classes.bound.quasi_identifiers]
     return rows_with_keys(classes.bound, relation(own_object(engine, release.published[0].name)), names)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.clients.api.arguments import Query
-from sqlanon.clients.api.columns import QuasiIdentifier
+from sqlanon.clients.api.columns import QuasiIdentifier, SamplingWeight
 from sqlanon.clients.api.method import Method
 from sqlanon.clients.api.methods import (
     Anatomy,
@@ -26,11 +26,12 @@ from sqlanon.clients.api.models import (
     KAnonymity,
     KmAnonymity,
     KMap,
+    KMapEstimated,
     XyAnonymity,
     XyLinkability,
 )
 from sqlanon.clients.api.models_of_knowledge import CkSafety, EpsilonPrivacy, PrivacySkyline
-from sqlanon.clients.api.models_of_numbers import KeAnonymity, Proximity, Spread
+from sqlanon.clients.api.models_of_numbers import IndividualRisk, KeAnonymity, Proximity, Spread
 from sqlanon.clients.api.models_of_values import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -46,7 +47,7 @@ from sqlanon.clients.api.policy import Policy
 from sqlanon.clients.api.release import AnonymizedTable, AnonymizedView
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.clients.api.tables import JoinedRelease, RelatedTable
-from sqlanon.domain.policy import Mask, Pivot, Pseudonym, Shift
+from sqlanon.domain.policy import Mask, Pivot, Pseudonym, Sample, Shift
 
 __all__ = [
     "AlphaKAnonymity",
@@ -63,10 +64,12 @@ __all__ = [
     "EpsilonPrivacy",
     "Fragments",
     "Generalization",
+    "IndividualRisk",
     "Itemsets",
     "JoinedRelease",
     "KAnonymity",
     "KMap",
+    "KMapEstimated",
     "KeAnonymity",
     "KmAnonymity",
     "LDiversity",
@@ -89,6 +92,8 @@ __all__ = [
     "Query",
     "RelatedTable",
     "Requirement",
+    "Sample",
+    "SamplingWeight",
     "Shift",
     "Slicing",
     "Spread",

@@ -10,7 +10,7 @@ from sqlanon.clients.api import models, models_of_knowledge, models_of_numbers, 
 from sqlanon.clients.api.arguments import Number, Query, column_names, described, one_name, python_value
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, JoinedRelease, Mask, Policy, Pseudonym, RelatedTable, Role, Shift
+from sqlanon.domain.policy import Attribute, JoinedRelease, Mask, Policy, Pseudonym, RelatedTable, Role, Sample, Shift
 from sqlanon.domain.policy import Requirement as Definition
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import UserError
@@ -44,11 +44,31 @@ class QuasiIdentifier:
         return f"QuasiIdentifier({', '.join(named)})"
 
 
+@dataclass(frozen=True)
+class SamplingWeight:
+    """The treatment of an insensitive column: it has the number of people that each row of a sample stands for.
+
+    >>> from sqlanon import IndividualRisk, Policy
+    >>> survey = Policy(
+    ...     "survey",
+    ...     source="survey",
+    ...     quasi_identifiers="age",
+    ...     insensitive={"weight": SamplingWeight()},
+    ...     require=IndividualRisk(max=0.05),
+    ... )
+    >>> print(survey.sql())
+    CREATE POLICY "survey" ON "survey" (
+        "age" QUASI IDENTIFIER,
+        "weight" INSENSITIVE SAMPLING WEIGHT
+    ) REQUIRE individual_risk(max => 0.05)
+    """
+
+
 Identifiers = Iterable[str] | Mapping[str, Pseudonym | Mask | None]
 Entity = str | Mapping[str, Pseudonym | Mask | None]
 QuasiIdentifiers = Iterable[str] | Mapping[str, QuasiIdentifier | str | None]
 Sensitive = Iterable[str] | Mapping[str, str | Shift | None]
-Insensitive = Iterable[str] | Mapping[str, Shift | None]
+Insensitive = Iterable[str] | Mapping[str, "Shift | SamplingWeight | None"]
 
 
 def attributes(
@@ -128,11 +148,12 @@ def _sensitive(columns: object) -> list[Attribute]:
 def _insensitive(columns: object) -> list[Attribute]:
     listed = []
     for name, detail in _details("insensitive", columns):
-        if detail is not None and not isinstance(detail, Shift):
-            raise _wrong("insensitive", name, detail, "Shift(...) or None")
-        listed.append(
-            _shifted("insensitive", name, Role.INSENSITIVE, detail) if detail else Attribute(name, Role.INSENSITIVE)
-        )
+        if isinstance(detail, Shift):
+            listed.append(_shifted("insensitive", name, Role.INSENSITIVE, detail))
+            continue
+        if detail is not None and not isinstance(detail, SamplingWeight):
+            raise _wrong("insensitive", name, detail, "Shift(...), SamplingWeight() or None")
+        listed.append(Attribute(name, Role.INSENSITIVE, sampling_weight=detail is not None))
     return listed
 
 
@@ -195,6 +216,7 @@ def policy_call(policy: Policy) -> str:
         *([f"joined={joined_call(policy.joined)}"] if policy.joined else []),
         *([f"related=[{', '.join(map(related_call, policy.related))}]"] if policy.related else []),
         *_keyword("pivot", policy.pivot),
+        *([f"sample={sample_call(policy.sample)}"] if policy.sample else []),
     ]
     return f"Policy({', '.join(arguments)})"
 
@@ -210,6 +232,13 @@ def related_call(table: RelatedTable) -> str:
 def joined_call(joined: JoinedRelease) -> str:
     """The call of `JoinedRelease` that makes this one."""
     return f"JoinedRelease({_name(joined.release)}, on={list(joined.columns)!r})"
+
+
+def sample_call(sample: Sample) -> str:
+    """The call of `Sample` that makes this one."""
+    if sample.fraction is None:
+        return f"Sample(people={sample.people})"
+    return f"Sample(fraction={python_value(sample.fraction)!r})"
 
 
 def _columns(attributes: Sequence[Attribute]) -> Iterator[str]:
@@ -237,7 +266,7 @@ def _detail(attribute: Attribute) -> object:
         weight = python_value(attribute.weight)
         assert isinstance(weight, float | Decimal)
         return QuasiIdentifier(attribute.hierarchy, attribute.min_level, attribute.max_level, weight)
-    return attribute.pseudonym or attribute.hierarchy
+    return SamplingWeight() if attribute.sampling_weight else attribute.pseudonym or attribute.hierarchy
 
 
 def _keyword(argument: str, value: object) -> list[str]:

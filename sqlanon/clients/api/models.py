@@ -12,6 +12,7 @@ __all__ = [
     "DeltaPresence",
     "KAnonymity",
     "KMap",
+    "KMapEstimated",
     "KmAnonymity",
     "XyAnonymity",
     "XyLinkability",
@@ -79,6 +80,52 @@ class KMap(Requirement):
 
     def __init__(self, *, k: int) -> None:
         super().__init__("k_map", k=k)
+
+
+class KMapEstimated(Requirement):
+    """A class of fewer than k people of the population would have as many rows with a probability of at most alpha,
+    estimated by a Poisson model of the sample.
+
+    - `k`: the least number of people of the population that a class may come from (1 to 1000).
+    - `sampling_fraction`: the share of the population that the source is a sample of; by default the policy's SAMPLE
+      FRACTION (0.000001 to 1).
+    - `alpha`: the greatest probability with which a class of fewer people may have that many rows (0.000001 to 0.5; by
+      default 0.05).
+    - `distribution`: of the rows of a class of k people: Poisson's, or that of a class with a row or more; by default
+      'zero_truncated'.
+    - `on`: the quasi-identifiers by which classes are told apart; by default all.
+    - `knows`: what is known of a person's rows in related tables.
+    - `m`: of how many rows, with `knows='m_rows'`.
+
+    El Emam and Dankar, Protecting privacy using k-anonymity (2008): estimated, no bound
+
+    >>> KMapEstimated(k=5).sql()
+    'k_map_estimated(k => 5)'
+    """
+
+    MODEL: ClassVar[str] = "k_map_estimated"
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        sampling_fraction: Number | None = None,
+        alpha: Number | None = None,
+        distribution: Literal["zero_truncated", "poisson"] | None = None,
+        on: Names | None = None,
+        knows: Literal["one_row", "m_rows", "rows", "values", "history"] | None = None,
+        m: int | None = None,
+    ) -> None:
+        super().__init__(
+            "k_map_estimated",
+            k=k,
+            sampling_fraction=sampling_fraction,
+            alpha=alpha,
+            distribution=distribution,
+            on=on,
+            knows=knows,
+            m=m,
+        )
 
 
 class Coherence(Requirement):

@@ -8,10 +8,32 @@ from sqlanon.clients.api.arguments import Names, Number
 from sqlanon.clients.api.requirements import Requirement
 
 __all__ = [
+    "IndividualRisk",
     "KeAnonymity",
     "Proximity",
     "Spread",
 ]
+
+
+class IndividualRisk(Requirement):
+    """The risk that a row of a class is the person whom its values fit, estimated from the sampling weights by the
+    model of Benedetti and Franconi, is at most max.
+
+    - `max`: the greatest estimated probability that a row of a class is the person whom its values fit (0.001 to 1).
+    - `attribute`: the one sensitive column that it is about, of several.
+    - `on`: the quasi-identifiers by which classes are told apart; by default all.
+
+    Benedetti and Franconi, Statistical and technological solutions for controlled data dissemination (1998): estimated,
+    no bound
+
+    >>> IndividualRisk(max=0.5).sql()
+    'individual_risk(max => 0.5)'
+    """
+
+    MODEL: ClassVar[str] = "individual_risk"
+
+    def __init__(self, *, max: Number, attribute: str | None = None, on: Names | None = None) -> None:
+        super().__init__("individual_risk", max=max, attribute=attribute, on=on)
 
 
 class KeAnonymity(Requirement):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import TypeVar
 
 from sqlanon.catalog.validation import validate
@@ -29,6 +30,7 @@ from sqlanon.clients.api.requirements import Requirement
 from sqlanon.clients.api.tables import JoinedRelease, RelatedTable
 from sqlanon.domain import policy as domain
 from sqlanon.errors import UserError
+from sqlanon.sources.data_frames import plain_scalar
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.statements.policies.create_policy import CreatePolicy
 
@@ -37,6 +39,7 @@ _HINTS = {
     "require": "write require=[sqlanon.KAnonymity(k=5)], or sqlanon.Requirement for the model of another package",
     "pivot": 'write pivot=sqlanon.Pivot("film", "rating")',
     "related": 'write related=[sqlanon.RelatedTable("checkups", key="person", sensitive=["diagnosis"])]',
+    "sample": "write sample=sqlanon.Sample(fraction=0.02)",
     "joined": 'write joined=sqlanon.JoinedRelease("of_jobs", on=["job"])',
 }
 
@@ -56,6 +59,8 @@ class Policy(Defined[domain.Policy]):
     - `against`: the table of all people of whom the source's are a part.
     - `joined`: a release that readers may have already; `related`: tables that belong to the source.
     - `pivot`: the columns of a long table by which it becomes a wide one.
+    - `sample`: how much of a population the source is, `Sample(fraction=0.02)` or `Sample(people=1_000_000)`; a column
+      with the number of people that each row stands for is insensitive, with `SamplingWeight()`.
     - `order`: the order of the columns in a release, unless it is that of the arguments.
 
     A text is one name, whatever is in it. `sql()` is the statement, which a connection runs.
@@ -98,6 +103,7 @@ class Policy(Defined[domain.Policy]):
         joined: JoinedRelease | None = None,
         related: Iterable[RelatedTable] = (),
         pivot: domain.Pivot | None = None,
+        sample: domain.Sample | None = None,
         order: Iterable[str] | None = None,
     ) -> None:
         columns = attributes(
@@ -119,6 +125,7 @@ class Policy(Defined[domain.Policy]):
             _part("pivot", pivot, domain.Pivot),
             tuple(part.definition for part in _parts("related", related, RelatedTable)),
             release.definition if (release := _part("joined", joined, JoinedRelease)) else None,
+            _sample(_part("sample", sample, domain.Sample)),
         )
         _require_consistent(self._definition)
 
@@ -191,6 +198,18 @@ def _require_part(argument: str, part: object, kind: type[_Part]) -> _Part:
     if not isinstance(part, kind):
         raise UserError(f"{argument}: {described(part)} is no {kind.__name__}", hint=_HINTS[argument])
     return part
+
+
+def _sample(sample: domain.Sample | None) -> domain.Sample | None:
+    """The sample with its fraction as a Decimal. Raises UserError for what is no number."""
+    if sample is None:
+        return None
+    fraction, people = plain_scalar(sample.fraction), sample.people
+    if people is not None and (isinstance(people, bool) or not isinstance(people, int)):
+        raise UserError(f"sample: people is a whole number, not {described(people)}")
+    if fraction is not None and (isinstance(fraction, bool) or not isinstance(fraction, int | Decimal)):
+        raise UserError(f"sample: fraction is a finite number, not {described(sample.fraction)}")
+    return domain.Sample(None if fraction is None else Decimal(fraction), people)
 
 
 def _sets(argument: str, sets: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:

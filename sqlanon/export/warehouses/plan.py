@@ -271,6 +271,8 @@ def _require_askable(release: Release, bound: BoundPolicy, requirements: Sequenc
             b.stored for b in bound.sensitive if b.column in requirement.attributes
         ):
             raise _refused(release, f"{requirement} reads a stored hierarchy, which no script carries")
+        if requirement.question.of_sample:
+            raise _refused(release, f"{requirement} estimates the risk in a population, which no script does")
         if requirement.on:
             raise _refused(release, f"{requirement}: a script asks classes by all quasi-identifiers only")
     assert not guards_of(requirements)

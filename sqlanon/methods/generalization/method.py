@@ -106,6 +106,7 @@ _LIMITS = Limits(
     max_level=CAN,
     public=CAN,
     guarding=CAN,
+    samples=CAN,
     jointly=CAN,
     projections=CAN,
     whole=CAN,

@@ -114,6 +114,7 @@ _LIMITS = Limits(
         "METHOD {method} cannot meet {requirement}: means of groups are no values that a public table has",
         "use METHOD generalization",
     ),
+    samples=CAN,
     jointly=CAN,
     on_spark=only_on_duckdb("METHOD {method} compares each row with all others in memory"),
     scripted=Refusal(

@@ -27,7 +27,7 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
     if not open_ones or not groups.rows:
         return
     requirements = list(open_ones.values())
-    sensitive = {bound.column: f"value_{index}" for index, bound in enumerate(task.policy.sensitive)}
+    sensitive = {bound.column: f"value_{index}" for index, bound in enumerate(task.policy.counted)}
     rows = Rows(
         _rows(task, groups, sensitive).subquery("member"),
         keys=(column("class_id"),),
@@ -37,7 +37,7 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
     background = Background(
         taxonomies={
             bound.column: listed_taxonomy(task.engine, task.policy, bound, requirements, task.scratch)
-            for bound in task.policy.sensitive
+            for bound in task.policy.counted
         },
         ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in task.policy.ranges},
     ).at(list(open_ones))
@@ -57,7 +57,7 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
 
 def _rows(task: Task, groups: Groups, sensitive: dict[str, str]) -> exp.Select:
     """SELECT of class_id and the sensitive values of each row."""
-    values = [alias(published_value(bound, "source"), sensitive[bound.column]) for bound in task.policy.sensitive]
+    values = [alias(published_value(bound, "source"), sensitive[bound.column]) for bound in task.policy.counted]
     query = exp.select(alias(column("class", "region"), "class_id"), *values)
     query = query.from_(relation(task.policy.relation, as_="source"))
     query = query.join(relation(groups.row_regions, as_="numbered"), on=row_number().eq(column("row", "numbered")))

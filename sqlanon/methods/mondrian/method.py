@@ -66,6 +66,7 @@ _LIMITS = Limits(
         "use METHOD generalization",
     ),
     guarding=CAN,
+    samples=CAN,
     jointly=CAN,
     on_spark=CAN,
     scripted=CAN,
@@ -100,6 +101,7 @@ _MIXED = replace(
     series=Limits.series,
     respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY"),
     shifts=Limits.shifts,
+    samples=Limits.samples,
     on_spark=only_on_duckdb("publish => 'none' mixes the values of each region by draws of DuckDB's"),
     scripted=_BY_CHANCE,
 )

@@ -124,7 +124,9 @@ def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[
     """Clauses that name the most frequent value of each subject of requirements that not even all rows together
     meet.
     """
-    subjects = dict.fromkeys(requirement.attributes for requirement in requirements if requirement.attributes)
+    # A sampling weight that is frequent is no reason.
+    known = {bound.column for bound in policy.sensitive}
+    subjects = dict.fromkeys(r.attributes for r in requirements if r.attributes and known.issuperset(r.attributes))
     values = [value for value in (frequent(engine, policy, subject) for subject in subjects) if value and value.text]
     return "".join(f"; the most frequent {value}" for value in values)
 

@@ -131,7 +131,7 @@ class ReleaseClasses:
             named = {name: source for name, source in sources.items() if name is not None}
             return list(rows_of_buckets(named, requirements, indexes, self.values, rows=self.bucket_rows))
         keys = [(b.column, b.published_type) for b in self.bound.quasi_identifiers]
-        types = {b.column: b.published_type for b in self.bound.sensitive}
+        types = {b.column: b.published_type for b in self.bound.counted}
         return rows_of_each(
             requirements, indexes, keys, types, lambda names: rows_with_keys(self.bound, sources[None], names, guards)
         )
@@ -177,7 +177,7 @@ def rows_with_keys(
     `guards` maps a column of guarding nodes to the column of `source` that has them; `entity` is the column of the
     respondents.
     """
-    columns = {b.column: b.column for b in bound.sensitive} | dict(guards or {})
+    columns = {b.column: b.column for b in bound.counted} | dict(guards or {})
     return rows_of(source, keys, {name: column(source_name) for name, source_name in columns.items()}, entity)
 
 
@@ -273,7 +273,10 @@ def _policy_of_classes(policy: Policy, release: Release) -> Policy:
         a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and fold(a.name) not in known
     )
     quasi = [Attribute(name, Role.QUASI_IDENTIFIER) for name in keys]
-    return replace(policy, attributes=(*quasi, *policy.having(Role.SENSITIVE)))
+    # Weights are published as they are, or not at all.
+    published_as_is = {fold(a.name) for a in release.attributes if a.reading is Reading.EXACT}
+    weights = [a for a in policy.attributes if a.sampling_weight and fold(a.name) in published_as_is]
+    return replace(policy, attributes=(*quasi, *policy.having(Role.SENSITIVE), *weights))
 
 
 def _values(release: Release, bound: BoundPolicy) -> dict[str, BucketValues]:

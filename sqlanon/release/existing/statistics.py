@@ -193,7 +193,9 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
         return AnswerableRequirements(no_classes(engine, release), (), {}, {}, release.release_id)
     classes = classes_of_people(engine, release) if policy.related else classes_of(engine, release)
     try:
-        requirements = resolve_requirements(policy, tuple(b.column for b in classes.bound.sensitive), promised)
+        weights = [b.column for b in classes.bound.attributes if b.attribute.sampling_weight]
+        sensitive = tuple(b.column for b in classes.bound.sensitive)
+        requirements = resolve_requirements(policy, sensitive, promised, weights or None)
     except PolicyError as error:
         raise not_released(release, error) from None
     guards = guards_of(requirements)

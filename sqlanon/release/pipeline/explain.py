@@ -21,7 +21,7 @@ from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 from sqlanon.syntax.definitions import mask_text
-from sqlanon.syntax.texts import call_text
+from sqlanon.syntax.texts import call_text, sample_text
 
 
 def explain_stage(chosen: Chosen) -> Explained:
@@ -46,6 +46,8 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
         yield "advise", "advice", printable(advice)
     yield from remarked(plan)
     yield "bind", "source", source_in_words(bound, choice)
+    if policy.sample is not None:
+        yield "bind", "sample", sample_text(policy.sample)
     yield from _columns(compiled)
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(bound.resolved.options)))
     yield from required(bound)
@@ -132,7 +134,8 @@ def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
                 if attribute.attribute.pseudonym
                 else _place_in_words(compiled, column_place)
             )
-            yield "bind", attribute.column, f"{attribute.role.value}, published {form}"
+            weight = ", the sampling weight" if attribute.attribute.sampling_weight else ""
+            yield "bind", attribute.column, f"{attribute.role.value}, published {form}{weight}"
     for attribute in policy.attributes:
         if policy.related and attribute is policy.entity:
             yield "bind", attribute.column, "entity, published as a number that is drawn for the release, in all tables"

@@ -79,6 +79,7 @@ def _requirements_used(
             "itemsets": requirement.of_itemsets,
             "public": not set(_PUBLIC).isdisjoint(requirement.reads),
             "guarding": not set(_GUARDING).isdisjoint(requirement.reads),
+            "samples": requirement.question.of_sample,
             "jointly": len(requirement.attributes) > 1,
             "projections": bool(requirement.on),
             "whole": requirement.of_whole_release and SUPERSET not in requirement.reads,

@@ -44,6 +44,14 @@ def of_columns(
             yield f"{_called(profile)} {remark}"
 
 
+def of_weights(name: str) -> str:
+    """A remark on sampling weights that are published."""
+    return (
+        f"{name} publishes sampling weights: a weight tells the stratum that a person was drawn from; keep this "
+        "release, and publish one of a policy without it"
+    )
+
+
 def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]) -> str | None:
     if profile.role is Role.IDENTIFIER:
         seen = f"{_values(profile)} in {_rows(profile)}"

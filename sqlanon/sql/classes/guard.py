@@ -222,7 +222,7 @@ def frozen_background(
     indexes = range(len(requirements)) if indexes is None else indexes
     by_index = dict(zip(indexes, requirements, strict=True))
     return Background(
-        taxonomies={b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive},
+        taxonomies={b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.counted},
         ranges={
             number: frozen_values(kind, release_id, index)
             for number, (index, requirement) in enumerate(by_index.items())

@@ -74,7 +74,7 @@ def with_names(requirement: Requirement) -> Requirement:
     others = {name: value for name, value in arguments.items() if name != UNNAMED}
     with about("requirement", requirement.model):
         question = chosen(questions_of(requirement.model), dict(others))
-    missing = [parameter.name for parameter in question.parameters if parameter.default is None]
+    missing = [p.name for p in question.parameters if p.default is None and not p.of_policy]
     missing = [name for name in missing if name not in others]
     if len(missing) != 1:
         raise PolicyError(
@@ -111,8 +111,9 @@ def bound_arguments(
     for parameter in question.parameters:
         value = arguments.get(parameter.name, parameter.default)
         if value is None:
+            beside = ", or SAMPLE FRACTION behind the columns of the policy" if parameter.of_policy else ""
             raise PolicyError(
-                f"{_called(question)} lacks its argument {parameter.name!r}", hint=f"write {_shape(question)}"
+                f"{_called(question)} lacks its argument {parameter.name!r}", hint=f"write {_shape(question)}{beside}"
             )
         with about("requirement", question.model, parameter.name):
             bound.append((parameter.name, _checked(question, parameter, value)))
@@ -175,6 +176,23 @@ def _number(question: _Parameterized, parameter: Parameter, value: Value) -> int
     if not parameter.low <= number <= parameter.high:
         raise PolicyError(f"{where} = {written(value)} is outside {parameter.low} to {parameter.high}")
     return Decimal(number) if parameter.type == "DECIMAL" else number
+
+
+def columns_of_weights(
+    question: Question, arguments: Mapping[str, Value], weights: Sequence[str], sensitive: Sequence[str]
+) -> Sequence[str]:
+    """The columns that a model of sampling weights may be about: those, or with `attribute` a sensitive one, too.
+
+    Raises PolicyError where the policy names no weights, nor the requirement a column.
+    """
+    if "attribute" in arguments:
+        return (*weights, *sensitive)
+    if not weights:
+        raise PolicyError(
+            f"{question.model} reads the sampling weights of the source, and the policy names no column of them",
+            hint="write weight INSENSITIVE SAMPLING WEIGHT",
+        )
+    return weights
 
 
 def subjects_of_question(

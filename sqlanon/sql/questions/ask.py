@@ -17,7 +17,7 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Scalar, Value, written
 from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.sql.build.sql_files import reading
-from sqlanon.sql.questions.arguments import Argument, bound_arguments, chosen, subjects_of_question
+from sqlanon.sql.questions.arguments import Argument, bound_arguments, chosen, columns_of_weights, subjects_of_question
 from sqlanon.sql.questions.knowledge import DEFAULT, ON, knowledge, meaning, wrong_argument
 from sqlanon.sql.questions.load import INFINITE, Question, questions_of
 
@@ -202,6 +202,7 @@ def bind_requirement(
     sensitive: Sequence[str] = (),
     quasi: Sequence[str] | None = None,
     several: Collection[str] | None = None,
+    weights: Sequence[str] | None = None,
 ) -> tuple[BoundRequirement, ...]:
     """Checks a requirement's arguments against the model's header; `sensitive` are the columns to ask it about.
 
@@ -209,12 +210,14 @@ def bind_requirement(
     if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the quasi-identifiers,
     some of which `on` may name; without them there is no such argument. `several` are the sensitive columns of related
     tables, None if there are no such tables, and no arguments `knows` and `m`.
+    `weights` is the column of sampling weights, if the policy names one, which models
+    of weights are asked about; None stands for any sensitive column.
     Raises UserError for an unknown model; PolicyError for an argument that is missing,
     unknown, of the wrong type or outside its bounds, and for a model about sensitive
     values where there are none.
     """
     with about("requirement", requirement.model):
-        return _bound(requirement, sensitive, quasi, several)
+        return _bound(requirement, sensitive, quasi, several, weights)
 
 
 def _bound(
@@ -222,12 +225,15 @@ def _bound(
     sensitive: Sequence[str],
     quasi: Sequence[str] | None,
     several: Collection[str] | None,
+    weights: Sequence[str] | None,
 ) -> tuple[BoundRequirement, ...]:
     values = dict(requirement.arguments)
     questions = questions_of(requirement.model)
     question = chosen(questions, values)
     within = levels_within(question, values, quasi)
     question = question if within is None else question.compared_within()
+    if question.of_weights and weights is not None:
+        sensitive = columns_of_weights(question, values, weights, sensitive)
     about = subjects_of_question(question, values, sensitive)
     known = knowledge(question, values, several, about)
     sets = [()] if quasi is None else sets_on(question, values, quasi)
@@ -250,6 +256,9 @@ def require_parameters(requirement: Requirement) -> None:
         question = chosen(questions, arguments)
         declared = {parameter.name for parameter in question.parameters}
         of_header = {name: value for name, value in arguments.items() if name in declared or name not in _OF_POLICY}
+        for parameter in question.parameters:
+            if parameter.of_policy and parameter.high is not None:
+                of_header.setdefault(parameter.name, parameter.high)
         bound_arguments(question, of_header, questions)
 
 

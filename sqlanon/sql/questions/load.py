@@ -40,6 +40,10 @@ INFINITE = "infinite"
 RANGES, WEIGHTS, TRIPLES = ("value", "low", "high"), ("value", "weight"), ("value", "l", "k", "m")
 
 
+# A default of the header that is what the policy says.
+OF_POLICY = "policy"
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A named argument of a question.
@@ -48,7 +52,7 @@ class Parameter:
     choices; RELATION or COLUMN, which name something of the user's. Without a
     `default` the user has to give it. `meaning` is what the header says of it. A DECIMAL with `infinite`
     also takes the text 'infinite': its numerator is 1 then, and its denominator 0. A RELATION has the `columns` of its
-    header, or RANGES.
+    header, or RANGES. If `of_policy`, its default is what the policy says.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Parameter:
     meaning: str = ""
     infinite: bool = False
     columns: tuple[str, ...] = ()
+    of_policy: bool = False
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -152,6 +157,8 @@ class Header:
             domain = domain[:2] if infinite else domain
             if kind in NUMERIC and len(domain) == 2:
                 low, high = map(self._number, domain)
+                if default == OF_POLICY:
+                    return Parameter(name, kind, low, high, meaning=meaning, of_policy=True)
                 number = self._default(kind, default)
                 return Parameter(name, kind, low, high, default=number, meaning=meaning, infinite=infinite)
             if kind == "TEXT" and len(domain) == 1:
@@ -239,7 +246,8 @@ class Question:
     the sets of a model of items have at most. `in_words` says what it requires in plain words, with {required},
     {people} and {attribute} in them; None where nobody wrote that. `within` names the question whose statements compare
     a class with a broader class rather than with the release, if there is one, and a parameter of it with the value
-    that it then has.
+    that it then has. `of_weights` is whether the numbers that it reads are the
+    sampling weights of a policy, and `of_sample` whether it estimates the risk in a population.
     """
 
     name: str
@@ -266,6 +274,8 @@ class Question:
     most_items: str | None = None
     in_words: str | None = None
     within: tuple[str, str, int] | None = None
+    of_weights: bool = False
+    of_sample: bool = False
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -436,6 +446,8 @@ def parse_question(name: str, text: str) -> Question:
         most_items=header.named("most items"),
         in_words=header.only_value("in words") if "in words" in header.values else None,
         within=header.within(),
+        of_weights=header.says_yes("weights"),
+        of_sample=header.says_yes("sample"),
     )
     _require_consistent(question)
     return question

@@ -54,8 +54,10 @@ def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool)
 
 
 def _is_askable(question: Question, has_public_table: bool) -> bool:
-    is_about_more = SUPERSET in question.reads or any(
-        p.type in ("RELATION", "COLUMN") or _is_distance(question, p) for p in question.parameters
+    is_about_more = (
+        question.of_sample
+        or SUPERSET in question.reads
+        or any(p.type in ("RELATION", "COLUMN") or _is_distance(question, p) for p in question.parameters)
     )
     return not is_about_more and (has_public_table or _OF_PUBLIC_TABLE not in question.reads)
 

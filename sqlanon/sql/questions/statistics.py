@@ -28,7 +28,8 @@ class Statistic:
     """One file under `sql/<kind>/`: `model` is what users type, and `text` the statement, with a parameter as $name.
 
     `falls` is whether each of its figures falls or stays where classes are merged. `reads` are normal relations.
-    `of_respondents` says that it takes each row for another respondent.
+    `of_respondents` says that it takes each row for another respondent, and `of_buckets` whether buckets may be its
+    classes: their rows are told apart by the quasi-identifiers beside them, and share their sensitive values alone.
     Several files may be parts of one attack, whose name is then the `model` of each. `bounds` says what a requirement
     that a release satisfies promises of an attack's highest confidence: its question's name, and an expression of the
     arguments of both. `prevents` says, likewise, by a condition, that a requirement keeps an adversary from certainty,
@@ -47,6 +48,7 @@ class Statistic:
     reads: tuple[str, ...]
     text: str
     of_respondents: bool = False
+    of_buckets: bool = True
     bounds: tuple[tuple[str, str], ...] = ()
     prevents: tuple[tuple[str, str], ...] = ()
     certain: float | None = 1.0
@@ -188,6 +190,7 @@ def parse_statistic(name: str, text: str) -> Statistic:
         reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
         text=header.statements.get("classes" if is_attack else "figures", ""),
         of_respondents="respondents" in header.values and header.yes("respondents"),
+        of_buckets=header.says_yes("buckets", otherwise=True),
         bounds=tuple(_bound(line) for line in header.values.get("bound", ())),
         prevents=tuple(_bound(line) for line in header.values.get("prevents", ())),
         certain=None if header.named("certain") == "never" else 1.0,

@@ -17,7 +17,7 @@ from sqlanon.release.pipeline.kept_method import comparison_rows, release_method
 from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.statements.base import Columns
 from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
-from sqlanon.syntax.texts import call_text
+from sqlanon.syntax.texts import call_text, sample_text
 
 Rows = tuple[tuple[Any, ...], ...]
 
@@ -41,6 +41,8 @@ def parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
         yield "related table", related.name, f"{related.source} ON ({related.key})"
         for attribute in related.attributes:
             yield "column", attribute.name, f"{role_text(attribute)}, of {related.name}"
+    if policy.sample:
+        yield "sample", None, sample_text(policy.sample).removeprefix("SAMPLE ")
     for kind, sets in (("confidential", policy.confidential), ("visible", policy.visible)):
         for columns in sets:
             yield kind, None, ", ".join(columns)

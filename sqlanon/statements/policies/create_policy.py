@@ -37,8 +37,9 @@ create_policy = CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON
   ( required | without_requirements ) ;
 long_table = qualified_name | file | "(" query ")" ;
 related_table = WITH TABLE ( qualified_name [AS name] | source AS name ) ON "(" name [","] ")" attributes ;
-required = [CONFIDENTIAL column_sets] [VISIBLE column_sets] [AGAINST source] [joined] requirements ;
-without_requirements = CONFIDENTIAL column_sets [VISIBLE column_sets] ;
+required = [sample] [CONFIDENTIAL column_sets] [VISIBLE column_sets] [AGAINST source] [joined] requirements ;
+sample = SAMPLE ( FRACTION number | OF integer ) ;
+without_requirements = [sample] CONFIDENTIAL column_sets [VISIBLE column_sets] ;
 """
     CALCULATES = False
     DISTRIBUTED = None

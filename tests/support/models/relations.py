@@ -85,7 +85,8 @@ def named_arguments(question: str) -> list[str]:
     """The arguments of a model that name a table, `ranges`, or a column, `g`, as in a policy."""
     parameters = load_question(question).parameters
     stands_for = {"RELATION": "ranges", "COLUMN": "g"}
-    return [f"{p.name} => {stands_for[p.type]}" for p in parameters if p.type in stands_for]
+    about = ["attribute => s"] if load_question(question).of_weights else []
+    return about + [f"{p.name} => {stands_for[p.type]}" for p in parameters if p.type in stands_for]
 
 
 def create_ranges(con: Any, question: str, ranges: Ranges) -> None:

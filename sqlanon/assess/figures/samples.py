@@ -1,0 +1,57 @@
+"""The sample that a policy says its source is, as the default of the arguments of figures."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.release import Release
+from sqlanon.domain.requests import FigureCall
+from sqlanon.domain.values import UNNAMED, QualifiedName, Value
+from sqlanon.errors import PolicyError
+
+FRACTION, WEIGHTS = "sampling_fraction", "weights"
+# The figures that have a sampling fraction; of some it is the only argument, which needs no name.
+_ALONE = ("population_uniques", "uniqueness")
+_WITH_FRACTION = (*_ALONE, "k_map_estimated", "suda")
+_WITH_WEIGHTS = ("individual_risk",)
+
+
+def sampled_fraction(release: Release) -> Decimal | None:
+    """The sampling fraction that the policy of a release says, by the number of its source's rows where it says people.
+
+    None where it says nothing. Raises PolicyError for a source with more rows than there are people.
+    """
+    sample, rows = policy_of(release).sample, release.source_rows
+    if sample is None or (sample.fraction is None and rows is None):
+        return None
+    fraction = sample.fraction_of(rows or 0)
+    if fraction is None and rows:
+        raise PolicyError(
+            f"the source of {release.name} had {rows:,} rows, and its policy says SAMPLE OF {sample.people}",
+            hint="SAMPLE OF names the number of people of whom the source is a part",
+        )
+    return None if fraction is None else Decimal(fraction.numerator) / Decimal(fraction.denominator)
+
+
+def sample_arguments(release: Release, call: FigureCall) -> dict[str, Value]:
+    """The arguments of a figure, with the fraction and the weights of the policy's sample where it lacks its own.
+
+    Raises PolicyError for a sampling fraction of 0.
+    """
+    arguments = dict(call.arguments)
+    folded = {FRACTION if name == UNNAMED and call.name in _ALONE else fold(name): v for name, v in arguments.items()}
+    if call.name in _WITH_FRACTION:
+        if FRACTION in folded and folded[FRACTION] == 0 and folded[FRACTION] is not False:
+            raise PolicyError(
+                f"{call.name}: {FRACTION} is above 0 and at most 1",
+                hint=f"write {call.name}({FRACTION} => 0.1)",
+                part=("figures", call.name),
+            )
+        if FRACTION not in folded and (fraction := sampled_fraction(release)) is not None:
+            arguments[FRACTION] = fraction
+    weight = policy_of(release).sampling_weight
+    if call.name in _WITH_WEIGHTS and weight is not None and not {WEIGHTS, UNNAMED} & set(folded):
+        arguments[WEIGHTS] = QualifiedName((weight.name,))
+    return arguments
