@@ -226,7 +226,7 @@ def test_the_reason_is_true_of_both_figures(contenders: list[tuple[Any, ...]], i
     able = [_of_figures(Fraction(loss), error, bool(starred)) for loss, error, *starred in contenders]
     best = compare._best(able)
     assert best is able[index]
-    assert compare._why(best, able) == why
+    assert compare._reason_for_choice(best, able) == why
 
 
 def test_of_equal_methods_the_first_is_taken() -> None:
