@@ -1,4 +1,4 @@
-"""Other databases by ADBC (Arrow Database Connectivity): statements in their own SQL, and rows as streams of Arrow."""
+"""Connects to other databases by ADBC (Arrow Database Connectivity): their own SQL, rows as Arrow streams."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AdbcConnection:
         self._without_values = said
 
     def run(self, statement: exp.Expr | str) -> None:
-        """Runs a statement and drops its result. Raises as `said` says."""
+        """Runs a statement and drops its result. Raises the error that `said` makes of the driver's."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute(self._text(statement))
 
@@ -52,13 +52,13 @@ class AdbcConnection:
 
     @contextmanager
     def stream(self, query: exp.Expr | str) -> Iterator[pyarrow.RecordBatchReader]:
-        """The rows of a query as a stream of Arrow batches. Raises as `said` says, within the block too."""
+        """Returns the rows of a query as a stream of Arrow batches. Raises what `said` makes of an error."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute(self._text(query))
             yield cursor.fetch_record_batch()
 
     def ingest(self, table: str, stream: pyarrow.RecordBatchReader | pyarrow.Table, **schema: str) -> None:
-        """Makes a table of a stream's rows, in the schema that `schema` names for drivers that have any."""
+        """Creates a table of a stream's rows, in the schema that `schema` names, if the driver has schemas."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.adbc_ingest(table, stream, mode="create", **schema)
 
@@ -67,7 +67,7 @@ class AdbcConnection:
         self._connection.commit()
 
     def close(self) -> None:
-        """Ends the connection, and what has not been committed is as if it had never been."""
+        """Closes the connection; changes that were not committed are rolled back."""
         with suppress(Exception):
             self._connection.rollback()
         with suppress(Exception):
@@ -75,7 +75,7 @@ class AdbcConnection:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """The driver's errors as those of sqlanon."""
+        """Converts the driver's errors within the block to sqlanon's."""
         from adbc_driver_manager import Error
 
         try:
@@ -89,7 +89,7 @@ class AdbcConnection:
 
 @contextmanager
 def require_driver(package: str, extra: str, purpose: str) -> Iterator[None]:
-    """Raises UserError where what is imported within is not installed."""
+    """Raises UserError if a package that the block imports is not installed."""
     try:
         yield
     except ImportError:
@@ -269,7 +269,7 @@ def open_postgres(uri: str, called: str, *, imports: bool = False) -> AdbcConnec
 
 @contextmanager
 def commit_errors(called: str) -> Iterator[None]:
-    """An error of the driver's while it commits: then nobody can tell whether it has happened."""
+    """Converts an error of the driver during COMMIT, after which it is unknown whether the commit happened."""
     try:
         from adbc_driver_manager import Error
     except ImportError:

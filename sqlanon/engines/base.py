@@ -25,11 +25,11 @@ RAISE_BOUND = "raise the bound: summary_rows => ... of connect()"
 
 
 class TooManyRows(UserError):
-    """A table has more rows than may go from one engine to the other."""
+    """A table has more rows than may be copied from one engine to the other."""
 
 
 class Reading(NamedTuple):
-    """Something that a query reads, by its full name.
+    """A relation that a query reads, by its full name.
 
     `kind` is 'table', 'view', or 'other' for what is not in the database: a file, or a frame of Python's. `steady` is
     whether a lasting view of the query, in the schema main, reads it whatever the search path of a session is.
@@ -41,14 +41,14 @@ class Reading(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """The calls of a query: the folded names of functions and operators, and each macro that has one of these names."""
+    """The calls in a query: folded names of functions and operators, and the macros with these names."""
 
     functions: frozenset[str]
     macros: tuple[QualifiedName, ...]
 
 
 class Engine(Protocol):
-    """A database that runs portable SQL. Queries are trees, or text that a user or a file of ours wrote."""
+    """A database that runs portable SQL; a query is a tree, or a text of the user's or of a file under sql/."""
 
     @property
     def connection(self) -> Any:
@@ -60,7 +60,7 @@ class Engine(Protocol):
         ...
 
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
-        """The columns of a query of numbers, none of which is NULL, by their names: of counts, as `rows` is."""
+        """Returns the columns of a query of numbers without NULL as arrays, by name; for counts, as `rows` is."""
         ...
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
@@ -78,7 +78,7 @@ class Engine(Protocol):
 
     @property
     def reads_in_place(self) -> bool:
-        """Whether queries read rows where the catalog and the temporary tables are, and may join them with these.
+        """Whether rows are where the catalog and the temporary tables are, so that a query may join them.
 
         Otherwise rows are counted where they lie, once, and the counts are collected.
         """
@@ -86,12 +86,12 @@ class Engine(Protocol):
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether the rows of a table have numbers, and are read in the order of these."""
+        """Whether the rows of a table have row numbers and are read in their order."""
         ...
 
     @property
     def shares_names(self) -> bool:
-        """Whether the names of sources are names of the database that the catalog is in."""
+        """Whether names of sources belong to the database of the catalog."""
         ...
 
     @property
@@ -144,7 +144,7 @@ class Engine(Protocol):
         ...
 
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """The tables among them, and what is not in the database; tables by their full names."""
+        """Returns the tables that a query reads, by their full names, and the files and frames."""
         ...
 
     def in_transaction(self) -> bool:
@@ -152,11 +152,11 @@ class Engine(Protocol):
         ...
 
     def shadowing_macros(self) -> list[str]:
-        """The names of macros that have the name of a built-in function: a call would mean them instead."""
+        """Returns the names of macros that replace a built-in function of the same name."""
         ...
 
     def end_statement(self) -> None:
-        """Is called when a statement of sqlanon's has run to its end."""
+        """Called at the end of each statement of sqlanon's."""
         ...
 
     def version(self) -> str:
@@ -164,7 +164,7 @@ class Engine(Protocol):
         ...
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Everything inside happens, or nothing; joins a transaction that is already open."""
+        """Runs the block in a transaction; joins a transaction that is already open."""
         ...
 
 
@@ -172,7 +172,7 @@ class Engine(Protocol):
 
 
 class SingleEngine:
-    """The parts of the engine protocol for rows elsewhere, answered by an engine whose rows are not elsewhere."""
+    """Answers the protocol's questions about distributed rows, for an engine that holds all rows itself."""
 
     distributed = False
     reads_in_place = True

@@ -1,4 +1,4 @@
-"""DuckDB behind the engine protocol."""
+"""The engine protocol for DuckDB."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class ConnectionNumbers(NamedTuple):
     extensions: int
 
     def follows(self, former: ConnectionNumbers) -> bool:
-        """Whether nothing has been made in a catalog between the `former` connection and this one."""
+        """Whether no catalog entry was created between the `former` connection and this one."""
         return self.temporary_database == former.temporary_database + _OF_A_CONNECTION
 
 
 class MacroWatch:
-    """The macros that one connection sees: whether there may be new ones.
+    """Watches whether a connection may see new macros, so that they need not be listed for each statement.
 
     `ask` reads the numbers of a new connection, in one query, on the connection that it is given; None where it cannot.
     """
@@ -98,7 +98,7 @@ class MacroWatch:
         return settled is not None and numbers.follows(settled) and numbers.extensions == settled.extensions
 
     def forget(self) -> None:
-        """The statement has found a macro: at its end nothing is known."""
+        """Records that the statement found a macro, so that the next one lists macros again."""
         self._begun = None
 
     def end(self, queries: int) -> None:
@@ -155,7 +155,7 @@ def open_database(
 
 
 def rest(connection: duckdb.DuckDBPyConnection) -> None:
-    """Ends the threads of a database that is kept but not asked: each database has as many as there are processors."""
+    """Ends the threads of an idle database; each database has as many as there are processors."""
     connection.execute("SET threads = 1")
 
 
@@ -238,7 +238,7 @@ class DuckDBEngine(SingleEngine):
         return self._parsed[key]
 
     def _run_script(self, text: InstalledScript) -> Any:
-        """Runs a script, which no other database of this process has to parse again."""
+        """Runs a script; its parsed form is cached for all databases of this process."""
         key = (text, *settings_of_texts(self))
         if key not in _SCRIPTS:
             if len(_SCRIPTS) >= _MOST_SCRIPTS:
@@ -342,12 +342,12 @@ class DuckDBEngine(SingleEngine):
         return calls_made(self.rows, query)
 
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """The tables among them, by their full names; a file or a frame by the name that the query gives it."""
+        """Returns the tables that a query reads, by their full names; a file or a frame by its name in the query."""
         return [reading.name for reading in self.reads(query) if reading.kind != "view"]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside happens, or nothing.
+        """Runs the block in a transaction.
 
         Inside a transaction that the user began, a failure aborts all of it, as any
         statement of DuckDB's that fails there does: what is left is to ROLLBACK.
@@ -397,7 +397,7 @@ class DuckDBEngine(SingleEngine):
                 sleep(_PAUSE_SECONDS)
 
     def _rolled_back(self) -> bool:
-        """False while another thread fetches from the connection: what was begun must not stay open for that."""
+        """Rolls back; returns False while another thread fetches from the connection."""
         try:
             self.connection.execute("ROLLBACK")
             self._queries += 1
@@ -407,7 +407,7 @@ class DuckDBEngine(SingleEngine):
 
 
 def _is_surely_a_query(text: str) -> bool:
-    """Whether a text that has run was a query: one of nothing but comments is none."""
+    """Whether a text that was run is certainly a query, rather than comments alone."""
     first = _LINES_OF_COMMENTS.sub("", text)[:1]
     return first.isalpha() or first == "("
 
@@ -461,7 +461,7 @@ SQLITE_LOGS = ("-journal", "-wal", "-shm")
 
 
 def logs_beside(path: Path, endings: Sequence[str]) -> list[Path]:
-    """Logs of these names beside a file, or where a file of its name would be.
+    """Finds logs with these endings beside a file, or beside the path of a missing file.
 
     They stand beside what a link leads to: that is where databases look for them.
     """

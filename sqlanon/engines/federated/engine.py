@@ -43,7 +43,7 @@ from sqlanon.sql.build.sql_files import sql_file
 
 
 class Sources:
-    """The sources that statements have named, by the names of their stand-ins, which are temporary views."""
+    """Sources that statements have named; each has a stand-in, a temporary view of DuckDB's."""
 
     def __init__(self, local: DuckDBEngine, spark: SparkEngine) -> None:
         self._local = local
@@ -163,7 +163,7 @@ class FederatedEngine:
         return self.local.connection
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query, from where they are."""
+        """Returns the rows of a query, from the engine that holds its tables."""
         if isinstance(query, exp.Create):
             return self._made(query, parameters)
         if isinstance(query, exp.Query) and self._is_remote(query):
@@ -179,7 +179,7 @@ class FederatedEngine:
         return self.local.arrays(query)
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
-        """Runs a statement where its rows are."""
+        """Runs a statement on the engine that holds its tables."""
         if isinstance(query, exp.Create):
             self._made(query, parameters)
         elif isinstance(query, exp.Alter) and self._releases.path(query.this):
@@ -192,11 +192,11 @@ class FederatedEngine:
             self.local.run(query, parameters)
 
     def columns(self, query: Query) -> list[Column]:
-        """The names and types of a query's columns, which DuckDB tells from stand-ins."""
+        """Returns the names and types of a query's columns, which DuckDB infers from the stand-ins."""
         return self.local.columns(query)
 
     def copy_rows(self, name: str, query: exp.Query) -> str:
-        """The rows of a query as they are now, kept by Spark's executors; a failed one takes the statement with it.
+        """Stores the rows of a query on Spark's executors; if an executor is lost, the statement fails.
 
         Columns that are draws are made as the rows are kept: texts of hexadecimal digits, with 122 random bits each.
         """
@@ -236,7 +236,7 @@ class FederatedEngine:
         return Source(self._sources.declare(source.name, in_duckdb=in_duckdb))
 
     def native_function(self, name: str) -> str | None:
-        """Spark draws by itself, where rows are put in a random order."""
+        """Returns Spark's own name for functions that Spark computes itself."""
         return RANDOM_DRAW if name == "random_draw" else None
 
     def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Releases that are folders of Parquet files: what the catalog calls a table is a stand-in, and a folder beside it."""
+"""Releases as folders of Parquet files; the catalog's table is a stand-in with the path of the folder."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ParquetFolder:
         return "/".join((self._root(), *(_folder_name(part) for part in name.parts[-2:])))
 
     def hidden_path(self) -> str:
-        """A path that nothing has, below the folder, which its owner alone can open."""
+        """Returns an unused path below a private folder."""
         return f"{self._root()}/{_HIDDEN}{secrets.token_hex(16)}/{_BELOW_HIDDEN}/{secrets.token_hex(16)}"
 
     def write(self, rows: DataFrame, path: str) -> None:
@@ -116,7 +116,7 @@ class ParquetFolder:
             self._dropped.append(path)
 
     def before_commit(self) -> None:
-        """Hides what was dropped, and gives what is published its name.
+        """Hides dropped folders, and renames published ones to their names.
 
         Raises UserError where another one has it meanwhile, and EngineError where a folder cannot be renamed.
         """
@@ -266,11 +266,11 @@ class ParquetReleases:
             self._folder.drop(path)
 
     def before_commit(self) -> None:
-        """All is done and checked: files of what was dropped are taken away, and those of what is published named."""
+        """Hides the files of dropped releases and names those of published ones, after all checks."""
         self._folder.before_commit()
 
     def end(self, *, committed: bool) -> None:
-        """The transaction is over: what it did to files is final, or undone."""
+        """Makes the transaction's changes to files final, or undoes them."""
         self._candidates.clear()
         self._folder.end(committed=committed)
 
@@ -301,11 +301,11 @@ class ParquetReleases:
             return columns_of(self._folder.rows_at(path))
 
     def _stand(self, name: QualifiedName, columns: Sequence[Column], path: str) -> None:
-        """Makes the stand-in of a candidate or a release."""
+        """Creates the stand-in of a candidate or a release."""
         self._local.run(stand_in(self._full(name), columns, f"Parquet files in {path}", temporary=False))
 
     def _full(self, name: QualifiedName) -> QualifiedName:
-        """The name with the database's: without it the temporary stand-in of a source would come first."""
+        """Returns the name qualified by the database, because a temporary stand-in would otherwise come first."""
         return QualifiedName((current_database(self._local), *name.parts))
 
     def _forget(self, name: QualifiedName) -> None:

@@ -65,7 +65,7 @@ class Transfer:
         return name
 
     def forget(self, query: exp.Select) -> None:
-        """Lets go of the rows that a query of `collect` reads."""
+        """Releases the rows that a query of `collect` reads."""
         for table in query.find_all(exp.Table):
             # An aborted transaction refuses, and takes them along when it is rolled back.
             with suppress(duckdb.Error):
@@ -96,7 +96,7 @@ class Transfer:
 
 
 def _shipped_type(kind: str) -> str:
-    """The type as which a column goes. A struct does where its fields go as they are: a class may have such a key."""
+    """Returns the type in which a column is copied; a struct is copied if its fields need no conversion."""
     if _is_plain(kind) or (kind.startswith("STRUCT(") and all(_is_plain(part) for part in _field_types(kind))):
         return kind
     if kind not in _WIDER:
