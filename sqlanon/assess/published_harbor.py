@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -58,6 +59,8 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("O", "an IP address", rf"\b({_BYTE}\.){{3}}{_BYTE}\b|\b([0-9A-Fa-f]{{1,4}}:){{7}}[0-9A-Fa-f]{{1,4}}\b"),
     ("R", "a unique number", r"\b[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b"),
 )
+# The sign and the year of a calendar's label, of which a decade or a century leaves the last digits open.
+_YEAR = re.compile(r"(-?)([0-9]+\*{0,2})")
 # The readings of columns with a row's own values.
 _AS_IT_IS = (Reading.EXACT, Reading.BUCKET_VALUE)
 _RANGES = (Reading.RANGE, Reading.BUCKET_RANGE, Reading.CENTROID, Reading.LOWER_BOUND, Reading.UPPER_BOUND)
@@ -78,12 +81,11 @@ def harbor_of_release(
     """
     require_own_columns(engine, release)
     policy, remarks = policy_of(release), []
-    try:
-        kinds = kinds_of_source(engine, policy)
-    except (EngineError, UserError):
+    kinds = _kinds_of_source(engine, policy)
+    if kinds is None:
         types = types_of(release)
         kinds = kinds_of(Sample(tuple(SampledColumn(name, kind, ()) for name, kind in types.items()), True), types)
-        remarks.append("the source cannot be read: columns are told by their names and by what is published")
+        remarks.append("the source was not read: columns are told by their names and by what is published")
     require_columns(policy, named, kinds)
     tables = [(made, [a for a in release.attributes if a.fragment == made.fragment]) for made in release.published]
     inside: dict[str, list[Treated]] = {}
@@ -91,6 +93,7 @@ def harbor_of_release(
         for made, attributes in tables:
             columns = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
             kinds |= dict(_published_kinds(engine, made, columns, attributes, release.released_rows, kinds))
+            kinds |= dict(_years_of_labels(engine, made, attributes, kinds))
             for item, treated in _inside(engine, made, columns, attributes):
                 inside.setdefault(item, []).append(treated)
     except EngineError as error:
@@ -106,6 +109,16 @@ def harbor_of_release(
         inside=inside,
     )
     return list(harbor.findings(kinds)), tuple(remarks)
+
+
+def _kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind] | None:
+    """The kinds of the source's columns; None if it cannot be read, or if an error would abort a transaction."""
+    if engine.in_transaction():
+        return None
+    try:
+        return kinds_of_source(engine, policy)
+    except (EngineError, UserError):
+        return None
 
 
 def _is_published(attribute: Attribute) -> bool:
@@ -156,6 +169,21 @@ def _published_kinds(
                 years=(*before.years, *kind.years),
             ),
         )
+
+
+def _years_of_labels(
+    engine: Engine, made: ReleaseObject, attributes: Sequence[ReleaseAttribute], known: Mapping[str, Kind]
+) -> Iterator[tuple[str, Kind]]:
+    """Yields the kinds of columns of dates with the years of their labels: 1930 for 193*, 0 for years before Christ."""
+    names = {fold(name): name for name in known}
+    for attribute in attributes:
+        source = names.get(fold(_source(attribute)))
+        if source is None or attribute.reading is not Reading.LABEL or not known[source].is_date:
+            continue
+        labels = exp.select(as_text(column(attribute.name))).distinct().from_(relation(own_object(engine, made.name)))
+        matches = [_YEAR.match(label or "") for (label,) in engine.rows(labels)]
+        years = (0 if match[1] else int(match[2].replace("*", "0")) for match in matches if match)
+        yield source, replace(known[source], years=(*known[source].years, *years))
 
 
 def _inside(

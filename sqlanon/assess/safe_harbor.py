@@ -56,7 +56,12 @@ _ITEMS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("R", "any other unique number or code", ("unique number", "household number")),
 )
 _IMAGES = ("P", "Q")
-_BIRTH = re.compile(r"dob|b(irth|orn)|geburt|geboren|naiss|nacim|\bnac\b|nasc|geboorte|urodz")
+_BIRTH = re.compile(r"dob|yob|b(irth|orn)|geburt|geboren|naiss|nacim|\bnac\b|nasc|geboorte|urodz")
+# What else than the date a birth has.
+_NOT_WHEN = re.compile(
+    r"w(eight|ght)|gewicht|peso|poids|order|place|country|ort\b|control|still|mode|length|births|newborn|_in(_|$)"
+)
+_AGE = re.compile(r"(^|_)(age|alter|edad|leeftijd|idade)(_|$)")
 _YEAR = re.compile(r"(\d+)-\d\d-\d\d")
 _ZIP = re.compile(r"zip|plz|post")
 _YEARS = ("YEAR", "DECADE", "CENTURY")
@@ -211,7 +216,7 @@ class Harbor:
         kind = self.kinds[fold(name)]
         if item == "Q" and kind.type == "BLOB":
             return True
-        if item == "C" and kind.is_date:
+        if item == "C" and (kind.is_date or _has_word(_AGE, name) or self._is_year_of_birth(name)):
             return True
         attribute = self._attribute(name)
         if item == "R":
@@ -278,6 +283,8 @@ class Harbor:
                 return "to the day" if unit == "ENDS" else f"by {unit}", NOT_MET
             return self._of_calendar(name, unit, options.get("low"))
         if item == "C" and kind == "intervals":
+            if self._is_birth(name):
+                return self._of_years(options.get("low"))
             high = options.get("high")
             is_open = isinstance(high, int) and high <= _OLDEST
             return (f"in one label from {high} on", MET) if is_open else ("ages over 89 are told apart", NOT_MET)
@@ -287,6 +294,8 @@ class Harbor:
             more_than, large = options.get("more_than"), options.get("large")
             if not isinstance(more_than, int) or more_than < _PEOPLE or not isinstance(large, tuple):
                 return f"{finest} digits, also of areas of {_PEOPLE:,} people or fewer", NOT_MET
+            if any(len(str(prefix)) < finest for prefix in large):
+                return f"{finest} digits, and {options['people']} has the people of larger areas", NOT_MET
             areas = counted(len(large), "area")
             return f"{finest} digits of {areas} of more than {more_than:,} people in {options['people']}", MET
         return f"from level {least} of {definition.name} on", YOURS
@@ -305,6 +314,17 @@ class Harbor:
         if is_birth and int(str(low)[:4]) < (needed := self._now() - _OLDEST + 1):
             return f"by {unit}, with one label before {low}, and births before {needed} tell an age over 89", NOT_MET
         return f"by {unit}, with one label before {low}", MET
+
+    def _of_years(self, low: object) -> tuple[str, str]:
+        """Returns how years of birth are published in intervals, and the finding."""
+        needed = self._now() - _OLDEST + 1
+        if isinstance(low, int) and low >= needed:
+            return f"in one label before {low}", MET
+        return f"births before {needed} tell an age over 89", NOT_MET
+
+    def _is_year_of_birth(self, name: str) -> bool:
+        is_number = self.kinds[fold(name)].type != "BOOLEAN"
+        return self._is_birth(name) and (is_number or self._is_named(name, "birth")) and not _has_word(_NOT_WHEN, name)
 
     def _is_birth(self, name: str) -> bool:
         return self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))

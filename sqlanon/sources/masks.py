@@ -15,6 +15,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import INJECTIVE_MASKS, Mask, Policy, Shift
 from sqlanon.domain.release import ChoiceList
@@ -22,11 +23,13 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.udfs import masks, release_key, tokens
 from sqlanon.errors import DataError, InternalError, PolicyError, UserError
+from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.shifts import draw_days
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import infix, is_not_null, is_null
+from sqlanon.sql.build.expressions import ascending, infix, is_not_null, is_null
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.labels import text_of_token
+from sqlanon.syntax.texts import typed_qualified
 
 # A text that has no mask, because it is not of the form that the mask is for, gives None.
 Masked = Callable[[str], str | None]
@@ -53,6 +56,8 @@ _FORMS = {
     "iban": "an IBAN with its check digits",
     "phone": "a valid telephone number, with + and the country code or of the mask's region, without an extension",
 }
+# The column of a table with the number of the row.
+_ROW = "rowid"
 # Types whose texts are masked.
 _MASKED_TYPE = re.compile(r"VARCHAR|ENUM.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*|UUID", re.DOTALL)
 
@@ -82,7 +87,7 @@ def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str
             listed: Sequence[str] = ()
             if pseudonym.name == "choice":
                 listed = _listed(engine, policy.policy, bound, pseudonym)
-                name, digest = str(pseudonym.argument("from")), list_digest(listed)
+                name, digest = _name_of_list(pseudonym), list_digest(listed)
                 choices.append(ChoiceList(bound.column, name, pseudonym.key_variable, digest))
             masks(engine, values, target, "mask", masked=keyed_mask(pseudonym, key, listed))
             _require_masks(engine, policy.policy, bound, pseudonym, target)
@@ -142,9 +147,21 @@ def texts_of_list(engine: Engine, mask: Mask) -> Sequence[str] | None:
     columns = engine.columns(exp.select(exp.Star()).from_(relation(table)))
     if len(columns) != 1:
         return None
-    texts = [row[0] for row in engine.rows(exp.select(column(columns[0][0])).from_(relation(table)))]
+    query = exp.select(column(columns[0][0])).from_(relation(table))
+    kind_and_name = find_relation(engine, table)
+    if kind_and_name and kind_and_name[0] == "table" and fold(columns[0][0]) != _ROW:
+        # Without an order the rows may come in any, if the session does not preserve that of insertion.
+        query.order_by(ascending(column(_ROW)), copy=False)
+    texts = [row[0] for row in engine.rows(query)]
     is_list = all(isinstance(text, str) for text in texts) and len(set(texts)) == len(texts) >= 2
     return texts if is_list else None
+
+
+def _name_of_list(mask: Mask) -> str:
+    """The name of the table of a choice as the statement spells it."""
+    table = mask.argument("from")
+    assert isinstance(table, QualifiedName)
+    return typed_qualified(table)
 
 
 def list_digest(texts: Sequence[str]) -> str:

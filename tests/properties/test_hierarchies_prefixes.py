@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sqlanon.domain.policy import HierarchyDefinition
+from sqlanon.domain.values import QualifiedName
 from tests.oracles import hierarchies as oracle
 from tests.support.hierarchies import assert_levels_nest, assert_null_stays_null, labelled, quick
 
@@ -68,3 +69,25 @@ def test_a_uuid_is_masked_by_its_text(values: list[object], lengths: tuple[int, 
     for value, labels in rows:
         if value is not None:
             assert_masked(lengths, value, labels)
+
+
+@quick
+@given(TEXTS, LENGTHS, st.integers(1, 3), st.lists(st.tuples(st.integers(0, 24), st.integers(0, 2)), max_size=8))
+def test_values_of_small_areas_share_one_label(
+    values: list[str], lengths: tuple[int, ...], width: int, drawn: list[tuple[int, int]]
+) -> None:
+    # Prefixes of the values themselves, so that some of them fit.
+    people = {values[i][:width]: 20_000 + more for i, more in drawn if i < len(values) and len(values[i]) >= width}
+    large = tuple(sorted(prefix for prefix, number in people.items() if number > 20_000))
+    small = "few people"
+    assume(large and not any(small.startswith(prefix) for prefix in large))
+    table = QualifiedName(("areas",))
+    options = (("people", table), ("more_than", 20_000), ("small", small), ("large", large))
+    rows = labelled(HierarchyDefinition("mask", "prefixes", lengths, options), "VARCHAR", values)
+    assert_null_stays_null(rows)
+    assert_levels_nest(rows)
+    for value, labels in rows:
+        if value is not None and len(value) >= width and people.get(value[:width], 0) > 20_000:
+            assert_masked(lengths, value, labels)
+        elif value is not None:
+            assert set(labels) == {small}

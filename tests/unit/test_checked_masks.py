@@ -127,6 +127,28 @@ def test_a_source_that_has_changed_is_remarked_on(con: Connection) -> None:
     assert "the source is not any more as it was" in remarks(con, "CHECK r")
 
 
+def test_a_check_aborts_no_transaction(con: Connection) -> None:
+    con.sql(MADE)
+    for change in ("ALTER TABLE people DROP COLUMN mail", "DROP TABLE people; DROP TABLE names"):
+        con.execute(f"{change}; BEGIN")
+        assert set(checked(con)) == {"mask_card", "mask_email"}
+        assert con.sql("SELECT 1").fetchall() == [(1,)]
+        con.execute("COMMIT")
+
+
+def test_the_order_of_a_list_is_that_of_its_rows(con: Connection) -> None:
+    con.execute("CREATE TABLE long_list AS SELECT 'n' || i AS name FROM range(300000) AS t(i)")
+    con.execute("ALTER POLICY again ALTER COLUMN patient IDENTIFIER MASK choice(from => long_list) KEY 'BANK_KEY'")
+    con.execute("SET preserve_insertion_order = false; SET threads = 4")
+    con.execute(MADE.replace("POLICY p", "POLICY again"))
+    ((digest,),) = con.sql("SELECT digest FROM anon.release_choice").fetchall()
+    assert digest == list_digest([f"n{i}" for i in range(300000)])
+    con.execute('CREATE SCHEMA "a b"; CREATE TABLE "a b"."c.d" AS FROM names')
+    con.execute("""ALTER POLICY again ALTER COLUMN patient IDENTIFIER MASK choice(from => "a b"."c.d")""")
+    con.execute(MADE.replace("POLICY p", "POLICY again").replace("CREATE", "CREATE OR REPLACE"))
+    assert con.sql("SELECT list_name FROM anon.release_choice").fetchall() == [('"a b"."c.d"',)]
+
+
 def came_or_went(source: list[bool], released: list[bool], withheld: int) -> int:
     """The least number of NULLs that came or went, over all ways to withhold rows of the source."""
     before, now = sum(source), sum(released)

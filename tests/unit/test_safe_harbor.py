@@ -141,6 +141,34 @@ def test_codes_and_columns_that_are_not_read_are_listed_in_any_role(con: Connect
     assert finding == ("not met" if (column, role) == ("sample", "INSENSITIVE") else "yours to say"), said
 
 
+@pytest.mark.parametrize(
+    ("name", "role", "finding"),
+    [
+        ("birth_year", "INSENSITIVE", "not met"),
+        ("yob", "INSENSITIVE", "not met"),
+        ("Geburtsjahr", "QUASI IDENTIFIER USING wide MIN LEVEL 1", "not met"),
+        ("yob", "QUASI IDENTIFIER USING from_1937 MIN LEVEL 1", "met"),
+        ("age_at_visit", "INSENSITIVE", "not met"),
+        ("birth_weight", "INSENSITIVE", "none found"),
+        ("newborn", "INSENSITIVE", "none found"),
+    ],
+)
+def test_ages_and_years_of_birth_are_told_by_names(con: Connection, name: str, role: str, finding: str) -> None:
+    con.execute("CREATE HIERARCHY from_1937 AS INTERVALS (ends, 10, low => 1937)")
+    con.execute(f"CREATE TABLE other AS SELECT 'M' AS sex, 1930 + i % 3 AS {name} FROM range(40) AS t(i)")
+    con.execute(f"CREATE POLICY other ON other (sex QUASI IDENTIFIER, {name} {role}) REQUIRE k_anonymity(k => 1)")
+    found = {row[0]: row[4] for row in con.sql("CHECK POLICY other FOR SAFE HARBOR").fetchall()}
+    assert found["C"] == finding
+
+
+def test_a_table_of_larger_areas_says_nothing_of_three_digits(con: Connection) -> None:
+    con.execute("UPDATE areas SET area = area[:2]; DELETE FROM areas WHERE area <> '94'")
+    con.execute("CREATE HIERARCHY states AS PREFIXES (3, people => areas, more_than => 20000, small => '000**')")
+    _, said, finding = findings(con, zip="QUASI IDENTIFIER USING states MIN LEVEL 1")["B"]
+    assert finding == "not met"
+    assert "areas has the people of larger areas" in said
+
+
 def test_an_empty_source_has_findings_by_names(con: Connection) -> None:
     con.execute("DELETE FROM patients")
     assert findings(con)["A"][2] == "met"
@@ -325,3 +353,25 @@ def test_what_is_no_release_or_was_changed_is_refused(con: Connection) -> None:
     con.execute("ALTER TABLE shown ADD COLUMN name VARCHAR")
     with pytest.raises(SqlanonError):
         con.sql("CHECK shown FOR SAFE HARBOR")
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_years_of_a_release_are_those_of_its_labels(con: Connection, level: int) -> None:
+    con.execute(
+        "CREATE HIERARCHY by_century AS CALENDAR (YEAR, DECADE, CENTURY);"
+        "CREATE TABLE other AS SELECT DATE '1921-05-06' + (400 * i)::INTEGER AS since FROM range(40) AS t(i);"
+        f"CREATE POLICY other ON other (since QUASI IDENTIFIER USING by_century MIN LEVEL {level} MAX LEVEL {level}) "
+        "REQUIRE k_anonymity(k => 1);"
+        "CREATE ANONYMIZED TABLE shown AS POLICY other METHOD generalization; DROP TABLE other"
+    )
+    said = {row[0]: row[2:] for row in con.sql("CHECK shown FOR SAFE HARBOR").fetchall()}["C"]
+    assert said[2] == "not met"
+    assert "tell an age over 89 if they are births" in said[1]
+
+
+def test_a_check_aborts_no_transaction(con: Connection) -> None:
+    released(con, **BETTER)
+    con.execute("DROP TABLE patients; BEGIN")
+    assert len(con.sql("CHECK shown FOR SAFE HARBOR").fetchall()) == 19
+    assert con.sql("SELECT 1").fetchall() == [(1,)]
+    con.execute("COMMIT")
