@@ -26,18 +26,23 @@ CREATE TABLE numbers AS SELECT {_NORMAL} AS a, round(1000 * random()) AS b, {_NO
 """
 _DECLARE = """
 CREATE POLICY six ON numbers (a QUASI IDENTIFIER, b QUASI IDENTIFIER, c QUASI IDENTIFIER, d QUASI IDENTIFIER,
-    e QUASI IDENTIFIER, f QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5);
-CREATE POLICY one ON numbers (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5);
+    e QUASI IDENTIFIER, f QUASI IDENTIFIER) REQUIRE k_anonymity(k => 3);
+CREATE POLICY one ON numbers (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 3);
 """
 _MAKE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY {policy} METHOD microaggregation({arguments})"
 _BASELINE = "CREATE OR REPLACE TABLE copied AS SELECT a, b, c, d, e, f FROM numbers ORDER BY random()"
 # What is measured: the policy and the arguments.
 _CALLS = {
+    "mdav, k = 3": ("six", "k => 3"),
     "mdav, k = 5": ("six", "k => 5"),
     "mdav, k = 10": ("six", "k => 10"),
     "mdav in blocks, k = 5": ("six", "k => 5, block => 5000"),
     "one column, k = 5": ("one", "k => 5"),
 }
+
+
+# The calls with a mark.
+_MARKS = ("mdav, k = 3", "mdav, k = 5")
 
 
 def run(context: Context) -> Iterator[Figure]:
@@ -62,7 +67,7 @@ def _measured(connection: sqlanon.Connection, rows: int, what: str, statement: s
     )
     (seconds,) = samples["total"].measured
     yield ratio("microaggregation", what, rows, samples["total"], _BASELINE, None)
-    if what == next(iter(_CALLS)) and rows == _MARKED:
+    if what in _MARKS and rows == _MARKED:
         yield Figure("microaggregation", f"{what}, processor time", seconds, "s", seconds, seconds, rows, mark=_MARK)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter, defaultdict
 from fractions import Fraction
 from math import isclose
@@ -226,3 +227,37 @@ def test_numbers_of_any_size_have_means(columns: list[list[float]], k: int, stan
         assert min(column) - slack <= least <= most <= max(column) + slack
     ((loss,),) = rows(con, "SELECT loss FROM anon.release")
     assert 0 <= loss <= 1 + 1e-9
+
+
+@FEW
+@given(points=tables(st.integers(-50, 50)), k=st.integers(2, 3), median=st.booleans())
+def test_groups_of_respondents_are_those_of_the_means_of_their_rows(
+    points: list[list[int]], k: int, median: bool
+) -> None:
+    """Each respondent has the rows value - 2 * spread, value + spread and value + spread: the mean is the value."""
+    people, width = len(points[0]), len(points)
+    if people < k:
+        return
+    con = template()
+    names = [quoted(name) for name in NAMES[:width]]
+    con.duckdb.execute(f"CREATE TABLE t (who INTEGER, {', '.join(f'{name} BIGINT' for name in names)}, place INTEGER)")
+    source_rows = [
+        [who, *(column[who] + step * (who % 3) for column in points)] for step in (-2, 1, 1) for who in range(people)
+    ]
+    con.duckdb.executemany(
+        f"INSERT INTO t VALUES ({', '.join('?' * (width + 2))})", [[*row, at] for at, row in enumerate(source_rows)]
+    )
+    roles = ", ".join(f"{name} QUASI IDENTIFIER" for name in names)
+    con.execute(f"CREATE POLICY p ON t (who ENTITY, {roles}, place INSENSITIVE) REQUIRE k_anonymity(k => {k})")
+    call = f"k => {k}, standardize => false, algorithm => 'mdav', publish => '{'median' if median else 'mean'}'"
+    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD microaggregation({call})")
+    exact = [[Fraction(column[who]) for column in points] for who in range(people)]
+    expected = {}
+    for group in oracle.mdav(exact, k, [Fraction(1)] * width):
+        of_group = [[Fraction(cell) for cell in row[1:]] for row in source_rows if row[0] in group]
+        columns = zip(*of_group, strict=True)
+        middle = [statistics.median(column) for column in columns] if median else oracle.mean(of_group)
+        expected |= {who: tuple(round(float(value), 6) for value in middle) for who in group}
+    shown = rows(con, f"SELECT t.who, {', '.join(f'r.{name}' for name in names)} FROM r JOIN t USING (place)")
+    assert len(shown) == len(source_rows)
+    assert all(expected[who] == tuple(round(value, 6) for value in values) for who, *values in shown)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -160,9 +162,66 @@ def test_respondents_of_one_row_each_are_counted(people: Connection) -> None:
     policy(people, "id ENTITY PSEUDONYM, pay QUASI IDENTIFIER")
     made(people, "k => 3")
     assert rows(people, "SELECT count(DISTINCT id) FROM made_r") == [(120,)]
-    policy(people, "id ENTITY, pay QUASI IDENTIFIER", "(SELECT id // 2 AS id, pay FROM people)")
-    with pytest.raises(PrivacyViolation, match="120 rows are of 60 respondents"):
+
+
+def test_groups_are_of_respondents_with_several_rows(people: Connection) -> None:
+    """Of 40 respondents with three rows each: all rows of one are in one group, with k respondents or more."""
+    source = "(SELECT id // 3 AS who, pay, id AS row_id FROM people)"
+    policy(people, "who ENTITY, pay QUASI IDENTIFIER, row_id INSENSITIVE", source)
+    made(people, "k => 3")
+    joined = f"FROM made_r JOIN {source} AS s USING (row_id)"
+    groups = rows(people, f"SELECT made_r.pay, count(DISTINCT who), avg(s.pay) {joined} GROUP BY made_r.pay")
+    assert min(number for _, number, _ in groups) >= 3
+    assert all(shown == pytest.approx(mean) for shown, _, mean in groups)
+    assert rows(people, f"SELECT max(n) FROM (SELECT count(DISTINCT made_r.pay) AS n {joined} GROUP BY who)") == [(1,)]
+    assert answer(people, "CHECK made_r")[0][-1] is True
+    explained = answer(people, "EXPLAIN VERBOSE ANONYMIZED TABLE e AS POLICY p METHOD microaggregation(k => 3)")
+    assert any("respondents" in item and "at least 3" in detail for _, item, detail in explained)
+
+
+def test_too_few_respondents_are_refused_whatever_their_rows(people: Connection) -> None:
+    policy(people, "who ENTITY, pay QUASI IDENTIFIER", "(SELECT id // 60 AS who, pay FROM people)")
+    with pytest.raises(PrivacyViolation, match="groups of 3 respondents cannot be made of 2 respondents"):
         made(people, "k => 3")
+    policy(people, "who ENTITY, pay QUASI IDENTIFIER", "(SELECT nullif(id, 7) AS who, pay FROM people)")
+    with pytest.raises(DataError, match="1 row has no who"):
+        made(people, "k => 3")
+
+
+def test_more_respondents_than_k_may_be_required(people: Connection) -> None:
+    """Nine rows of three respondents are fewer than four respondents."""
+    policy(
+        people, "who ENTITY, pay QUASI IDENTIFIER", "(SELECT id // 3 AS who, pay FROM people)", "k_anonymity(k => 4)"
+    )
+    with pytest.raises(PrivacyViolation, match="cannot be met"):
+        made(people, "k => 3")
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_a_group_may_show_its_median(people: Connection, k: int) -> None:
+    """The groups are those of the means; an even number of rows shows the mean of the two middle values."""
+    people.execute("UPDATE people SET age = id * id % 101")
+    policy(people, "age QUASI IDENTIFIER, pay QUASI IDENTIFIER, id INSENSITIVE")
+    made(people, f"k => {k}")
+    people.execute("CREATE TABLE means AS FROM made_r")
+    made(people, f"k => {k}, publish => 'median'")
+    groups: dict[tuple[float, float], list[tuple[int, int]]] = defaultdict(list)
+    shown: dict[tuple[float, float], set[tuple[float, float]]] = defaultdict(set)
+    query = (
+        "SELECT means.age, means.pay, made_r.age, made_r.pay, people.age, people.pay "
+        "FROM made_r JOIN means USING (id) JOIN people USING (id)"
+    )
+    for mean_age, mean_pay, age, pay, true_age, true_pay in rows(people, query):
+        groups[mean_age, mean_pay].append((true_age, true_pay))
+        shown[mean_age, mean_pay].add((age, pay))
+    for key, members in groups.items():
+        assert shown[key] == {tuple(median(column) for column in zip(*members, strict=True))}
+    with pytest.raises(PolicyError, match="it shows medians"):
+        people.execute("MEASURE made_r WITH FIGURES (sse)")
+    explained = answer(
+        people, "EXPLAIN VERBOSE ANONYMIZED TABLE e AS POLICY p METHOD microaggregation(k => 3, publish => 'median')"
+    )
+    assert any(detail.startswith("medians of groups") for _, _, detail in explained)
 
 
 def test_the_figure_is_the_loss_of_columns_with_variance_1(people: Connection) -> None:

@@ -43,6 +43,11 @@ def sse(engine: Engine, release: Release, arguments: Mapping[str, Value], scratc
     require_own_columns(engine, release)
     if release.loss_name != _NAME:
         raise PolicyError(f"{_NAME} of {release.name} cannot be measured: its numbers are no means of groups")
+    if dict(release.method_arguments).get("publish") == "median":
+        raise PolicyError(
+            f"{_NAME} of {release.name} cannot be measured: it shows medians, and nothing says whose group a row is in",
+            hint="the release answers with it when it is made, and EXPLAIN before",
+        )
     policy = policy_of(release)
     source = source_rows(engine, policy, scratch)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}

@@ -248,6 +248,7 @@ class Microaggregation(Method):
     - `columns`: the quasi-identifiers that are aggregated together; all that are numbers by default (a list of
       columns).
     - `algorithm`: how groups are found: by default 'optimal' for one column, 'mdav' for several.
+    - `publish`: the value that stands for those of a group: their mean or their median; by default 'mean'.
     - `standardize`: whether columns are compared with variance 1, and not as they are; by default True.
     - `block`: the most rows among which groups are looked for: more are cut at medians first (a whole number from 8 to
       1000000000).
@@ -264,11 +265,18 @@ class Microaggregation(Method):
         k: int,
         columns: Sequence[str] | None = None,
         algorithm: Literal["mdav", "optimal"] | None = None,
+        publish: Literal["mean", "median"] | None = None,
         standardize: bool | None = None,
         block: int | None = None,
     ) -> None:
         super().__init__(
-            "microaggregation", k=k, columns=columns, algorithm=algorithm, standardize=standardize, block=block
+            "microaggregation",
+            k=k,
+            columns=columns,
+            algorithm=algorithm,
+            publish=publish,
+            standardize=standardize,
+            block=block,
         )
 
 

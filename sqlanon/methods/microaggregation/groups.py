@@ -26,6 +26,7 @@ from sqlanon.sql.build.expressions import (
     by_bytes,
     cast,
     identical,
+    if_,
     is_not_null,
     is_null,
     or_zero,
@@ -38,6 +39,7 @@ from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, 
 from sqlanon.sql.release.recode import label_name
 
 _STRATUM, _ROW, _NUMBER, _REGION = "stratum", "row", "number", "region"
+_RESPONDENT = "respondent"
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Plan:
     optimal: bool
     standardized: bool
     block: int | None
+    median: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class Groups:
     largest: int
     strata: int
     loss: float
+    by_respondent: bool = False
 
 
 def value_name(index: int) -> str:
@@ -86,12 +90,13 @@ def grouped(task: Task, plan: Plan) -> Groups:
     """
     rows = task.scratch.table("rows", _numbered(task, plan))
     _require_finite(task, plan, rows)
-    values, missing, strata = _read(task, plan, rows)
+    _require_respondents(task, rows)
+    values, missing, strata, people = _read(task, plan, rows)
     scaled, exponents = _scaled(values, plan.standardized)
     weights = _weights(scaled, missing, plan.standardized)
-    groups = _within_strata(task, plan, scaled, missing, strata, weights)
+    groups = _within_strata(task, plan, scaled, missing, strata, weights, people)
     sizes = np.bincount(groups)
-    means = np.array([np.bincount(groups, column) / np.maximum(sizes, 1) for column in scaled])
+    means = _medians(scaled, groups, sizes) if plan.median else _means(scaled, groups, sizes)
     loss = _loss(scaled, missing, weights, means[:, groups]) if len(groups) else 0.0
     published = np.ldexp(means, exponents[:, None])
     row_regions = _uploaded(task, {_NUMBER: np.arange(len(groups)), _REGION: groups})
@@ -107,7 +112,24 @@ def grouped(task: Task, plan: Plan) -> Groups:
         largest=int(sizes.max(initial=0)),
         strata=len(np.unique(strata)),
         loss=loss,
+        by_respondent=people is not None and len(np.unique(people)) < len(people),
     )
+
+
+def _means(scaled: Numbers, groups: Rows, sizes: Rows) -> Numbers:
+    """The mean of each column in each group, a row for each column."""
+    return np.array([np.bincount(groups, column) / np.maximum(sizes, 1) for column in scaled])
+
+
+def _medians(scaled: Numbers, groups: Rows, sizes: Rows) -> Numbers:
+    """The median of each column in each group: the middle value, or the mean of the two middle ones."""
+    starts = np.cumsum(sizes) - sizes
+    medians = np.zeros((len(scaled), len(sizes)))
+    for index, numbers in enumerate(scaled):
+        ordered = numbers[np.lexsort((numbers, groups))]
+        if len(ordered):
+            medians[index] = (ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2
+    return medians
 
 
 # Reading rows: numbers as DOUBLE, and labels of the other columns.
@@ -131,6 +153,10 @@ def _numbered(task: Task, plan: Plan) -> exp.Select:
         keys.append(is_null(column(bound.column, "source")))
     stratum = window(f.dense_rank(), order=order_by(*map(ascending, keys))) - 1
     number = window(f.row_number(), order=order_by(ascending(row_number()))) - 1
+    if (entity := task.policy.entity) is not None:
+        respondent = cast(window(f.dense_rank(), order=order_by(ascending(column(entity.column, "source")))), "BIGINT")
+        is_known = is_not_null(column(entity.column, "source"))
+        query.select(alias(if_(is_known, respondent), _RESPONDENT), copy=False)
     return query.select(alias(stratum, _STRATUM), alias(number, _NUMBER), copy=False)
 
 
@@ -166,16 +192,35 @@ def _require_finite(task: Task, plan: Plan, rows: str) -> None:
             )
 
 
-def _read(task: Task, plan: Plan, rows: str) -> tuple[Numbers, Any, Rows]:
+def _require_respondents(task: Task, rows: str) -> None:
+    """Raises DataError for rows without a respondent, by their count: they could be anybody's in any group."""
+    if (entity := task.policy.entity) is None:
+        return
+    ((number,),) = task.engine.rows(exp.select(f.count()).from_(relation(rows)).where(is_null(column(_RESPONDENT))))
+    if number:
+        raise DataError(
+            f"{counted(int(number), 'row')} {'has' if number == 1 else 'have'} no {entity.column}, and groups of "
+            "METHOD microaggregation are of respondents",
+            hint="leave these rows out in a query: ON (SELECT ...)",
+        )
+
+
+def _read(task: Task, plan: Plan, rows: str) -> tuple[Numbers, Any, Rows, Rows | None]:
     """Reads the numbers (a row for each column, 0 for NULL), whether they are NULL, and the stratum of each row."""
     names = [value_name(index) for index in range(len(plan.aggregated))]
     outputs = [alias(or_zero(column(name)), name) for name in names]
     nulls = [alias(is_null(column(name)), f"{name}_null") for name in names]
-    query = exp.select(column(_STRATUM), *outputs, *nulls).from_(relation(rows)).order_by(ascending(column(_NUMBER)))
+    people_column = [column(_RESPONDENT)] if task.policy.entity is not None else []
+    query = (
+        exp.select(column(_STRATUM), *people_column, *outputs, *nulls)
+        .from_(relation(rows))
+        .order_by(ascending(column(_NUMBER)))
+    )
     read = task.engine.arrays(query)
     values = np.array([np.asarray(read[name], dtype=np.float64) for name in names])
     missing = np.array([np.asarray(read[f"{name}_null"], dtype=bool) for name in names])
-    return values, missing, np.asarray(read[_STRATUM], dtype=np.int64)
+    people = np.asarray(read[_RESPONDENT], dtype=np.int64) if task.policy.entity is not None else None
+    return values, missing, np.asarray(read[_STRATUM], dtype=np.int64), people
 
 
 # Scaling numbers for comparison.
@@ -221,19 +266,37 @@ def _loss(scaled: Numbers, missing: Any, weights: Numbers, means: Numbers) -> fl
 # Groups within strata.
 
 
-def _within_strata(task: Task, plan: Plan, scaled: Numbers, missing: Any, strata: Rows, weights: Numbers) -> Rows:
+def _within_strata(
+    task: Task, plan: Plan, scaled: Numbers, missing: Any, strata: Rows, weights: Numbers, people: Rows | None
+) -> Rows:
     """The group number of each row. Raises PrivacyViolation if a stratum has fewer than k rows."""
     groups = np.zeros(len(strata), dtype=np.int64)
     parts = list(_parts(strata))
-    _require_enough(task, plan, parts)
+    points = [_points(part, people) for part in parts]
+    _require_enough(task, plan, parts, [int(of_part.max(initial=-1)) + 1 for of_part in points])
     number = done = 0
-    for part in parts:
+    for part, of_rows in zip(parts, points, strict=True):
         known = np.flatnonzero(~missing[:, part[0]])
-        of_part = _groups(scaled[np.ix_(known, part)], weights[known], plan, _reporter(task, done, len(strata)))
+        sizes = np.bincount(of_rows)
+        values = np.array([np.bincount(of_rows, column) / sizes for column in scaled[np.ix_(known, part)]])
+        values = values.reshape(len(known), len(sizes))
+        of_part = _groups(values, weights[known], plan, _reporter(task, done, len(strata)))[of_rows]
         groups[part] = of_part + number
         number += int(of_part.max()) + 1
         done += len(part)
     return groups
+
+
+def _points(part: Rows, people: Rows | None) -> Rows:
+    """The respondent of each row of a stratum, by numbers from 0 in the order of their first rows; the rows without an
+    ENTITY.
+    """
+    if people is None:
+        return np.arange(len(part), dtype=np.int64)
+    _, first, of_rows = np.unique(people[part], return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int64)
+    numbers[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return numbers[of_rows.reshape(len(part))]
 
 
 def _parts(strata: Rows) -> Iterator[Rows]:
@@ -261,21 +324,24 @@ def _groups(values: Numbers, weights: Numbers, plan: Plan, progress: Callable[[i
     return groups
 
 
-def _require_enough(task: Task, plan: Plan, parts: Sequence[Rows]) -> None:
-    small = [len(part) for part in parts if len(part) < plan.k]
+def _require_enough(task: Task, plan: Plan, parts: Sequence[Rows], people: Sequence[int]) -> None:
+    """Raises PrivacyViolation where a stratum has fewer than k respondents; `people` has their number in each."""
+    small = [len(part) for part, number in zip(parts, people, strict=True) if number < plan.k]
     if not small:
         return
     rows = sum(map(len, parts))
+    unit = "row" if task.policy.entity is None else "respondent"
     if len(parts) == 1:
         raise PrivacyViolation(
-            f"{task.name}: groups of {plan.k} rows cannot be made of {counted(rows, 'row')}; nothing was published",
+            f"{task.name}: groups of {plan.k} {unit}s cannot be made of {counted(people[0], unit)}; nothing was "
+            "published",
             hint="require a smaller k",
         )
     names = ", ".join(bound.column for bound in plan.strata)
     by = f"the same {names} and NULL in the same columns" if names else "NULL in the same columns"
     raise PrivacyViolation(
-        f"{task.name}: groups of {plan.k} rows are made of rows with {by}, and {sum(small)} of {rows} rows have fewer "
-        f"than {plan.k} of these; nothing was published",
+        f"{task.name}: groups of {plan.k} {unit}s are made of rows with {by}, and {sum(small)} of {rows} rows have "
+        f"fewer than {plan.k} of these; nothing was published",
         hint="write MIN LEVEL for the columns that are not aggregated, or leave rows or NULLs out in a query: "
         "ON (SELECT ...)",
     )

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold, nearest, same_name
@@ -19,7 +17,7 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.release import Reading
 from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.errors import PolicyError, PrivacyViolation, about
+from sqlanon.errors import PolicyError, about
 from sqlanon.methods.base import Method, Recoded, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
 from sqlanon.methods.microaggregation.groups import Groups, Plan, grouped
@@ -27,9 +25,6 @@ from sqlanon.methods.microaggregation.requirements import require_satisfied
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import loss_text
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.names import column, relation
-from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.cells.value_ranks import is_number
 from sqlanon.sql.questions.models import satisfied_with
 from sqlanon.sql.release.recode import Placed
@@ -57,6 +52,12 @@ class Options:
         Kind.CHOICE,
         default=None,
         choices=("mdav", "optimal"),
+    )
+    publish: str = argument(
+        "the value that stands for those of a group: their mean or their median",
+        Kind.CHOICE,
+        default="mean",
+        choices=("mean", "median"),
     )
     standardize: bool = argument(
         "whether columns are compared with variance 1, and not as they are", Kind.FLAG, default=True
@@ -157,7 +158,6 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
 
     def choose(self, task: Task, options: Options) -> Microaggregation:
         """Makes the groups. Raises PrivacyViolation if they would be too small, or violate a requirement."""
-        _require_one_row_each(task)
         plan = planned(task.policy, options)
         groups = grouped(task, plan)
         require_satisfied(task, groups, plan.k)
@@ -169,13 +169,20 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
         """Rows of (stage, item, detail): the groups, and their loss."""
         plan, groups = choice.plan, choice.groups
         names = ", ".join(bound.column for bound in plan.aggregated)
+        shown = "median" if plan.median else "mean"
         within = f", within blocks of at most {plan.block}" if plan.block and groups.rows > plan.block else ""
         sizes = f"{groups.smallest} to {groups.largest}" if groups.smallest < groups.largest else f"{groups.largest}"
-        yield "solve", names, f"means of groups of {sizes} rows by {_algorithm(plan)}{within}"
+        yield "solve", names, f"{shown}s of groups of {sizes} rows by {_algorithm(plan)}{within}"
+        if groups.by_respondent:
+            yield "solve", "respondents", f"at least {plan.k} in each group, by the mean of their rows"
         strata = f", within {counted(groups.strata, 'stratum', 'strata')}" if groups.strata > 1 else ""
         yield "solve", "groups", f"{groups.count}{strata}"
         yield "solve", "suppressed rows", f"0 of {groups.rows}"
-        least = "the least of one column" if plan.optimal else "not proven to be the least"
+        least = (
+            "the least of one column"
+            if plan.optimal and not plan.median and not groups.by_respondent
+            else "not proven to be the least"
+        )
         yield "solve", _LOSS, f"{loss_text(choice.loss)} (SSE / SST), {least}"
 
     def compile(self, task: Task, choice: Microaggregation, release_id: str, tokens: Mapping[str, str]) -> Recoded:
@@ -196,6 +203,13 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
 
     def wording(self, options: Options) -> Wording:
         """The words of a certificate about the release."""
+        if options.publish == "median":
+            return Wording(
+                f"Numbers are the medians of groups of at least {options.k} rows: of an odd number of rows each is the "
+                "value of a row. Groups are made by size and distance alone: rows of one group may have the same "
+                "sensitive value.",
+                {_LOSS: _SSE.replace("mean of their group", "median of their group")},
+            )
         return Wording(
             f"Numbers are the means of groups of at least {options.k} rows, and need not be a value of any row. Groups "
             "are made by size and distance alone: rows of one group may have the same sensitive value.",
@@ -227,7 +241,8 @@ def planned(policy: BoundPolicy, options: Options) -> Plan:
         )
     strata = tuple(bound for bound in policy.quasi_identifiers if bound not in aggregated)
     single = len(aggregated) == 1 and options.algorithm != "mdav" and options.block is None
-    return Plan(options.k, aggregated, strata, single, options.standardize, options.block)
+    median = options.publish == "median"
+    return Plan(options.k, aggregated, strata, single, options.standardize, options.block, median)
 
 
 def _numeric(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
@@ -257,21 +272,6 @@ def _columns_by_name(policy: BoundPolicy, names: Sequence[str]) -> tuple[BoundAt
         if any(same_name(name, other) for other in names[:number]):
             raise PolicyError(f"microaggregation: {bound.column} is twice in columns", hint="leave one of them out")
     return tuple(known[fold(name)] for name in names)
-
-
-def _require_one_row_each(task: Task) -> None:
-    """Raises PrivacyViolation if a respondent has several rows, because these could make up a group."""
-    entity = task.policy.entity
-    if entity is None:
-        return
-    query = exp.select(f.count(), respondents(column(entity.column))).from_(relation(task.policy.relation))
-    ((rows, people),) = task.engine.rows(query)
-    if rows != people:
-        raise PrivacyViolation(
-            f"METHOD microaggregation makes groups of rows, and {counted(int(rows), 'row')} are of "
-            f"{counted(int(people), 'respondent')}: those of one could make up a group; nothing was published",
-            hint="give each respondent one row in the source: ON (SELECT ... GROUP BY ...)",
-        )
 
 
 def _algorithm(plan: Plan) -> str:

@@ -18,6 +18,8 @@ from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sql.classes.rows import Rows
 
+_RESPONDENT = "respondent"
+
 
 def require_satisfied(task: Task, groups: Groups, k: int) -> None:
     """Raises PrivacyViolation if the rows of a group violate a requirement that groups of k rows do not guarantee."""
@@ -33,6 +35,7 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
         keys=(column("class_id"),),
         class_id=column("class_id"),
         columns={name: column(value) for name, value in sensitive.items()},
+        entity=None if task.policy.entity is None else column(_RESPONDENT),
     )
     background = Background(
         taxonomies={
@@ -58,6 +61,8 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
 def _rows(task: Task, groups: Groups, sensitive: dict[str, str]) -> exp.Select:
     """SELECT of class_id and the sensitive values of each row."""
     values = [alias(published_value(bound, "source"), sensitive[bound.column]) for bound in task.policy.counted]
+    if (entity := task.policy.entity) is not None:
+        values.append(alias(column(entity.column, "source"), _RESPONDENT))
     query = exp.select(alias(column("class", "region"), "class_id"), *values)
     query = query.from_(relation(task.policy.relation, as_="source"))
     query = query.join(relation(groups.row_regions, as_="numbered"), on=row_number().eq(column("row", "numbered")))
