@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from sqlglot import exp
+
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import Mask
 from sqlanon.domain.release import Reading, level_range
 from sqlanon.methods.shared.arguments import called, given_or_default
 from sqlanon.methods.shared.wording import loss_text
@@ -26,6 +29,9 @@ from sqlanon.release.pipeline.explain import (
 )
 from sqlanon.release.pipeline.stages import Compiled, Plan
 from sqlanon.sources.target_names import fragment_name
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.cells.labels import text_of_token
 from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
@@ -121,8 +127,10 @@ def _columns(compiled: Compiled) -> str:
     policy, column_places = compiled.bound.policy, places_of(compiled.query)
     published = published_columns(compiled, column_places)
     fates: dict[str, list[str]] = {}
+    masked = _masked_values(compiled)
     for attribute in published:
-        fates.setdefault(_fate(compiled, attribute, column_places.get(attribute.column)), []).append(attribute.column)
+        fate = _fate(compiled, attribute, column_places.get(attribute.column)) + masked.get(attribute.column, "")
+        fates.setdefault(fate, []).append(attribute.column)
     hidden = [
         attribute.column
         for attribute in (*policy.attributes, *(a for table in policy.related for a in table.attributes))
@@ -136,6 +144,22 @@ def _columns(compiled: Compiled) -> str:
         left = [*hidden, *([f"{counted(len(unnamed), 'column')} that the policy does not name"] if unnamed else [])]
         texts.append(f"{' and '.join([', '.join(left[:-1]), left[-1]] if len(left) > 1 else left)}: not published")
     return "; ".join(texts)
+
+
+def _masked_values(compiled: Compiled) -> dict[str, str]:
+    """Counts the distinct values of each column under a keyed mask: as many masks have to be made."""
+    policy, engine = compiled.bound.policy, compiled.bound.engine
+    keyed = {bound.column for bound in policy.keyed if isinstance(bound.attribute.pseudonym, Mask)}
+    words: dict[str, str] = {}
+    for table in policy.tables:
+        masked = [bound for bound in table.published if bound.column in keyed]
+        if not masked:
+            continue
+        counts = (f.count_distinct(text_of_token(bound)) for bound in masked)
+        (numbers,) = engine.rows(exp.select(*counts).from_(relation(table.relation)))
+        for bound, number in zip(masked, numbers, strict=True):
+            words[bound.column] = f", {number:,} distinct value{'' if number == 1 else 's'}"
+    return words
 
 
 def _fate(compiled: Compiled, attribute: BoundAttribute, column_place: Place | None) -> str:
