@@ -79,16 +79,28 @@ def _labels() -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _frame(package: str, path: str) -> pd.DataFrame | None:
-    """The rows of a table in a file, or in an archive of files; None where its package is not installed."""
+    """The rows of a table in a file, or in an archive of files; None where its package is not installed.
+
+    The labels of a file of Stata are its attributes: `sqlanon profile` reads them, too.
+    """
     if not path.startswith("resources/"):
-        return load(Known(package, path, frozenset()))
-    found = find_spec(package)
-    if found is None or not found.submodule_search_locations:
+        frame = load(Known(package, path, frozenset()))
+        if frame is not None and path.endswith(".dta"):
+            with pd.read_stata(_folder(package) / path, iterator=True) as reader:
+                frame.attrs = {name: label for name, label in reader.variable_labels().items() if label}
+        return frame
+    if find_spec(package) is None:
         return None
-    with tarfile.open(Path(found.submodule_search_locations[0]) / _ARCHIVE) as archive:
+    with tarfile.open(_folder(package) / _ARCHIVE) as archive:
         member = archive.extractfile(path)
         # A column without a name has the numbers of rows.
         return None if member is None else pd.read_csv(member).rename(columns={"Unnamed: 0": ""})
+
+
+def _folder(package: str) -> Path:
+    """The folder of an installed package, which is not imported."""
+    spec = find_spec(package)
+    return Path(((spec and spec.submodule_search_locations) or [""])[0])
 
 
 def _proposed(table: str, frame: pd.DataFrame, labels: Mapping[str, frozenset[str]]) -> Iterator[_Column]:
@@ -99,6 +111,8 @@ def _proposed(table: str, frame: pd.DataFrame, labels: Mapping[str, frozenset[st
     with sqlanon.connect() as connection:
         connection.duckdb.register("frame", frame)
         connection.duckdb.execute(f"CREATE TABLE {table} AS FROM frame")
+        for name, text in frame.attrs.items():
+            connection.duckdb.execute(f"COMMENT ON COLUMN {table}.\"{name}\" IS '{text.replace(chr(39), chr(39) * 2)}'")
         rows = connection.sql(f"PROFILE {table}").fetchall()
     for part, name, *_, proposal, why in rows:
         if part == "column":

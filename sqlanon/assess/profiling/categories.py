@@ -127,6 +127,9 @@ _HOUSEHOLDS = {"household", "hh", "haushalt", "menage", "hogar", "huishouden", "
 _HAS_E_MAIL = re.compile(r"[\w.+-]+@\w[\w-]*(\.[\w-]+)*\.[A-Za-z]{2,}")
 # The category whose values are parsed, besides the pattern.
 _IP_ADDRESS = "IP address"
+# Names of numbers of people that are names of flags, too.
+_NUMBER = "unique number"
+_OF_A_KIND = {"customer", "person", "employee", "user", "student", "subject", "respondent", "participant", "proband"}
 # The category whose columns may have towns or countries, too.
 _ADDRESS = "address"
 # The least number of values of a sensitive subject that a text column needs.
@@ -156,6 +159,9 @@ def _recognized(column: SampledColumn, comment: str) -> Recognized | None:
     form, named = _by_form(column, texts), by_name(column.name)
     if named and named.category == _ADDRESS and _are_few(column):
         named = replace(named, direct=False, why=f"{named.why}, and it has {len(column.distinct)} different values")
+    if named and named.category == _NUMBER and _are_few(column) and "_".join(split(column.name)) in _OF_A_KIND:
+        # A flag: student is whether somebody is one.
+        named = None
     if form and form.direct:
         return form
     if is_text(column.type) and any("@" in text and _HAS_E_MAIL.search(text) for text in column.texts):

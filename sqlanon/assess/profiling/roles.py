@@ -11,7 +11,7 @@ from sqlanon.assess.profiling.categories import TIME_WORDS, Recognized, is_house
 from sqlanon.assess.profiling.combinations import Combinations
 from sqlanon.assess.profiling.relations import Relation
 from sqlanon.assess.profiling.sample import Sample, is_nested, sizes
-from sqlanon.assess.profiling.words import words_of
+from sqlanon.assess.profiling.words import split, words_of
 from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
@@ -22,6 +22,16 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL")
+# How survival data call the time until an event or the end of the study, and whether there was an event.
+_DURATIONS = {
+    *("time", "times", "futime", "stime", "survtime", "surv_time", "survival_time", "time_to_event", "event_time"),
+    *("duration", "durat", "followup", "follow_up", "follow_up_time", "followup_time", "tte"),
+}
+_EVENTS = {
+    *("status", "event", "events", "cens", "censor", "censored", "censoring", "fustat", "fail", "failed", "failure"),
+    *("event_status", "event_indicator", "relapse", "relapsed", "recurrence", "progression", "delta"),
+}
 OTHERS_MAY_KNOW = "others may know it"
 _NOT_RECOGNIZED = "neither name nor values say what it is: do others know it, or is it secret?"
 _FREE_TEXT = "it is free text, which may name anybody"
@@ -205,6 +215,30 @@ def related_roles(
                 sensitive.update(set(each.sources) - set(demographic))
     explained = {each.name: each for each in relations}
     return [(values, _related_role(role, values.name, explained, proposed, sensitive)) for values, role in roles]
+
+
+def survival_roles(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
+    """The roles of columns, of which the time and the status of survival data are sensitive.
+
+    A number called a time beside an event with two or three values says what became of a person, and when. Either alone
+    may be anything.
+    """
+    times = [v.name for v, _ in roles if v.type.startswith(_NUMBERS) and _is_named(v, _DURATIONS)]
+    events = [v.name for v, _ in roles if v.distinct in (2, 3) and _is_named(v, _EVENTS)]
+    if not (times and events):
+        return list(roles)
+    beside = {**dict.fromkeys(times, events[0]), **dict.fromkeys(events, times[0])}
+    return [(values, _survival_role(role, beside.get(values.name))) for values, role in roles]
+
+
+def _survival_role(role: ProposedRole, beside: str | None) -> ProposedRole:
+    if beside is None or role.role is Role.SENSITIVE or role.may_be_entity:
+        return role
+    return replace(role, role=Role.SENSITIVE, why=f"with {beside} it says what became of a person, and when")
+
+
+def _is_named(values: Values, names: Collection[str]) -> bool:
+    return "_".join(split(values.name)) in names
 
 
 def publishable(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:

@@ -23,6 +23,7 @@ from sqlanon.assess.profiling.roles import (
     publishable,
     rare_texts,
     related_roles,
+    survival_roles,
     unrecognized,
     values_of,
 )
@@ -118,6 +119,7 @@ def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list
         values = replace(values, counts=values.name in dense, rare=rare.get(values.name, RareTexts()))
         role = proposed_role(values, recognitions.get(values.name))
         roles.append((values, replace(role, why=f"{role.why}{notes_of.get(values.name, '')}")))
+    roles = survival_roles(roles)
     if not engine.reads_in_place:
         return roles
     possible = {values.name for values, role in roles if role.role is not Role.IDENTIFIER}
