@@ -1,4 +1,4 @@
-"""The roles that PROFILE proposes for all columns of thirteen tables, against roles written down from their documentation.
+"""The roles that PROFILE proposes for the columns of thirteen tables, against those that their documentation describes.
 
 The labels are in benchmarks/labelled_roles.csv, and the packages with the tables in benchmarks/labelled_roles.txt.
 """
@@ -27,8 +27,8 @@ _ROLES = ("identifier", "sensitive", "quasi")
 # In 100: an identifier or a sensitive column that is missed is published; a false alarm costs detail.
 _MISSED, _FALSE = {"identifier": 0.0, "sensitive": 15.0, "quasi": 15.0}, 10.0
 _ARCHIVE = "resources.tar.gz"
-# The tables by whose errors lists and rules were changed first, those that were held out then, and changed them next, and
-# those whose errors changed nothing.
+# The tables by whose errors lists and rules were changed first, those that were held out then and changed them next,
+# and those whose errors changed nothing.
 _MENDED = {
     "la_riots": ("vega_datasets", "_data/la-riots.csv"),
     "lung": ("lifelines", "datasets/lung.csv"),

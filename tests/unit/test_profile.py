@@ -610,3 +610,29 @@ def test_sets_that_make_rows_special_are_bounded(con: Connection, looks: int, ot
     special = [row["why"] for row in rows if row["part"] == "special"]
     assert len(special) == (0 if others is None else 4)
     assert all(f"{others} column" in why for why in special)
+
+
+def test_a_time_and_a_status_of_survival_data_are_sensitive(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE trial AS SELECT i % 9 AS age, hash(i) % 50 AS time, 1 + i % 2 AS status, i % 3 AS stock_status, "
+        "i % 40 AS response_time FROM range(300) AS t(i)"
+    )
+    proposed = roles(parts(con, "PROFILE trial"))
+    assert proposed | {"time": "SENSITIVE", "status": "SENSITIVE"} == proposed
+    assert {proposed[name] for name in ("age", "stock_status", "response_time")} == {"QUASI IDENTIFIER"}
+    why = reasons(parts(con, "PROFILE trial"))["status"]
+    assert why == "with time it says what became of a person, and when"
+    for alone in ("(age, status)", "(age, time)"):
+        assert "SENSITIVE" not in roles(parts(con, f"PROFILE trial {alone}")).values()
+    con.execute("CREATE TABLE orders AS SELECT i % 9 AS age, i % 90 AS time, i % 7 AS status FROM range(300) AS t(i)")
+    assert "SENSITIVE" not in roles(parts(con, "PROFILE orders")).values()
+
+
+@pytest.mark.parametrize(
+    ("name", "role"), [("student", "QUASI IDENTIFIER"), ("student_id", "IDENTIFIER"), ("id", "IDENTIFIER")]
+)
+def test_a_flag_called_like_a_person_is_no_number(con: Connection, name: str, role: str) -> None:
+    con.execute(f"CREATE TABLE flags AS SELECT i % 2 AS {name}, i % 9 AS age FROM range(300) AS t(i)")
+    con.execute(f"CREATE TABLE many AS SELECT i AS {name}, i % 9 AS age FROM range(300) AS t(i)")
+    assert roles(parts(con, "PROFILE flags"))[name] == role
+    assert roles(parts(con, "PROFILE many"))[name] == "IDENTIFIER"

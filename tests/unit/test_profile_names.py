@@ -40,6 +40,12 @@ def test_a_name_is_split(name: str, words: list[str]) -> None:
         *((name, "health") for name in ("hiv2004", "hivpos", "icd10_code", "bmi_w3", "cd4", "totmed", "sysbp82")),
         *((name, "health") for name in ("Krankheit", "maladie", "enfermedad", "malattia", "ziekte", "erkrankungsjahr")),
         *((name, "health") for name in ("hemo", "cd40", "cd4_w2", "cd820")),
+        *(
+            (name, "health")
+            for name in ("wt.loss", "ph.karno", "cigs", "alk.phos", "mdvis", "prenatal_care", "disea", "trt")
+        ),
+        *((name, "offences and courts") for name in ("homicides", "time_served")),
+        *((name, "births and deaths") for name in ("vlbw", "elbw")),
         *((name, "money") for name in ("deny", "tinc", "default", "is_default", "dole_amount", "on_dole")),
         *((name, "money") for name in ("lwage", "lprewage", "labinc", "faminc", "copay", "logincome", "lnw")),
         *((name, "money") for name in ("Jahresgehalt", "salaire_net", "sueldo", "reddito", "inkomen", "Bürgergeld")),

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.assess.profiling.categories import TIME_WORDS, Recognized, is_household
 from sqlanon.assess.profiling.combinations import Combinations
 from sqlanon.assess.profiling.relations import Relation
-from sqlanon.assess.profiling.sample import Sample, is_nested, sizes
+from sqlanon.assess.profiling.sample import Sample, is_nested, is_number, sizes
 from sqlanon.assess.profiling.words import split, words_of
 from sqlanon.domain.numbers import per_cent
 from sqlanon.domain.policy import Role
@@ -22,7 +22,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL")
 # How survival data call the time until an event or the end of the study, and whether there was an event.
 _DURATIONS = {
     *("time", "times", "futime", "stime", "survtime", "surv_time", "survival_time", "time_to_event", "event_time"),
@@ -223,7 +222,7 @@ def survival_roles(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[V
     A number called a time beside an event with two or three values says what became of a person, and when. Either alone
     may be anything.
     """
-    times = [v.name for v, _ in roles if v.type.startswith(_NUMBERS) and _is_named(v, _DURATIONS)]
+    times = [v.name for v, _ in roles if is_number(v.type) and _is_named(v, _DURATIONS)]
     events = [v.name for v, _ in roles if v.distinct in (2, 3) and _is_named(v, _EVENTS)]
     if not (times and events):
         return list(roles)
