@@ -100,6 +100,47 @@ def test_identifiers_of_names(name: str, category: str) -> None:
     assert recognized.direct is (category not in ("place", "date", "age"))
 
 
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        (
+            "identifier",
+            "name surname firstname lastname maiden nachname vorname geburtsname nom prenom nombre apellido "
+            "apellidos nome cognome naam voornaam achternaam email mail phone mobile fax telefon handy mobil "
+            "courriel telephone correo telefono movil cellulare telefoon mobiel ssn nhs passport license "
+            "steuerid personalausweis reisepass svnr krankenversicherung nir insee passeport carte_vitale dni "
+            "nie nif pasaporte codice_fiscale passaporto bsn paspoort iban account mrn policy_no konto "
+            "kreditkarte patientennummer aktenzeichen compte cuenta conto rekening address street strasse "
+            "anschrift hausnummer adresse rue direccion calle indirizzo adres straat patientNachname "
+            "hauptstrasse",
+        ),
+        (
+            "place or date",
+            "zip postcode city dob birth plz ort geburtsdatum code_postal ville naissance codigo_postal "
+            "ciudad nacimiento citta nascita plaats geboorte",
+        ),
+        (
+            "sensitive",
+            "diagnosis icd disease medication hiv diagnose krankheit medikament befund diagnostic maladie "
+            "medicament diagnostico enfermedad malattia farmaco ziekte religion ethnicity union party "
+            "orientation salary income debt herkunft gewerkschaft partei gehalt einkommen syndicat parti "
+            "salaire revenu etnia sindicato partido salario ingresos religione sindacato partito stipendio "
+            "reddito godsdienst etniciteit vakbond partij salaris inkomen",
+        ),
+        (
+            "nothing",
+            "via cap carta carte card kaart tarjeta dossier expediente cartella portable posta nominal "
+            "filename product_name via_admin carta_giochi card_type company_name hostname event_name",
+        ),
+    ],
+)
+def test_names_of_six_languages(role: str, names: str) -> None:
+    for name in names.split():
+        recognized = by_name(name)
+        roles = recognized and ("identifier" if recognized.direct else "sensitive" if recognized.sensitive else "")
+        assert (roles or ("nothing" if recognized is None else "place or date")) == role, name
+
+
 def test_a_number_of_children_is_no_name() -> None:
     assert identifier_of("nombre_enfants") is None
     assert identifier_of("alter_ego") is None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
+from fractions import Fraction
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, UserError
 from sqlanon.assess.profiling import checked_values
-from sqlanon.assess.profiling.sample import sizes
+from sqlanon.assess.profiling.sample import SampledColumn, sizes
 from tests.support.names import HOSTILE, quoted
 
 
@@ -114,6 +116,75 @@ def test_random_numbers_have_no_check_digits(seed: int) -> None:
         assert "digits" not in profiled([digits(numbers, count) for _ in range(30)])[1]
 
 
+@pytest.mark.parametrize(
+    ("valid", "values", "chance", "is_said"),
+    [
+        *((7, 7, 0.1, True), (6, 6, 0.1, False), (18, 20, 0.1, True), (17, 20, 0.1, False)),
+        *((100, 100, 0.886, False), (115, 115, 0.886, True), (6, 6, 0.09, True)),
+        *(
+            (15, 15, 0.374, True),
+            (14, 14, 0.374, False),
+            (4, 4, 1 / 97, True),
+            (3, 3, 1 / 97, False),
+            (0, 0, 0.1, False),
+        ),
+    ],
+)
+def test_check_digits_speak_where_chance_does_not(valid: int, values: int, chance: float, is_said: bool) -> None:
+    assert checked_values.speaks(valid, values, chance) is is_said
+    tail = sum(comb(values, k) * Fraction(chance) ** k * (1 - Fraction(chance)) ** (values - k)
+               for k in range(valid, values + 1))  # fmt: skip
+    assert is_said is (values > 0 and 10 * valid >= 9 * values and tail < Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize(
+    ("values", "fewest", "reason"),
+    [
+        (drawn(lambda r: luhn("4" + digits(r, 14))), 7, "check digits of payment cards"),
+        (drawn(lambda r: iban(digits(r, 18))), 4, "check digits of IBAN"),
+        (drawn(lambda r: with_digit(digits(r, 8), (9, 8, 7, 6, 5, 4, 3, 2, -1))), 6, "check digits of Netherlands"),
+        ([f"{a}{b}DEFF" for a in "ABCDE" for b in ("ANK", "UVW", "XYZ")], 15, "form of BIC"),
+        ([f"{500 + i % 90}{10 + i % 80}{1000 + i}" for i in range(120)], 118, "check digits of the United States"),
+    ],
+)
+def test_as_many_values_as_tell_them_from_chance(values: list[str], fewest: int, reason: str) -> None:
+    assert reason in (checked_values.checked(values[:fewest], []) or ("", ""))[1]
+    # IBAN is recognized by its form, too.
+    assert reason not in (checked_values.checked(values[: fewest - 1], []) or ("", ""))[1]
+
+
+def test_numbers_of_several_kinds_are_of_the_least_likely_one() -> None:
+    """Belgian numbers of eleven digits, a few in a thousand at random, are among numbers of other countries, too."""
+    spoken = [check for check in checked_values._checks() if check.chance < 0.01]
+    assert min(check.chance for check in spoken) == 0.001
+    numbers = drawn(lambda r: belgian(r), 12)
+    assert checked_values.checked(numbers, []) == ("social security number", "check digits of Belgium")
+
+
+def belgian(numbers: random.Random) -> str:
+    born = date(1950, 1, 1) + timedelta(days=numbers.randrange(15_000))
+    body = f"{born:%y%m%d}{numbers.randrange(1, 998):03d}"
+    return f"{body}{97 - int(body) % 97:02d}"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("CAP", [f"{20_000 + 37 * i:05d}" for i in range(30)], "its name and values say a place"),
+        ("via", [f"Via Roma {i}" for i in range(30)], "its name and values say an address"),
+        ("via", ["SMTP", "HTTP", "post", "fax"] * 9, None),
+        ("carta", [f"{10**11 + 7919 * i}" for i in range(30)], "its name and values say an account number"),
+        ("carta", ["ace", "king", "queen"] * 9, None),
+        ("dossier", [f"A-{10_000 + i}" for i in range(30)], "its name and values say a medical record number"),
+        ("cap", ["red", "blue", "100 ml"] * 9, None),
+    ],
+)
+def test_an_ambiguous_name_needs_values(name: str, values: list[str], reason: str | None) -> None:
+    role, why = profiled(values, name=name)
+    assert (reason is None and "name and values" not in why) or why.startswith(str(reason))
+    assert role == ("QUASI IDENTIFIER" if reason is None or "a place" in reason else "IDENTIFIER")
+
+
 PEOPLE = (
     "Anna Keller",
     "Peter Meier",
@@ -207,6 +278,50 @@ def test_what_is_no_code_and_no_number(values: list[Any], kind: str) -> None:
     if values[0] != "-9":
         assert "code" not in why
         assert "as text" not in why
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ([23, 31, 35, 40, 44, 47, 52, 58, 61, 66, 70, 88, 999, 999, -9, -9, -9], (-9, 999)),
+        ([1, 2, 3, 5, 6, 7, 8, 9, 9], None),
+        ([0, 12, 40, 60, 75, 80, 99, 99], None),
+        ([5, 7, 12, -98, -88, -98], (-98, -88)),
+        ([*range(1000, 1040), 999999, 999999], (999999,)),
+    ],
+)
+def test_numbers_that_stand_for_none(values: list[int], codes: tuple[int, ...] | None) -> None:
+    missing = checked_values.missing_codes(SampledColumn("age", "INTEGER", tuple(values)))
+    assert (missing and missing.codes) == codes
+    if codes and -9 in codes:
+        present = [value for value in values if value not in codes]
+        assert round(sum(values) / len(values), 6) == 152.117647
+        assert sum(present) / len(present) == 51.25
+
+
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP"])
+@pytest.mark.parametrize(("times", "is_noted"), [(21, True), (20, False)])
+def test_frequent_dates_stand_for_none(kind: str, times: int, is_noted: bool) -> None:
+    days = [*(date(1990, 1, 1) + timedelta(days=i) for i in range(60)), *[date(1900, 1, 1)] * times]
+    _, why = profiled(days, kind, "left_on")
+    assert ("1900-01-01 looks like" in why.replace('"', "")) is is_noted
+    if is_noted:
+        con = sqlanon.connect()
+        con.execute("CREATE TABLE t AS SELECT unnest([DATE '1900-01-01', DATE '1990-01-01']) AS left_on")
+        assert "nullif(\"left_on\", '1900-01-01')" in why
+        assert con.execute("SELECT count(nullif(left_on, '1900-01-01')) FROM t").fetchall() == [(1,)]
+
+
+def test_bands_of_a_column_are_the_one_pair_that_depends() -> None:
+    con = sqlanon.connect()
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 50 AS age, i % 50 // 10 AS band, i % 7 AS other, i AS id FROM range(1000) AS r(i)"
+    )
+    reasons = {row[1]: row[8] for row in con.execute("PROFILE t").fetchall() if row[0] == "column"}
+    assert "bands of age" in reasons["band"]
+    assert not any(
+        name in reasons[other] for other in ("age", "other", "id") for name in ("band", "of age", "of other")
+    )
 
 
 def test_the_reading_that_is_proposed_mends_the_file(tmp_path: Path) -> None:

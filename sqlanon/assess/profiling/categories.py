@@ -89,7 +89,7 @@ _CATEGORIES = (
     Category(
         "name",
         r"(first|last|middle|full|family|given|maiden|sur|fore|user|patient|customer|employee|person)_?name"
-        r"|name|surname|username|login",
+        r"|name|nome|naam|surname|username|login",
     ),
     Category("address", r"street(_.*)?|address(_.*)?|house_(no|number)"),
     Category(
@@ -130,6 +130,16 @@ _IP_ADDRESS = "IP address"
 # Names of numbers of people that are names of flags, too.
 _NUMBER = "unique number"
 _OF_A_KIND = {"customer", "person", "employee", "user", "student", "subject", "respondent", "participant", "proband"}
+# Names that say a category only if the values have the form: a card may be one of a game, and via the Latin word.
+_AMBIGUOUS = {
+    "cap": ("place", r"\d{5}"),
+    "via": ("address", r"[^\W\d].*\D[ ,]*\d{1,4} ?[A-Za-z]?"),
+    **dict.fromkeys(("card", "carta", "carte", "kaart", "karte", "tarjeta"), ("account number", r"(\d[ -]?){8,}")),
+    "portable": ("telephone number", r"\+?(\d[ ./-]?){8,15}"),
+    **dict.fromkeys(
+        ("dossier", "expediente", "cartella"), ("medical record number", r"[A-Za-z]{0,4}[ ./-]?(\d[./-]?){4,}")
+    ),
+}
 # The category whose columns may have towns or countries, too.
 _ADDRESS = "address"
 # The least number of values of a sensitive subject that a text column needs.
@@ -162,6 +172,7 @@ def _recognized(column: SampledColumn, comment: str) -> Recognized | None:
     if named and named.category == _NUMBER and _are_few(column) and "_".join(split(column.name)) in _OF_A_KIND:
         # A flag: student is whether somebody is one.
         named = None
+    named = named or _by_name_and_form(column)
     if form and form.direct:
         return form
     if is_text(column.type) and any("@" in text and _HAS_E_MAIL.search(text) for text in column.texts):
@@ -216,6 +227,19 @@ def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
         why = f"{_recognized_as(category, 'values').why}, {by_what}"
         return Recognized(why, direct=category.identifies, category=category.name, by_values=True)
     return None
+
+
+def _by_name_and_form(column: SampledColumn) -> Recognized | None:
+    """The category that an ambiguous name and the form of the values tell together."""
+    category, form = _AMBIGUOUS.get("_".join(split(column.name)), (None, ""))
+    values = column.texts or [str(value) for value in column.distinct if isinstance(value, int)]
+    if category is None or not values:
+        return None
+    fits = re.compile(form)
+    if _share(values[:_COMPARED], lambda text: fits.fullmatch(text) is not None) < sizes().pattern:
+        return None
+    recognized_as = _recognized_as(_BY_NAME[category], "values")
+    return replace(recognized_as, why=recognized_as.why.replace("its values say", "its name and values say"))
 
 
 def _fits(category: Category) -> Callable[[str], bool]:

@@ -28,7 +28,7 @@ class Sizes:
     that no other row has are in a share of `telling` of all rows or more, the user is warned.
 
     About `sample_rows` rows are read. A value pattern is recognized if a share of `pattern` of their distinct values
-    have it. Check digits, telephone numbers and names need at least `checked_values` distinct values, and full names
+    have it. Telephone numbers and names need at least `checked_values` distinct values, and full names
     need a given name in a share of `names` of them. Text with more than `free_text` characters on average is free text.
     A set of columns is a key if it distinguishes a share of `key` of the rows from all others. A column looks like the
     number of a respondent with several rows if it has at least `respondents` values, each in equally many rows. A text
@@ -36,7 +36,8 @@ class Sizes:
 
     A column is a sum or a product of others only if at least `evidence` rows could have refuted it. It is a function of
     another one if independent columns would look so with a probability of at most `chance`, and if the other's values
-    have `repeated` rows each on average.
+    have `repeated` rows each on average. Random texts would have a column's check digits with a probability below
+    `chance`.
 
     Nines such as 999 are a code for a missing value if at least `repeated_codes` rows of the sample have them.
 

@@ -16,7 +16,7 @@ from itertools import product
 from sqlanon import assets
 
 # The subjects in the order of the search: the first match counts.
-_SUBJECTS = ("intimacy", "health", "life", "law", "belief", "money", "marks")
+_SUBJECTS = ("intimacy", "health", "life", "law", "belief", "origin", "money", "marks")
 # The subjects that text values may have: "Asthma", but not a number of francs.
 _OF_VALUES = ("health", "life", "law", "belief", "intimacy")
 _ABBREVIATIONS, _AT_END = "abbreviations", "="
