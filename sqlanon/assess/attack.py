@@ -67,6 +67,8 @@ def attack_release(
         raise unreadable(engine, release, error) from None
 
 
+# Readings of a secret that stands beside the labels of its class: its value, or a label of it.
+_OF_THE_ROW = (Reading.EXACT, Reading.LABEL)
 # A guess with a higher confidence is the only such value of its class.
 _ONE_OF_TWO = 0.5
 
@@ -77,7 +79,7 @@ def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
     It is 0 if it is not counted: for a release of several tables, for people with several rows, or if half of the rows
     of the surest class may have another value.
     """
-    secret = {fold(a.source or a.name): a.name for a in release.attributes if a.reading is Reading.EXACT}.get(
+    secret = {fold(a.source or a.name): a.name for a in release.attributes if a.reading in _OF_THE_ROW}.get(
         fold(answer.attribute or "")
     )
     is_alone = len(release.published) == 1 and policy_of(release).entity is None
@@ -131,7 +133,7 @@ def _released(engine: Engine, release: Release) -> Target:
     return Target(
         called=str(release.name),
         columns=classes.columns,
-        sensitive={b.column: b.attribute.hierarchy for b in classes.bound.sensitive},
+        sensitive={b.column: b.attribute.distances for b in classes.bound.sensitive},
         rows=lambda statistics: classes.rows(sources, statistics),
         known=lambda: known_columns(recorded(engine, release, {*map(fold, names)}), names),
         against=policy.against,

@@ -296,6 +296,7 @@ class _Attribute(JsonObject, frozen=True):
     weight: Decimal
     pseudonym: _Pseudonym | None
     sampling_weight: bool = False
+    hide: tuple[str, ...] = ()
 
 
 class _Requirement(JsonObject, frozen=True):
@@ -438,6 +439,7 @@ def _domain_attributes(attributes: tuple[_Attribute, ...]) -> tuple[Attribute, .
             weight=attribute.weight,
             pseudonym=attribute.pseudonym.as_domain if attribute.pseudonym else None,
             sampling_weight=attribute.sampling_weight,
+            hide=attribute.hide,
         )
         for attribute in attributes
     )

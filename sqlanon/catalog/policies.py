@@ -64,7 +64,7 @@ _COLUMNS = (
         "pseudonym",
         "key_variable",
     ),
-    *("mask", "sampling_weight", "related_table", "key_column", "model", "arguments", "kind", "attributes"),
+    *("mask", "sampling_weight", "hide", "related_table", "key_column", "model", "arguments", "kind", "attributes"),
 )
 _TABLES = ("policy", "policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table")
 
@@ -95,6 +95,7 @@ class _AttributeRow:
     key_variable: str | None
     mask: str | None
     sampling_weight: bool | None
+    hide: str | None
     related_table: str | None
 
 
@@ -196,6 +197,7 @@ def _attribute_row(attribute: Attribute) -> dict[str, object]:
         "key_variable": pseudonym.key_variable if pseudonym else None,
         "sampling_weight": attribute.sampling_weight,
         "mask": dumps(json_of(MaskObject.of(pseudonym))) if isinstance(pseudonym, Mask | Shift) else None,
+        "hide": dumps(list(attribute.hide)) if attribute.hide else None,
     }
 
 
@@ -371,7 +373,18 @@ def _attribute(policy: str, row: _AttributeRow) -> Attribute:
         weight=Decimal(1) if row.weight is None else row.weight,
         pseudonym=_pseudonym(policy, row) if row.pseudonym else None,
         sampling_weight=bool(row.sampling_weight),
+        hide=_hidden_nodes(policy, row),
     )
+
+
+def _hidden_nodes(policy: str, row: _AttributeRow) -> tuple[str, ...]:
+    try:
+        return typed(loads(row.hide), tuple[str, ...], "a list of nodes") if row.hide else ()
+    except BadJson as problem:
+        raise PolicyError(
+            f"policy {policy}: the nodes that {row.attribute} hides in anon.policy_attribute cannot be read: {problem}",
+            hint='write them as a JSON list of texts, such as ["HIV", "hepatitis"]',
+        ) from None
 
 
 def _pseudonym(policy: str, row: _AttributeRow) -> InPlace:

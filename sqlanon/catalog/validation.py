@@ -170,10 +170,14 @@ def _validate_attribute(policy: Policy, attribute: Attribute) -> None:
         )
     if attribute.hierarchy == "":
         raise _wrong(policy, f"{name} uses a hierarchy without a name", "name the hierarchy, or leave USING out")
+    _validate_labels(policy, attribute, role)
     if attribute.role is not Role.QUASI_IDENTIFIER:
-        if attribute.min_level is not None or attribute.max_level is not None:
+        has_least = attribute.min_level is not None and attribute.role is not Role.SENSITIVE
+        if has_least or attribute.max_level is not None:
             raise _wrong(
-                policy, f"{name} is {role} and cannot have levels", "MIN LEVEL and MAX LEVEL belong to QUASI IDENTIFIER"
+                policy,
+                f"{name} is {role} and cannot have levels",
+                "MIN LEVEL belongs to QUASI IDENTIFIER and SENSITIVE, MAX LEVEL to QUASI IDENTIFIER",
             )
         if attribute.weight != 1:
             raise _wrong(policy, f"{name} is {role} and cannot have a weight", "WEIGHT belongs to QUASI IDENTIFIER")
@@ -181,6 +185,38 @@ def _validate_attribute(policy: Policy, attribute: Attribute) -> None:
         validate_in_place(policy, attribute, attribute.pseudonym, role)
     _validate_levels(policy, attribute)
     _validate_weight(policy, attribute)
+
+
+def _validate_labels(policy: Policy, attribute: Attribute, role: str) -> None:
+    """Raises PolicyError for a sensitive attribute whose labels cannot be published, and for HIDE of another role."""
+    name = attribute.name
+    if attribute.hide and attribute.role is not Role.SENSITIVE:
+        raise _wrong(policy, f"{name} is {role} and cannot hide nodes", "HIDE belongs to SENSITIVE")
+    if attribute.role is not Role.SENSITIVE:
+        return
+    said = "HIDE" if attribute.hide else "MIN LEVEL"
+    if (attribute.hide or attribute.min_level is not None) and attribute.hierarchy is None:
+        raise _wrong(
+            policy,
+            f"{name} has {said} and no hierarchy",
+            f"name one: {name_text(name)} SENSITIVE USING hierarchy {said} ...",
+        )
+    if attribute.hide and attribute.min_level is not None:
+        raise _wrong(
+            policy,
+            f"{name} has MIN LEVEL and HIDE",
+            "keep one: MIN LEVEL makes labels of all values, HIDE of those beside the nodes that it names",
+        )
+    if len(set(attribute.hide)) < len(attribute.hide):
+        raise _wrong(policy, f"{name} hides a node twice", "name each node once behind HIDE")
+    if attribute.is_coarse and policy.pivot is not None:
+        raise _wrong(
+            policy,
+            f"{name} has {said}, and PIVOT makes columns of ratings, which have no labels",
+            f"leave {said} out, or pivot the table in a query, ON (SELECT ...)",
+        )
+    if attribute.is_coarse and attribute.pseudonym is not None:
+        raise _wrong(policy, f"{name} has {said} and SHIFT", "keep one: shifted dates have no labels")
 
 
 def _validate_levels(policy: Policy, attribute: Attribute) -> None:

@@ -33,6 +33,19 @@ class BoundAttribute:
 
 
 @dataclass(frozen=True)
+class CoarseColumn:
+    """A sensitive column of the source, with its own type and its hierarchy, in whose place labels are read.
+
+    `nodes` are the levels and labels that take the place of all values below them; without any it is the labels of the
+    attribute's MIN LEVEL that do. `digest` is that of the hierarchy.
+    """
+
+    bound: BoundAttribute
+    digest: str
+    nodes: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class PublicTable:
     """The public table D that a policy is AGAINST: the people among whom a respondent hides."""
 

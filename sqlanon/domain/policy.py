@@ -158,10 +158,12 @@ class Attribute:
 
     `hierarchy`, `min_level`, `max_level` (levels counted from 0, the value itself)
     and `weight` (its share in the loss, above 0) belong to quasi-identifiers; a
-    sensitive attribute may name a hierarchy, which its distances use. `automatic` stands for a hierarchy that is made
-    from the column's values when the policy is stored: a stored policy names it. `pseudonym` is published in place of
-    the values: a token or a mask of an identifier or of the ENTITY, shifted dates of another column. `sampling_weight`
-    says that the column has the number of people that each row of a sample stands for; it is INSENSITIVE.
+    sensitive attribute may name a hierarchy, which its distances use, or whose labels are published in place of its
+    values: those of `min_level`, or the parents of the nodes that it is to `hide`. `automatic` stands for a hierarchy
+    that is made from the column's values when the policy is stored: a stored policy names it. `pseudonym` is published
+    in place of the values: a token or a mask of an identifier or of the ENTITY, shifted dates of another column.
+    `sampling_weight` says that the column has the number of people that each row of a sample stands for; it is
+    INSENSITIVE.
     """
 
     name: str
@@ -173,6 +175,17 @@ class Attribute:
     pseudonym: InPlace | None = None
     automatic: bool = False
     sampling_weight: bool = False
+    hide: tuple[str, ...] = ()
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether labels are published, and read by all models, in place of a sensitive attribute's values."""
+        return self.role is Role.SENSITIVE and bool(self.min_level or self.hide)
+
+    @property
+    def distances(self) -> str | None:
+        """The hierarchy by which published values of a sensitive attribute lie apart; labels have none."""
+        return None if self.is_coarse else self.hierarchy
 
     @property
     def is_shifted(self) -> bool:

@@ -97,7 +97,9 @@ def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions
         attribute for attribute in bound.published if id(attribute) not in hidden and not attribute.attribute.pseudonym
     ]
     quasi = _with_values(engine, bound, bound.quasi_identifiers or others, scratch)
-    sensitive = _with_values(engine, bound, bound.sensitive, scratch)
+    # No estimate reads the labels that stand for the values of a coarse column.
+    own_values = [attribute for attribute in bound.sensitive if not attribute.attribute.is_coarse]
+    sensitive = _with_values(engine, bound, own_values, scratch)
     dimensions = options.predicates(len(quasi))
     if dimensions > len(quasi):
         raise PolicyError(

@@ -51,6 +51,7 @@ from sqlanon.export.certificate_format import (
 from sqlanon.export.claims import (
     EntryMembers,
     arguments_of,
+    as_of_method,
     asked_by,
     asked_of_join,
     requirement_entry,
@@ -183,7 +184,8 @@ def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]
     """Returns the entries of columns: names, types and readings."""
     release = evidence.release
     known = {attribute.name: attribute for attribute in release.attributes_of(fragment)}
-    readings = {known[name].reading for name, _ in columns} - {Reading.TOKEN}
+    coarse = {fold(attribute.name) for attribute in evidence.policy.all_attributes if attribute.is_coarse}
+    readings = {as_of_method(known[name].reading, fold(name) in coarse) for name, _ in columns} - {Reading.TOKEN}
     if not any(readings.issubset(together) for together in worded(release.method, release.method_arguments).tables):
         raise InternalError(
             f"the method {release.method} does not say that it publishes a table whose columns are read as "
@@ -292,6 +294,7 @@ def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry
         max_level=attribute.max_level,
         weight=float(attribute.weight),
         pseudonym=_pseudonym(pseudonym) if pseudonym else None,
+        hide=attribute.hide,
     )
 
 
@@ -462,6 +465,12 @@ def _label(hierarchy: HierarchyEntry) -> str:
     return "; ".join([*ends, *alone, _LABELS.get(hierarchy.kind, _ANY_LABEL)])
 
 
+def _levels_of(column: ColumnEntry, attribute: AttributeEntry | None) -> Sequence[int]:
+    """The levels of a column's labels: those of the release, or the one at which the policy has a sensitive column."""
+    is_sensitive = attribute is not None and attribute.role is Role.SENSITIVE and column.reading is Reading.LABEL
+    return (attribute.min_level,) if is_sensitive and attribute and attribute.min_level else column.levels
+
+
 def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
     """Yields the meaning of each column of a certificate, table by table."""
     attributes = {fold(a.name): a for a in certificate.policy.attributes}
@@ -483,7 +492,7 @@ def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
                 role=attribute.role.value.replace("_", " ") if attribute else "added by the method",
                 value=words[column.reading],
                 hierarchy=named or "",
-                level=" or ".join(map(str, column.levels)),
+                level=" or ".join(map(str, _levels_of(column, attribute))),
                 height=str(hierarchy.height) if hierarchy else "",
                 label=label,
             )

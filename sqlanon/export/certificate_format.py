@@ -134,7 +134,10 @@ class LossEntry(_Member, frozen=True, kw_only=True):
 
 
 class AttributeEntry(_Member, frozen=True, kw_only=True):
-    """A column of the policy. Its type is null where the column is not published."""
+    """A column of the policy. Its type is null where the column is not published.
+
+    A sensitive column with a `min_level` above 0, or with nodes to `hide`, has labels of its hierarchy in all rows.
+    """
 
     name: str
     type: str | None
@@ -144,6 +147,7 @@ class AttributeEntry(_Member, frozen=True, kw_only=True):
     max_level: int | None
     weight: float
     pseudonym: InPlaceKind | None
+    hide: tuple[str, ...] = ()
 
 
 class HierarchyEntry(_Member, frozen=True, kw_only=True):

@@ -152,6 +152,7 @@ def stated_moment(moment: datetime) -> str:
 # Columns that a method adds: no column of the source is behind them.
 _ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.NOISY_COUNT)
 # Columns that show the values of a quasi-identifier less precisely.
+_OF_THE_ROW = (Reading.EXACT, Reading.LABEL)
 _RECODED = (*LABELS, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE)
 _ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
 _NOT_VALUES = (*_ADDED, *_ENDS, Reading.RESPONDENT)
@@ -182,16 +183,23 @@ def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) ->
     ]
     claims = _Claims(recorded.policy, {fold(a.name): a for a in recorded.policy.all_attributes}, frozenset(sources))
     for table in recorded.tables:
-        if why := _unlike_table(table, tables) or claims.unlike_columns(table) or _shown_beside(table, recorded.policy):
+        why = _unlike_table(table, tables, recorded.policy) or claims.unlike_columns(table)
+        if why := why or _shown_beside(table, recorded.policy):
             return why
     if not recorded.policy.related and len(set(sources)) < len(sources):
         return "two columns show the same column of the source"
     return None
 
 
-def _unlike_table(table: RecordedTable, tables: Sequence[Collection[Reading]]) -> str | None:
+def as_of_method(reading: Reading, is_coarse: bool) -> Reading:
+    """The reading that a method says of a column: it takes the labels of a coarse column for its values."""
+    return Reading.EXACT if is_coarse and reading is Reading.LABEL else reading
+
+
+def _unlike_table(table: RecordedTable, tables: Sequence[Collection[Reading]], policy: Policy) -> str | None:
+    coarse = {fold(attribute.name) for attribute in policy.all_attributes if attribute.is_coarse}
     names = [fold(part.name) for part in table.columns]
-    readings = {part.reading for part in table.columns} - {Reading.TOKEN}
+    readings = {as_of_method(part.reading, fold(part.source) in coarse) for part in table.columns} - {Reading.TOKEN}
     if len(set(names)) < len(names):
         return "a table has two columns of one name"
     if not any(readings.issubset(together) for together in tables):
@@ -249,7 +257,10 @@ class _Claims:
             return f"has another name than {part.source}, which is said to be its source"
         if (part.reading is Reading.TOKEN) != (attribute.pseudonym is not None):
             return "is a token or shifted, and not so by the policy, or the other way round"
-        if part.reading in _RECODED and attribute.role is not Role.QUASI_IDENTIFIER:
+        is_label = attribute.is_coarse and part.reading is Reading.LABEL
+        if attribute.is_coarse and part.reading is Reading.EXACT:
+            return "has labels by the policy, and is read as exact"
+        if part.reading in _RECODED and attribute.role is not Role.QUASI_IDENTIFIER and not is_label:
             return f"is no quasi-identifier, and read as {part.reading}"
         return None
 
@@ -260,7 +271,7 @@ def _shown_beside(table: RecordedTable, policy: Policy) -> str | None:
         return None
     sensitive = {fold(a.name) for a in policy.all_having(Role.SENSITIVE)}
     quasi = {fold(a.name) for a in policy.all_having(Role.QUASI_IDENTIFIER)}
-    exact = [part.name for part in table.having(Reading.EXACT) if fold(part.source) in sensitive]
+    exact = [part.name for part in table.having(*_OF_THE_ROW) if fold(part.source) in sensitive]
     if exact and any(fold(part.source) in quasi for part in table.columns):
         return f"the column {exact[0]} is shown row by row beside quasi-identifiers, and is in no bucket"
     return None
@@ -290,6 +301,7 @@ def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str 
             "min_level": attribute.min_level,
             "max_level": attribute.max_level,
             "weight": float(attribute.weight),
+            "hide": attribute.hide,
         }
         if other := next((member for member, value in said.items() if getattr(entry, member) != value), None):
             return f"it states another {other} of {attribute.name} than the statement of its policy"

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlanon.domain.identifiers import listed
+from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading, level_range
 from sqlanon.export.certificate import words_of
 from sqlanon.export.certificate_format import (
     Argument,
     Arguments,
     AssumptionEntry,
+    AttributeEntry,
     Certificate,
     ColumnEntry,
     Figure,
@@ -220,10 +222,23 @@ def _generalization(certificate: Certificate) -> Iterator[str]:
     elif method.published:
         yield method.published
     yield ""
+    for attribute in certificate.policy.attributes:
+        if attribute.role is Role.SENSITIVE and (attribute.min_level or attribute.hide):
+            yield f"{_code(attribute.name)} has labels of {_code(str(attribute.hierarchy))} in place of its values: "
+            yield f"{_labels(attribute)}. What is required of it is required of these labels, and so are its figures."
+            yield ""
     figure = _plain(loss.achieved) + _proven(loss)
     yield f"Method: {_code(_call(method.name, method.options))}. Loss: {figure}."
     if loss.definition:
         yield f"The loss is the {loss.definition}."
+
+
+def _labels(attribute: AttributeEntry) -> str:
+    """The labels of a sensitive column, in words."""
+    if not attribute.hide:
+        return f"those of level {attribute.min_level}, in all rows"
+    nodes = ", ".join(map(_code, attribute.hide))
+    return f"in all rows the parent of {nodes} stands for all values below it, and other values are as they are"
 
 
 def _proven(loss: LossEntry) -> str:

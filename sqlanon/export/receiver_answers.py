@@ -388,7 +388,7 @@ def _target(export: ReceivedExport, exported: ExportedTables) -> Target:
     return Target(
         called=export.called,
         columns=tuple(columns),
-        sensitive={attribute.name: attribute.hierarchy for attribute in sensitive},
+        sensitive={attribute.name: attribute.distances for attribute in sensitive},
         rows=lambda statistics: exported.rows(statistics, range(len(statistics))),
         known=lambda: known_columns(export.recorded, [a.name for a in policy.quasi_identifiers]),
         requirements=export.requirements,

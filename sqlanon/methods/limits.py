@@ -93,6 +93,8 @@ class Limits:
         "METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
         "leave MIN LEVEL out, or use METHOD generalization",
     )
+    # SENSITIVE with MIN LEVEL or HIDE: labels are read in place of values.
+    labels: Refusal | None = CAN
     # MAX LEVEL below the top of the hierarchy.
     max_level: Refusal | None = Refusal(
         "METHOD {method} keeps no MAX LEVEL, and the policy says MAX LEVEL {level} of {column}",

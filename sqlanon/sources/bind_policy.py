@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-
-from sqlglot import exp
 
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, BoundRelatedTable, PublicTable
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, HierarchyDefinition, Mask, Policy, RelatedTable, Role, Shift
+from sqlanon.domain.policy import Attribute, Mask, Policy, RelatedTable, Role, Shift
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
-from sqlanon.plugins import names
+from sqlanon.sources.coarse import require_labels, with_labels
 from sqlanon.sources.column_types import asks_of_items, is_list, item_type, without_enums
+from sqlanon.sources.fitting import require_fitting
 from sqlanon.sources.masks import require_maskable
-from sqlanon.sources.pivot import pivoted
+from sqlanon.sources.pivot import own_rows, pivoted
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.shifts import require_shiftable
 from sqlanon.sources.source import BoundSource, bind_source
-from sqlanon.sql.build.names import column as column_of
 from sqlanon.sql.build.names import identifier
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.hierarchies.base import builder, functional
+from sqlanon.sql.hierarchies.base import builder
 
 
 def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
@@ -49,7 +46,18 @@ def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: boo
     except PolicyError as error:
         error.message = f"{policy}: {error.message}"
         raise
-    return pivoted(engine, policy, source, scratch, copy=copy) if policy.pivot else source
+    if policy.pivot:
+        return pivoted(engine, policy, source, scratch, copy=copy)
+    return with_labels(engine, policy, policy.attributes, source, scratch, copy=copy)
+
+
+def source_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+    """The source of a policy, found and, unless it is a table, copied if `copy`; with PIVOT, the wide table made of it.
+
+    Coarse columns have labels in it. Raises PolicyError and DataError as `bind_source`, `pivoted` and `with_labels` do.
+    """
+    source = own_rows(engine, policy, scratch, copy=copy)
+    return with_labels(engine, policy, policy.attributes, source, scratch, copy=copy)
 
 
 def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource | None:
@@ -83,6 +91,9 @@ def bind(
     if policy.related and not related:
         require_one_table(policy, "this", "rows of one table are read")
     columns = _by_name(source.columns)
+    require_labels(policy.attributes, source)
+    for related_table, rows in zip(policy.related, related, strict=False):
+        require_labels(related_table.attributes, rows)
     called = f"the source {policy.source.called}"
     attributes = tuple(_bound(policy, a, called, columns, hierarchies) for a in policy.attributes)
     unpublished = _unnamed(source, attributes)
@@ -90,7 +101,7 @@ def bind(
         table = _public_table(policy, attributes, public) if public else None
     bound = BoundPolicy(policy, source.relation, source.stable, attributes, unpublished, fingerprint, table)
     pairs = zip(policy.related, related, strict=True)
-    tables = tuple(_related(bound, table, rows, hierarchies) for table, rows in pairs)
+    tables = tuple(_related(bound, each, rows, hierarchies) for each, rows in pairs)
     return replace(bound, long_table=source.long_table, related=tables)
 
 
@@ -184,15 +195,16 @@ def _attribute(
         with about("column", attribute.name, "shift"):
             require_shiftable(policy, column, kind)
     published = without_enums(kind)
-    if not attribute.hierarchy:
+    if not attribute.distances:
+        # Without a hierarchy there are the value and '*', and so there are where labels are read in place of values.
         top, hierarchy, is_stored = 1, None, False
     else:
-        stored = hierarchies[fold(attribute.hierarchy)]
+        stored = hierarchies[fold(attribute.distances)]
         hierarchy, top, is_stored = stored.definition, stored.height, builder(stored.definition.kind).STORED
         with about("column", attribute.name, "using"):
             of_items = is_list(published) and attribute.role is Role.QUASI_IDENTIFIER and asks_of_items(policy)
             require_fitting(str(policy), hierarchy, column, item_type(published) if of_items else published)
-    low = attribute.min_level or 0
+    low = 0 if attribute.is_coarse else attribute.min_level or 0
     high = top if attribute.max_level is None else attribute.max_level
     if max(low, high) > top:
         raise PolicyError(
@@ -201,40 +213,3 @@ def _attribute(
             part=("column", attribute.name, "min level" if low > high else "max level"),
         )
     return BoundAttribute(attribute, column, kind, published, hierarchy, is_stored, top, low, high)
-
-
-# DuckDB does not read values of these types from text, by which stored labels are matched.
-_NO_TEXT = (exp.DataType.Type.UNION, exp.DataType.Type.VARIANT)
-
-
-def require_fitting(whose: str, hierarchy: HierarchyDefinition, column: str, column_type: str) -> None:
-    """Raises PolicyError, with the kinds that fit, for a hierarchy that has no labels for the column's type."""
-    refused = f"{whose}: the hierarchy {hierarchy.name} ({hierarchy.kind.upper()}) does not fit the column {column}"
-    if not _fits(hierarchy.kind, column_type):
-        fitting = [kind.upper() for kind in names("sqlanon.sql.hierarchies") if _fits(kind, column_type)]
-        known = f"there {'is' if len(fitting) == 1 else 'are'} {', '.join(fitting)}" if fitting else "there is none"
-        of_items = "; labels of the items in lists need REQUIRE km_anonymity(k => 5, m => 2) and METHOD itemsets"
-        raise PolicyError(
-            f"{refused} of type {column_type}",
-            hint=f"of the kinds that fit {column_type} {known}; or cast the column in the policy's source, "
-            f"ON (SELECT ...){of_items if column_type.endswith('[]') else ''}",
-        )
-    if builder(hierarchy.kind).STORED:
-        return
-    try:
-        _require_labels(hierarchy, column_type)
-    except PolicyError as error:
-        raise PolicyError(f"{refused} of type {column_type}: {error.message}", hint=error.hint) from None
-
-
-@lru_cache(maxsize=256)
-def _require_labels(hierarchy: HierarchyDefinition, column_type: str) -> None:
-    """Raises PolicyError where a hierarchy has no labels for a type; once it has them, it always has."""
-    functional(hierarchy.kind).labels(hierarchy, column_of("value"), column_type)
-
-
-def _fits(kind: str, column_type: str) -> bool:
-    if not builder(kind).STORED:
-        return functional(kind).accepts(column_type)
-    types = exp.DataType.build(column_type, dialect="duckdb").find_all(exp.DataType)
-    return not any(part.this in _NO_TEXT for part in types)

@@ -40,10 +40,11 @@ def with_items(engine: Engine, policy: Policy, scratch: Scratch) -> Policy:
     return replace(policy, attributes=(*policy.having(Role.IDENTIFIER), *attributes))
 
 
-def source_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+def own_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
     """The source of a policy, found and, unless it is a table, copied if `copy`; with PIVOT, the wide table made of it.
 
-    Raises PolicyError and DataError as `bind_source` and `pivoted` do.
+    All columns have their own values, which no release of a policy with labels shows. Raises PolicyError and DataError
+    as `bind_source` and `pivoted` do.
     """
     source = bind_source(engine, policy.source, scratch, copy=copy)
     return pivoted(engine, policy, source, scratch, copy=True) if policy.pivot else source

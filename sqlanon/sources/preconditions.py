@@ -107,7 +107,8 @@ def is_writable(engine: Engine) -> bool:
 def _read_from_text(bound: BoundPolicy) -> set[str]:
     """The columns whose values are looked up among texts: in a hierarchy, in ranges, or as guarding nodes."""
     in_ranges = bound.sensitive if bound.ranges else ()
-    return {b.column for b in (*bound.attributes, *in_ranges) if b.hierarchy or b in in_ranges} | set(bound.guarding)
+    named = (b for b in (*bound.attributes, *in_ranges) if b.hierarchy or b.attribute.is_coarse or b in in_ranges)
+    return {b.column for b in named} | set(bound.guarding)
 
 
 def _reads_moments(engine: Engine, policy_source: Source, source: BoundSource) -> bool:

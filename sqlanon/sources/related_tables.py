@@ -10,6 +10,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError
+from sqlanon.sources.coarse import with_labels
 from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_null
@@ -35,7 +36,8 @@ def related_sources(engine: Engine, policy: Policy, scratch: Scratch, *, copy: b
     sources: list[BoundSource] = []
     for table in policy.related:
         try:
-            sources.append(bind_source(engine, table.source, scratch, copy=copy))
+            rows = bind_source(engine, table.source, scratch, copy=copy)
+            sources.append(with_labels(engine, policy, table.attributes, rows, scratch, copy=copy))
         except PolicyError as error:
             raise PolicyError(
                 f"{policy}: WITH TABLE {table.name}: {error.message}",

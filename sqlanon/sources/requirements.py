@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import Policy, Requirement, Role
+from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -60,7 +60,7 @@ def resolve_requirements(
     quasi = [a.name for a in policy.all_having(Role.QUASI_IDENTIFIER)]
     _require_true_values(policy, columns, quasi)
     several = columns[len(tuple(policy.having(Role.SENSITIVE))) :] if policy.related else None
-    hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
+    by_column = dict(zip(columns, attributes, strict=True))
     bound = [
         bound_requirement
         for requirement in of_classes(policy.requirements)
@@ -77,7 +77,7 @@ def resolve_requirements(
     ]
     bound += [bound_requirement for bound_requirement in of_method if bound_requirement not in bound]
     for requirement in bound:
-        _require_hierarchies(policy, requirement, hierarchies)
+        _require_hierarchies(policy, requirement, by_column)
     _require_public_table(policy, bound)
     return tuple(bound)
 
@@ -141,11 +141,26 @@ def _require_covered(policy: Policy, requirements: Sequence[BoundRequirement], q
         )
 
 
-def _require_hierarchies(policy: Policy, requirement: BoundRequirement, hierarchies: Mapping[str, str | None]) -> None:
+def _require_hierarchies(policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, Attribute]) -> None:
+    listed = [parameter.name for parameter in requirement.question.parameters if parameter.type == "RELATION"]
+    for name in requirement.attributes if listed else ():
+        if sensitive[name].is_coarse:
+            raise PolicyError(
+                f"{policy}: {requirement} reads a table of values of {name}, and labels are read in their place",
+                hint=f"leave MIN LEVEL and HIDE of {name} out, or choose a requirement without a table",
+                part=("column", name),
+            )
     if not any(relation in requirement.reads for relation in _OF_HIERARCHY):
         return
     for name in requirement.attributes:
-        if not hierarchies[name]:
+        if sensitive[name].is_coarse:
+            raise PolicyError(
+                f"{policy}: {requirement} compares values by their hierarchy, and labels of {name} are read in their "
+                "place, which have none",
+                hint=f"leave MIN LEVEL and HIDE of {name} out, or choose a requirement without a hierarchy",
+                part=("column", name),
+            )
+        if not sensitive[name].hierarchy:
             raise PolicyError(
                 f"{policy}: {requirement} needs a hierarchy of the values of {name}",
                 hint=f"name one: {name} SENSITIVE USING hierarchy",

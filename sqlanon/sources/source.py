@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from sqlglot import exp
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy, LongTable
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy, CoarseColumn, LongTable
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
@@ -87,7 +87,9 @@ class BoundSource:
     `relation` can be read again and again with the same rows. `lasting` is what a live
     view may read: None where the source lives in another database, or is a query.
     `stable` tells whether `lasting` is a table of stored columns; anything else may
-    answer differently each time. `long_table` is what was pivoted to make it, if anything was.
+    answer differently each time. `long_table` is what was pivoted to make it, if anything was. `coarse` are the columns
+    that have labels in place of the values of `own`, the source with its own values. `of_release` says that the rows
+    are those of a release, whose columns have labels already.
     """
 
     columns: tuple[Column, ...]
@@ -95,6 +97,9 @@ class BoundSource:
     lasting: QualifiedName | None
     stable: bool
     long_table: LongTable | None = None
+    coarse: tuple[CoarseColumn, ...] = ()
+    own: BoundSource | None = None
+    of_release: bool = False
 
 
 def bind_source(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +18,7 @@ _CLAUSES = {
     Role.IDENTIFIER: ("PSEUDONYM", "MASK"),
     Role.ENTITY: ("PSEUDONYM", "MASK"),
     Role.QUASI_IDENTIFIER: ("USING", "MIN LEVEL", "MAX LEVEL", "WEIGHT"),
-    Role.SENSITIVE: ("USING", "SHIFT"),
+    Role.SENSITIVE: ("USING", "MIN LEVEL", "HIDE", "SHIFT"),
     Role.INSENSITIVE: ("SHIFT", "SAMPLING WEIGHT"),
 }
 # The fields of clauses that are not called as the clause.
@@ -169,7 +169,22 @@ def _clause_phrase(reader: Reader, role: Role) -> str:
     return reader.choose(allowed, *SEPARATORS)
 
 
-def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | InPlace:
+def _nodes(reader: Reader) -> tuple[str, ...]:
+    """('HIV', 'hepatitis'), nodes of the hierarchy: values or labels, as texts, none twice."""
+    nodes: dict[str, None] = {}
+
+    def item() -> None:
+        token = reader.peek()
+        node = values.string(reader, "a value or a label of the hierarchy in quotes, as in HIDE ('HIV')")
+        if node in nodes:
+            raise reader.refused(f"the node {shortened(token.text)} is named twice", hint="name it once", token=token)
+        nodes[node] = None
+
+    reader.listed(item)
+    return tuple(nodes)
+
+
+def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | InPlace | tuple[str, ...]:
     if phrase == "USING":
         return hierarchy_name(reader)
     if phrase == "WEIGHT":
@@ -183,6 +198,8 @@ def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | InPlace:
         return _shift(reader)
     if phrase == "SAMPLING WEIGHT":
         return True
+    if phrase == "HIDE":
+        return _nodes(reader)
     return values.integer(reader, f"a level after {phrase}, which is a whole number")
 
 
@@ -210,14 +227,28 @@ def key_variable(reader: Reader) -> str:
     return variable
 
 
+def sensitive_attributes(reader: Reader) -> list[Attribute]:
+    """SENSITIVE column [USING hierarchy [MIN LEVEL level | HIDE (node, ...)]], ...; nothing without the keyword."""
+    return [Attribute(name, Role.SENSITIVE, **clauses) for name, clauses in _sensitive(reader, _LABELS)]
+
+
 def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
     """SENSITIVE column [USING hierarchy], ...; nothing without the keyword. Each column with its hierarchy, or None."""
+    return [(name, clauses.get("hierarchy")) for name, clauses in _sensitive(reader, ("USING",))]
+
+
+# The clauses that stand behind a sensitive column in a list without roles.
+_LABELS = ("USING", "MIN LEVEL", "HIDE")
+
+
+def _sensitive(reader: Reader, phrases: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+    """SENSITIVE with its columns, each with those of the clauses that stand behind it."""
     if not reader.accept("SENSITIVE"):
         return []
     if reader.sees_symbol("("):
         hint = "write them without parentheses: SENSITIVE disease, income"
         raise reader.refused("SENSITIVE columns stand in no parentheses", hint=hint, token=reader.peek())
-    columns: dict[str, tuple[str, str | None]] = {}
+    columns: dict[str, tuple[str, dict[str, Any]]] = {}
     while True:
         token = reader.peek()
         column = reader.column("column")
@@ -227,6 +258,9 @@ def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
                 hint="name it once; DuckDB's names do not tell upper from lower case",
                 token=token,
             )
-        columns[fold(column)] = (column, hierarchy_name(reader) if reader.accept("USING") else None)
+        clauses: dict[str, Any] = {}
+        while any(reader.sees(*phrase.split()) for phrase in phrases):
+            clauses.update([_clause(reader, column, Role.SENSITIVE, clauses)])
+        columns[fold(column)] = (column, clauses)
         if not reader.accept_symbol(","):
             return list(columns.values())

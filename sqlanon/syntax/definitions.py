@@ -23,7 +23,6 @@ from sqlanon.syntax.texts import (
     qualified_text,
     requirements_text,
     sample_text,
-    sensitive_text,
     sets_text,
     source_text,
     string_text,
@@ -96,6 +95,8 @@ def role_text(attribute: Attribute) -> str:
             parts.append(f"{words} {level}")
     if attribute.sampling_weight:
         parts.append("SAMPLING WEIGHT")
+    if attribute.hide:
+        parts.append(f"HIDE ({', '.join(map(string_text, attribute.hide))})")
     if attribute.weight != 1:
         # The catalog keeps six decimals of it.
         parts.append(f"WEIGHT {value_text(plain_number(attribute.weight))}")
@@ -134,11 +135,11 @@ def short_text(request: ReleaseRequest, policy: Policy) -> str:
     condition = if_not_exists_text(request.if_not_exists)
     head = f"ANONYMIZED {request.kind.upper()} {condition}{qualified_text(request.name)} FROM"
     columns = ", ".join(name_text(a.name) + _clauses_text(a) for a in policy.quasi_identifiers)
-    sensitive = list(policy.having(Role.SENSITIVE))
-    using = [(a.name, a.hierarchy) for a in sensitive if a.hierarchy is not None]
+    secret = ", ".join(name_text(a.name) + _clauses_text(a) for a in policy.having(Role.SENSITIVE))
+    sensitive = f" SENSITIVE {secret}" if secret else ""
     entity = f" ENTITY {name_text(policy.entity.name)}" if policy.entity else ""
     parts = [
-        f"{head} {source_text(policy.source)} ({columns}){sensitive_text([a.name for a in sensitive], using)}{entity}",
+        f"{head} {source_text(policy.source)} ({columns}){sensitive}{entity}",
         against_text(policy.against).rstrip(),
         requirements_text(policy.requirements),
         _method_text(request),
@@ -147,7 +148,7 @@ def short_text(request: ReleaseRequest, policy: Policy) -> str:
 
 
 def _clauses_text(attribute: Attribute) -> str:
-    """The clauses of a quasi-identifier behind a blank, as a list without roles has them: AUTO need not be said."""
+    """The clauses of a column behind a blank, as a list without roles has them: AUTO need not be said."""
     return role_text(replace(attribute, automatic=False)).removeprefix(role_words(attribute.role))
 
 

@@ -9,8 +9,9 @@ attribute = name role ;
 role = ( IDENTIFIER | ENTITY ) { PSEUDONYM [KEY string] | MASK call [KEY string] }
   | ( QUASI IDENTIFIER | QUASI "-" IDENTIFIER | QUASI_IDENTIFIER )
     quasi_clauses
-  | SENSITIVE { USING name | shift }
+  | SENSITIVE { USING name | labels | shift }
   | INSENSITIVE { shift | SAMPLING WEIGHT } ;
+labels = MIN LEVEL integer | HIDE "(" string {"," string} [","] ")" ;
 shift = SHIFT "(" ( DAYS | WEEKS ) arrow whole [","] ")" [KEY string] ;
 quasi_clauses = { USING name | USING AUTO | MIN LEVEL integer | MAX LEVEL integer | WEIGHT number } ;
 requirements = REQUIRE call {"," call} [","] ;
@@ -26,6 +27,7 @@ columns = "(" name {"," name} [","] ")" ;
 column_set = columns ;
 column_sets = column_set {"," column_set} ;
 sensitive = SENSITIVE name [USING name] {"," name [USING name]} ;
+sensitive_labels = SENSITIVE name { USING name | labels } {"," name { USING name | labels }} ;
 kind = RELEASE | [ANONYMIZED] ( TABLE | VIEW ) ;
 release = qualified_name | kind written_name ;
 target = release ["(" sql ")"] | file | "(" query ")" ;

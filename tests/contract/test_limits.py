@@ -32,6 +32,7 @@ CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS
 CREATE TABLE notes AS SELECT visit, 'n' AS note FROM visits;
 CREATE TABLE voters AS SELECT age, zip FROM visits;
 CREATE HIERARCHY diseases AS LEVELS (SELECT 'd' || i FROM range(5) AS t(i));
+CREATE HIERARCHY groups AS LEVELS (SELECT 'd' || i, 'g' || i FROM range(5) AS t(i));
 CREATE TABLE guests AS SELECT i % 6 AS age, 'n' || i AS note FROM range(60) AS t(i);
 CREATE POLICY notes ON guests (age QUASI IDENTIFIER, note SENSITIVE) REQUIRE k_anonymity(k => 2);
 CREATE ANONYMIZED TABLE other AS POLICY notes METHOD generalization;
@@ -55,6 +56,7 @@ class Use:
     ward: str = "SENSITIVE"
     joined: str = ""
     seen: str = "IDENTIFIER"
+    disease: str = "diseases"
 
     @property
     def required(self) -> str:
@@ -111,6 +113,7 @@ USES: Mapping[str, Mapping[str, str]] = {
     "respondents": {"visit": "ENTITY"},
     "pseudonyms": {"visit": "IDENTIFIER PSEUDONYM"},
     "min_level": {"zip": "QUASI IDENTIFIER MIN LEVEL 1"},
+    "labels": {"disease": "groups MIN LEVEL 1"},
     "max_level": {"zip": "QUASI IDENTIFIER MAX LEVEL 0"},
     "public": {"require": "AGAINST voters REQUIRE k_map(k => 2)"},
     "guarding": {"require": "REQUIRE personalized(p => 1, guarding => guard, attribute => disease)"},
@@ -146,7 +149,7 @@ def asked() -> Iterator[Connection]:
 def statements(call: str, use: Use) -> tuple[str, str]:
     """CREATE POLICY, and the statement that publishes it."""
     roles = (
-        f"visit {use.visit}, age {use.age}, zip {use.zip}, disease SENSITIVE USING diseases, ward {use.ward}, "
+        f"visit {use.visit}, age {use.age}, zip {use.zip}, disease SENSITIVE USING {use.disease}, ward {use.ward}, "
         f"guard IDENTIFIER, items {use.items}, seen {use.seen}"
     )
     return (

@@ -61,7 +61,7 @@ _FILES = {
         "macros_bare_client macros_models steps"
     ),
     "hierarchies": (
-        "add_a_hierarchy_kind "
+        "add_a_hierarchy_kind coarse_values "
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
         "hierarchies_labels hierarchies_open_ends hierarchies_prefixes hierarchies_rounding hierarchies_stored "
         "hierarchies_types keys masked_values checked_masks pseudonym shifted_dates files_and_spellings uneven_trees"

@@ -6,7 +6,7 @@ FROM anon.policy AS p
 WHERE system.main.translate(policy, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = $1
 UNION ALL BY NAME
 SELECT position, a.rowid AS row_number, 'attribute' AS part, attribute, role, hierarchy, min_level, max_level, weight,
-    pseudonym, key_variable, mask, sampling_weight, related_table
+    pseudonym, key_variable, mask, sampling_weight, hide, related_table
 FROM anon.policy_attribute AS a
 WHERE system.main.translate(policy, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = $1
 UNION ALL BY NAME

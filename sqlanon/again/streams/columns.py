@@ -130,6 +130,12 @@ def require_admitted(policy: Policy, options: Options) -> None:
             hint="leave PSEUDONYM, MASK and SHIFT out",
             part=("policy",),
         )
+    if coarse := [a.name for a in policy.attributes if a.is_coarse]:
+        raise PolicyError(
+            f"a stream knows rows again by their values, and labels of {coarse[0]} change with their hierarchy",
+            hint="publish the labels as a column of the policy's query, ON (SELECT ...)",
+            part=("policy",),
+        )
     for requirement in resolve_requirements(policy):
         if requirement.on and requirement.question.name == "k_anonymity":
             raise PolicyError(

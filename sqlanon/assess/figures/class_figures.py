@@ -25,7 +25,7 @@ from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.membership import JoinedTuples, Matching, matching_of
 from sqlanon.release.existing.objects import require_own_columns
 from sqlanon.release.existing.statistics import statistics_of
-from sqlanon.sources.pivot import source_rows
+from sqlanon.sources.bind_policy import source_rows
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation

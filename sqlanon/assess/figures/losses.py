@@ -21,8 +21,7 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.release.existing.estimable import published, recorded
 from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.sources.bind_policy import bind
-from sqlanon.sources.pivot import source_rows
+from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, identical, or_zero, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation

@@ -33,9 +33,8 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.release.existing.estimable import published, recorded
 from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.sources.bind_policy import bind
+from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sources.bind_policy import hierarchies_of as policy_hierarchies
-from sqlanon.sources.pivot import source_rows
 from sqlanon.sources.source import source_identity
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, descending, identical, infix, joined, union_all, window

@@ -32,7 +32,7 @@ from sqlanon.release.existing.estimable import published, recorded
 from sqlanon.release.existing.linked_rows import linked_rows
 from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.sources.pivot import source_rows
+from sqlanon.sources.bind_policy import source_rows
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation

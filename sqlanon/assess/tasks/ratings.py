@@ -21,7 +21,7 @@ from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError
-from sqlanon.sources.pivot import source_rows
+from sqlanon.sources.bind_policy import source_rows
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, window

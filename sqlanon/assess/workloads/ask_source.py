@@ -19,7 +19,7 @@ from sqlanon.estimates.batch.on_source import SourceAggregates, as_it_is, column
 from sqlanon.estimates.query.conjunctions import WorkloadQuery
 from sqlanon.estimates.query.parse import is_plain
 from sqlanon.estimates.release_model import CountedSource, counted_source, counted_table, number_column
-from sqlanon.sources.pivot import source_rows
+from sqlanon.sources.pivot import own_rows
 from sqlanon.sources.source import in_file
 from sqlanon.sql.build.names import relation
 
@@ -68,7 +68,7 @@ class _SourceRows:
 
 def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], scratch: Scratch) -> _SourceRows:
     """Reads the source's rows with the columns of these queries; on another engine they are read once, and counted."""
-    source = source_rows(engine, policy, scratch, copy=engine.reads_in_place)
+    source = own_rows(engine, policy, scratch, copy=engine.reads_in_place)
     rows = relation(source.relation)
     if engine.reads_in_place:
         return _SourceRows(rows, None, in_file(engine, source.relation))

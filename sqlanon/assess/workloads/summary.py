@@ -98,7 +98,8 @@ def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> 
     source = policy_source(engine, policy, scratch, copy=engine.reads_in_place)
     bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
     quasi = len(bound.quasi_identifiers) or _COLUMNS
-    dimensions = min(quasi, _COLUMNS - bool(bound.sensitive))
+    has_values = any(not b.attribute.is_coarse for b in bound.sensitive)
+    dimensions = min(quasi, _COLUMNS - has_values)
     options = WorkloadOptions(queries, dimensions, _SELECTIVITY)
     queried = queried_columns(engine, bound, options, scratch)
     # A source that is no table is called by the policy's name.
@@ -106,7 +107,7 @@ def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> 
     head = " ".join(["SELECT count(*) AS n FROM", to_sql(table), "WHERE "])
     drawn = drawn_queries(_NAME, head, queried, options)
     rows = engine.rows(drawn.order_by(column("query_id")))
-    return dimensions + bool(bound.sensitive), [(int(number), str(text)) for _, number, text in rows]
+    return dimensions + has_values, [(int(number), str(text)) for _, number, text in rows]
 
 
 _GUESS = "homogeneity"
@@ -161,7 +162,11 @@ def _guesses(
     engine: Engine, release: Release, columns: Sequence[ShownColumn]
 ) -> tuple[tuple[SurestGuess, ...], str | None]:
     """Returns the surest guess of each secret by its class, and the reason if the release has no classes."""
-    exact = {a.name for a in release.attributes if a.reading is Reading.EXACT}
+    exact = {
+        a.name
+        for a in release.attributes
+        if a.reading is Reading.EXACT or (a.role is Role.SENSITIVE and a.reading is Reading.LABEL)
+    }
     before = {column.name: column.most_frequent for column in columns if column.name in exact}
     if not any(policy_of(release).all_having(Role.SENSITIVE)):
         return (), None

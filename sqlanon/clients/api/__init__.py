@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.clients.api.arguments import Query
-from sqlanon.clients.api.columns import QuasiIdentifier, SamplingWeight
+from sqlanon.clients.api.columns import Labels, QuasiIdentifier, SamplingWeight
 from sqlanon.clients.api.method import Method
 from sqlanon.clients.api.methods import (
     Anatomy,
@@ -73,6 +73,7 @@ __all__ = [
     "KeAnonymity",
     "KmAnonymity",
     "LDiversity",
+    "Labels",
     "Loose",
     "MInvariance",
     "Mask",

@@ -44,6 +44,39 @@ class QuasiIdentifier:
         return f"QuasiIdentifier({', '.join(named)})"
 
 
+@dataclass(frozen=True, repr=False)
+class Labels:
+    """The labels of a hierarchy in place of the values of a sensitive column, in each row.
+
+    `hierarchy` is the name of one that CREATE HIERARCHY made. Give `min_level`, the level of the labels, or `hide`,
+    nodes of the hierarchy: all values below the parent of one are published as the parent.
+
+    >>> from sqlanon import KAnonymity, Labels, Policy
+    >>> stays = Policy(
+    ...     "stays",
+    ...     source="stays",
+    ...     quasi_identifiers="age",
+    ...     sensitive={"disease": Labels("diseases", hide=["HIV"])},
+    ...     require=KAnonymity(k=5),
+    ... )
+    >>> print(stays.sql())
+    CREATE POLICY "stays" ON "stays" (
+        "age" QUASI IDENTIFIER,
+        "disease" SENSITIVE USING "diseases" HIDE ('HIV')
+    ) REQUIRE k_anonymity(k => 5)
+    """
+
+    hierarchy: str
+    min_level: int | None = None
+    hide: Iterable[str] = ()
+
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        level = [] if self.min_level is None else [f"min_level={self.min_level!r}"]
+        nodes = [f"hide={list(self.hide)!r}"] if self.hide else []
+        return f"Labels({', '.join([repr(self.hierarchy), *level, *nodes])})"
+
+
 @dataclass(frozen=True)
 class SamplingWeight:
     """The treatment of an insensitive column: it has the number of people that each row of a sample stands for.
@@ -67,7 +100,7 @@ class SamplingWeight:
 Identifiers = Iterable[str] | Mapping[str, Pseudonym | Mask | None]
 Entity = str | Mapping[str, Pseudonym | Mask | None]
 QuasiIdentifiers = Iterable[str] | Mapping[str, QuasiIdentifier | str | None]
-Sensitive = Iterable[str] | Mapping[str, str | Shift | None]
+Sensitive = Iterable[str] | Mapping[str, str | Labels | Shift | None]
 Insensitive = Iterable[str] | Mapping[str, "Shift | SamplingWeight | None"]
 
 
@@ -139,10 +172,26 @@ def _sensitive(columns: object) -> list[Attribute]:
         if isinstance(detail, Shift):
             listed.append(_shifted("sensitive", name, Role.SENSITIVE, detail))
             continue
+        if isinstance(detail, Labels):
+            listed.append(_labelled(name, detail))
+            continue
         if detail is not None and not isinstance(detail, str):
-            raise _wrong("sensitive", name, detail, "the name of a hierarchy, Shift(...) or None")
+            raise _wrong("sensitive", name, detail, "the name of a hierarchy, Labels(...), Shift(...) or None")
         listed.append(Attribute(name, Role.SENSITIVE, detail))
     return listed
+
+
+def _labelled(name: str, labels: Labels) -> Attribute:
+    called = f"sensitive[{name!r}]"
+    hierarchy, level = one_name(f"{called}: hierarchy", labels.hierarchy), labels.min_level
+    if level is not None and (isinstance(level, bool) or not isinstance(level, int)):
+        raise UserError(f"{called}: min_level is a whole number, not {described(level)}")
+    if isinstance(labels.hide, str):
+        raise UserError(f"{called}: hide is a list of nodes, not {described(labels.hide)}", hint="hide=[...]")
+    nodes = tuple(labels.hide)
+    if wrong := [node for node in nodes if not isinstance(node, str)]:
+        raise UserError(f"{called}: a node to hide is a text, not {described(wrong[0])}")
+    return Attribute(name, Role.SENSITIVE, hierarchy, min_level=level, hide=nodes)
 
 
 def _insensitive(columns: object) -> list[Attribute]:
@@ -261,6 +310,8 @@ def _with_details(attributes: Iterable[Attribute]) -> object:
 
 
 def _detail(attribute: Attribute) -> object:
+    if attribute.role is Role.SENSITIVE and attribute.hierarchy and (attribute.hide or attribute.min_level is not None):
+        return Labels(attribute.hierarchy, attribute.min_level, attribute.hide)
     has_levels = attribute.min_level is not None or attribute.max_level is not None
     if has_levels or attribute.weight != 1:
         weight = python_value(attribute.weight)

@@ -51,8 +51,8 @@ class Policy(Defined[domain.Policy]):
     - `identifiers`: columns that name a person; withheld, or with a `Pseudonym()` or `Mask()` published as such.
     - `entity`: the column that says whom a row is about, where a person has several rows.
     - `quasi_identifiers`: what others may know of a person; with the name of a hierarchy, or a `QuasiIdentifier`.
-    - `sensitive`: what they would like to learn; with the name of a hierarchy, where a requirement needs one, or with a
-      `Shift(days=182)` of its dates.
+    - `sensitive`: what they would like to learn; with the name of a hierarchy, where a requirement needs one, with the
+      `Labels` of a hierarchy in place of its values, or with a `Shift(days=182)` of its dates.
     - `insensitive`: neither, and published as well, also with a `Shift`. A column that is not listed is not published.
     - `require`: what a release has to satisfy, such as `KAnonymity(k=5)`.
     - `confidential`, `visible`: sets of columns that must not, or must, be seen together.

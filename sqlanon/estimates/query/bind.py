@@ -169,6 +169,9 @@ class Binding:
 
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
+        reads_release = "an estimate reads nothing but the release"
+        if (why := release.hidden.get(name)) is not None:
+            raise refused(node, why, reads_release)
         if (bucketed := self.positions.get(name)) is not None:
             return column(bucketed_value(bucketed[1]), ROW if bucketed[0] == self.base else bucket_name(bucketed[0]))
         if name in release.exact:
@@ -176,9 +179,6 @@ class Binding:
         if name in release.generalized:
             index = self.leaf_indexes.setdefault(name, len(self.leaf_indexes))
             return column("value", leaf_name(index))
-        reads_release = "an estimate reads nothing but the release"
-        if (why := release.hidden.get(name)) is not None:
-            raise refused(node, why, reads_release)
         published = [*release.exact, *release.generalized, *release.bucketed_positions]
         raise refused(node, "the release has no such column", nearest(name, published) or reads_release)
 

@@ -380,7 +380,8 @@ def _is_apart_from_sensitive(facts: Facts, attribute: ReleaseAttribute) -> bool:
     ]
     beside = [column for column in sensitive if column.fragment == attribute.fragment]
     is_exact = attribute.reading is Reading.EXACT
-    return bool(sensitive) and all(is_exact and column.reading is not Reading.EXACT for column in beside)
+    of_the_row = (Reading.EXACT, Reading.LABEL)
+    return bool(sensitive) and all(is_exact and column.reading not in of_the_row for column in beside)
 
 
 # The part of a report about what else could have been published: candidates of frontiers, beside this release.

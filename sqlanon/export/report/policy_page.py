@@ -19,9 +19,8 @@ from sqlanon.export.report import charts as plots
 from sqlanon.export.report.charts import Charts
 from sqlanon.export.report.markup import Markup, document, paragraph, section, table, text
 from sqlanon.export.report.risks import title_of
-from sqlanon.sources.bind_policy import bind, hierarchies_of
+from sqlanon.sources.bind_policy import bind, hierarchies_of, source_rows
 from sqlanon.sources.joins import bind_joined, of_join
-from sqlanon.sources.pivot import source_rows
 from sqlanon.sources.preconditions import no_catalog
 from sqlanon.sources.related_tables import related_sources
 from sqlanon.sources.requirements import resolve_requirements

@@ -237,6 +237,8 @@ def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -
     if series_name_of(release) is not None:
         yield "it is part of a series, whose ledger does not lie there", None
     for attribute in policy.attributes:
+        if attribute.is_coarse:
+            yield f"{attribute.name} is published as labels, which a script reads of quasi-identifiers only", None
         if attribute.is_shifted:
             yield f"the dates of {attribute.name} are shifted, and a script never holds the key for it", None
         elif attribute.pseudonym is not None:

@@ -65,6 +65,11 @@ LIMITS = Limits(
     requirements=CAN,
     respondents=CAN,
     min_level=CAN,
+    labels=Refusal(
+        "METHOD {method} takes no labels of {column}: a value that its hierarchy lacks would end the statement, which "
+        "tells of the value",
+        "publish the labels as a column of the policy's query, ON (SELECT ...), and leave MIN LEVEL and HIDE out",
+    ),
     max_level=CAN,
     public=CAN,
     guarding=CAN,

@@ -238,7 +238,7 @@ def not_released(release: Release, error: PolicyError) -> PrivacyViolation:
 
 def _bound(engine: Engine, release: Release, policy: Policy, columns: tuple[Column, ...]) -> BoundPolicy:
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
-    source = BoundSource(columns, own_object(engine, release.published[0].name), None, stable=False)
+    source = BoundSource(columns, own_object(engine, release.published[0].name), None, stable=False, of_release=True)
     try:
         return bind(policy, source, hierarchies, fingerprint="")
     except PolicyError as error:

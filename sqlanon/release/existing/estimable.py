@@ -102,13 +102,15 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         )
     rows = _with_stars(_rows(recorded))
     exact = {fold(part.source): part.name for part in rows.having(Reading.EXACT)}
-    generalized = {fold(part.source): _generalized(recorded, rows, part) for part in rows.having(*_RECODED)}
+    of_labels = {fold(attribute.name) for attribute in recorded.policy.attributes if attribute.is_coarse}
+    recoded = [part for part in rows.having(*_RECODED) if fold(part.source) not in of_labels]
+    generalized = {fold(part.source): _generalized(recorded, rows, part) for part in recoded}
     bucketed = tuple(_bucketed(recorded, rows))
     # If no column of the rows is known by itself, all values are in the separate tables.
     separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
     if separate and (exact or generalized):
         raise _do_not_fit(recorded)
-    known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)}
+    known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)} - of_labels
     of_policy = {fold(attribute.name) for attribute in recorded.policy.attributes}
     counterfeits = _counterfeits(recorded)
     return ReleaseModel(
@@ -241,6 +243,8 @@ def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, 
 def _why_hidden(attribute: Attribute, why: str) -> str:
     if attribute.is_shifted:
         return "its dates are shifted"
+    if attribute.is_coarse:
+        return f"labels of {attribute.hierarchy} stand for its values; count them in SQL"
     return "tokens stand for its values" if attribute.pseudonym else _WHY.get(attribute.role, why)
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy, CoarseColumn
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError
+from sqlanon.sources.coarse import labels_listed
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
@@ -75,8 +76,16 @@ def freeze(
     requirements: Sequence[BoundRequirement],
     recodings: Sequence[Recoding],
     to: Copies = CATALOG,
+    coarse: Sequence[CoarseColumn] = (),
 ) -> None:
-    """Copies the tables that a release reads besides its source and its public table."""
+    """Copies the tables that a release reads besides its source and its public table; `coarse` are the columns with
+    labels that a live view reads.
+    """
+    for each in coarse:
+        if each.bound.stored:
+            names = [literal(release_id), literal(each.bound.column)]
+            copied = exp.select(*names, as_text(column("value")), column("label"))
+            engine.run(insert(relation(to.recoding), copied.from_(labels_listed(each).subquery("listed"))))
     for recoding in recodings:
         if _is_frozen(recoding):
             _freeze_labels(engine, release_id, recoding, to)

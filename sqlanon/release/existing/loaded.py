@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.catalog import releases
 from sqlanon.catalog.releases import require_own_rows
 from sqlanon.catalog.series import exists, series_of
-from sqlanon.catalog.snapshot import policy_of, series_name_of, types_of
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of, series_name_of, types_of
 from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
@@ -107,8 +107,16 @@ def own_series(engine: Engine, release: Release) -> str | None:
 def require_unchanged(release: Release, source: BoundSource, names: Sequence[str]) -> dict[str, str]:
     """The types in which these columns of the source are published, by their folded names.
 
-    Raises PolicyError if a column is gone or has another type.
+    Raises PolicyError if a column is gone, has another type, or has labels of a hierarchy that is another now.
     """
+    digests = {hierarchy.digest for hierarchy in hierarchies_of(release)}
+    named = set(map(fold, names))
+    for each in source.coarse:
+        if fold(each.bound.column) in named and each.digest not in digests:
+            raise PolicyError(
+                f"the labels of {each.bound.column} in {release.name} are of a hierarchy that is another now",
+                hint=f"make the release again, {statement_again(release, or_replace=True)}",
+            )
     kinds = {fold(name): kind for name, kind in source.columns}
     former = {fold(name): kind for name, kind in types_of(release).items()}
     published: dict[str, str] = {}

@@ -13,6 +13,7 @@ from sqlanon.errors import InternalError
 from sqlanon.release.existing.objects import own_queries, public_view, source_view
 from sqlanon.release.pipeline.stages import Advised, Bound, Chosen, Compiled, Planned
 from sqlanon.sources.catalog_entries import hidden_names
+from sqlanon.sources.coarse import labelled_rows
 from sqlanon.sources.preconditions import made_for
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.build.expressions import by_bytes
@@ -44,7 +45,7 @@ def compile_stage(chosen: Chosen) -> Compiled:
         recodings=made.recodings,
         requirements=bound.requirements,
         source=_source(bound, release_id) if live else source_columns(policy, policy.relation, made.placed),
-        stable=bound.source.stable or not live,
+        stable=(bound.source.own or bound.source).stable or not live,
         release_id=release_id,
         tokens=tokens,
         guards=guards_of(bound.requirements),
@@ -79,7 +80,11 @@ def _source(bound: Bound, release_id: str) -> exp.Select:
     """
     name = bound.source.lasting or source_view(release_id)
     needed = _needed(bound.policy)
-    return _as_it_was(made_for(bound.engine, bound.policy, bound.resolved.policy.source, bound.source, needed), name)
+    source = bound.source.own or bound.source
+    rows = _as_it_was(made_for(bound.engine, bound.policy, bound.resolved.policy.source, source, needed), name)
+    if not bound.source.coarse:
+        return rows
+    return labelled_rows(needed, rows.subquery("source"), bound.source.coarse, release_id)
 
 
 def _public(bound: Bound, release_id: str) -> exp.Select | None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from sqlanon.domain.bound import BoundAttribute, BoundRelatedTable
 from sqlanon.domain.explanation import Choice, WithNoise
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import InPlace, Mask, Role, Shift
+from sqlanon.domain.policy import Attribute, InPlace, Mask, Role, Shift
 from sqlanon.domain.release import Reading
 from sqlanon.domain.series import Series
 from sqlanon.methods.registry import assumed_by
@@ -90,12 +91,31 @@ def required(bound: Bound) -> Iterator[tuple[str, str, str]]:
     """Yields rows of the requirements of classes, of the join with another release, and of the series."""
     for requirement in bound.requirements:
         yield "resolve", "requirement", printable(str(requirement))
+    for attribute in bound.resolved.policy.all_having(Role.SENSITIVE):
+        if attribute.is_coarse:
+            yield "resolve", "labels", printable(_asked_of_labels(bound, attribute))
     joined, series = bound.resolved.policy.joined, bound.resolved.series
     if bound.join is not None:
         for of_join in bound.join.requirements:
             yield "resolve", "requirement", printable(f"{of_join} of the join with {joined}")
     if series is not None:
         yield "resolve", "series", printable(_series(series))
+
+
+def _asked_of_labels(bound: Bound, attribute: Attribute) -> str:
+    """The labels that are published in place of a column's values, and the requirements that are asked of them."""
+    by_model = [r.question.model for r in bound.requirements if fold(attribute.name) in map(fold, r.attributes)]
+    models = dict.fromkeys(by_model)
+    said = f"; {', '.join(models)} {'is' if len(models) == 1 else 'are'} asked of labels" if models else ""
+    return f"{attribute.name}: {labels_in_words(attribute)}{said}"
+
+
+def labels_in_words(attribute: Attribute) -> str:
+    """The labels of a coarse column in words, such as `labels of level 1 of diseases`."""
+    if attribute.hide:
+        nodes = ", ".join(map(repr, attribute.hide))
+        return f"values, and labels of {attribute.hierarchy} for all values below the parent of {nodes}"
+    return f"labels of level {attribute.min_level} of {attribute.hierarchy}"
 
 
 def _series(series: Series) -> str:
@@ -132,7 +152,7 @@ def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
             form = (
                 pseudonym_in_words(attribute.attribute.pseudonym)
                 if attribute.attribute.pseudonym
-                else _place_in_words(compiled, column_place)
+                else _place_in_words(compiled, attribute, column_place)
             )
             weight = ", the sampling weight" if attribute.attribute.sampling_weight else ""
             yield "bind", attribute.column, f"{attribute.role.value}, published {form}{weight}"
@@ -189,18 +209,19 @@ def published_columns(compiled: Compiled, column_places: Mapping[str, Place]) ->
     return tuple(attribute for attribute in (*policy.published, *others) if attribute.column in column_places)
 
 
-def _place_in_words(compiled: Compiled, column_place: Place | None) -> str:
+def _place_in_words(compiled: Compiled, attribute: BoundAttribute, column_place: Place | None) -> str:
     """Describes how a column is published: its table, and whether as a value of a bucket."""
+    unchanged = "as labels" if attribute.attribute.is_coarse else "unchanged"
     if column_place is not None and column_place.part.reading is Reading.DOMAIN_VALUE:
         return "by counts with noise"
     if column_place is None or not column_place.is_value:
-        return "unchanged"
+        return unchanged
     table, query = fragment_name(compiled.bound.create.name, column_place.table.name).name, compiled.query
     if column_place.is_range:
         return f"as ranges in {table}"
     has_counterfeits = isinstance(query, TablesQuery) and query.bucket_rows is not None
     by_bucket = has_counterfeits or any(other.reading is Reading.COUNT for other in column_place.table.columns)
-    return f"{'by bucket' if by_bucket else 'unchanged'} in {table}"
+    return f"{'by bucket' if by_bucket else unchanged} in {table}"
 
 
 def _sql(compiled: Compiled) -> Iterator[tuple[str, str, str]]:

@@ -110,7 +110,9 @@ def _attributes_used(
             yield "shifts", column
         elif attribute.pseudonym:
             yield "pseudonyms", column | {"clause": clause_of(attribute)}
-        if attribute.min_level:
+        if attribute.is_coarse:
+            yield "labels", column
+        elif attribute.min_level:
             yield "min_level", column | {"level": attribute.min_level}
         # Without a hierarchy there are the value and '*'.
         top = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1

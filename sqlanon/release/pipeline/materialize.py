@@ -307,4 +307,5 @@ def _freeze(compiled: Compiled) -> None:
     """Copies the tables that the release reads besides its source and its public table."""
     bound, query = compiled.bound, compiled.query
     recodings = query.recodings if isinstance(query, ReleaseQuery) else ()
-    freeze(bound.engine, query.release_id, bound.policy, bound.requirements, recodings)
+    coarse = bound.source.coarse if bound.is_live else ()
+    freeze(bound.engine, query.release_id, bound.policy, bound.requirements, recodings, coarse=coarse)

@@ -35,7 +35,7 @@ from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import drop_column, drop_object, rename_table
 from sqlanon.sql.classes.supersets import SUPERSET
-from sqlanon.sql.release.multi_table_query import TablesQuery
+from sqlanon.sql.release.multi_table_query import PublishedColumn, TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 
 # The columns of a release as the catalog records them.
@@ -62,7 +62,7 @@ def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compile
     return ReleaseAttribute(
         name=name,
         role=role,
-        hierarchy=b.hierarchy.name if b and b.hierarchy else None,
+        hierarchy=_hierarchy(b),
         level=levels[0] if levels else None,
         height=b.height if b and levels else None,
         weight=b.attribute.weight if b else Decimal(1),
@@ -79,7 +79,20 @@ def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Rea
         return readings[name]
     if bound is None or bound.role is Role.QUASI_IDENTIFIER:
         raise InternalError(f"the method does not say how the column {name} is read; nothing was published")
-    return Reading.EXACT
+    return Reading.LABEL if bound.attribute.is_coarse else Reading.EXACT
+
+
+def _hierarchy(bound: BoundAttribute | None) -> str | None:
+    """The hierarchy whose labels a column shows, or by which its values lie apart."""
+    if bound is not None and bound.attribute.is_coarse:
+        return bound.attribute.hierarchy
+    return bound.hierarchy.name if bound and bound.hierarchy else None
+
+
+def _reading_of(part: PublishedColumn) -> Reading:
+    """The reading that a method says of a column, or that it is a label where the method takes it for a value."""
+    is_label = part.bound is not None and part.bound.attribute.is_coarse and part.reading is Reading.EXACT
+    return Reading.LABEL if is_label else part.reading
 
 
 def _attributes_of(query: TablesQuery) -> tuple[ReleaseAttribute, ...]:
@@ -87,13 +100,13 @@ def _attributes_of(query: TablesQuery) -> tuple[ReleaseAttribute, ...]:
         ReleaseAttribute(
             name=part.name,
             role=part.role,
-            hierarchy=part.bound.hierarchy.name if part.bound and part.bound.hierarchy else None,
+            hierarchy=_hierarchy(part.bound),
             level=part.level,
             height=part.bound.height if part.bound and part.level is not None else None,
             weight=part.bound.attribute.weight if part.bound else Decimal(1),
             fragment=table.name,
             source=part.bound.column if part.bound and part.bound.column != part.name else None,
-            reading=part.reading,
+            reading=_reading_of(part),
         )
         for table in query.tables
         for part in table.columns

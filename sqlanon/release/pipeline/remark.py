@@ -37,6 +37,7 @@ from sqlanon.release.remarks.wording import (
     of_open_ends,
     of_people,
     of_stars,
+    of_told,
     of_weights,
 )
 from sqlanon.sql.build import functions as f
@@ -152,6 +153,8 @@ def _of_source(compiled: Compiled, noted: Sequence[Profile], respondent: Profile
     yield from of_columns(noted, width, respondent, lambda profile: _hidden(profile, shown_readings))
     if (weight := policy.policy.sampling_weight) is not None:
         yield of_weights(weight.name)
+    for each in bound.telling:
+        yield of_told(each.coarse, each.other)
     if policy.entity is not None:
         yield from of_nobody(policy.entity.column, rows_of_nobody(bound.engine, policy))
     if policy.related:

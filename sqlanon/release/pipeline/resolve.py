@@ -10,12 +10,14 @@ from sqlanon.again.series.ledger import admitted
 from sqlanon.again.series.respondents import Respondents, require_same_columns
 from sqlanon.catalog import policies, releases
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.snapshot import fingerprint
+from sqlanon.catalog.snapshot import fingerprint, policy_of
+from sqlanon.catalog.snapshot import hierarchies_of as hierarchies_of_release
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Mask, Policy, Requirement, Role
 from sqlanon.domain.release import Measurement, Release, level_range
 from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.series import Series
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, PrivacyViolation, about
@@ -29,6 +31,7 @@ from sqlanon.release.pipeline.publish import published_attributes
 from sqlanon.release.pipeline.stages import Bound, Materialized, Requested, Resolved
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.sources.catalog_entries import require_unhidden
+from sqlanon.sources.coarse import require_no_copies, telling_columns
 from sqlanon.sources.column_types import ENUM, column_types
 from sqlanon.sources.joins import Join, Side, bind_joined, incomparable, of_join, owners
 from sqlanon.sources.related_tables import related_sources, require_of_respondents, require_one_table
@@ -270,10 +273,13 @@ def bind_stage(resolved: Resolved) -> Bound:
     require_of_respondents(engine, bound)
     if not bound.published:
         raise PolicyError(f"{policy} publishes no column")
+    telling = tuple(telling_columns(engine, source, bound.published))
+    require_no_copies(policy, telling)
     bound, requirements = bind_requirements(engine, bound, source, scratch, _promised(resolved.create))
     respondents = None
     if resolved.series is not None:
         require_same_columns(resolved.series, bound)
+        _require_same_labels(engine, resolved.series, policy, _digests(resolved.hierarchies))
         respondents = Respondents(engine, resolved.series, bound, scratch)
     return Bound(
         resolved=resolved,
@@ -284,6 +290,45 @@ def bind_stage(resolved: Resolved) -> Bound:
         respondents=respondents,
         join=None if resolved.other is None else join_with(resolved, bound, resolved.other),
         sources=sources_of(engine, policy),
+        telling=telling,
+    )
+
+
+def _require_same_labels(engine: Engine, series: Series, policy: Policy, digests: Mapping[str, str]) -> None:
+    """Raises PolicyError where sensitive values are published by other labels than in the series' latest release."""
+    now = _labelling(policy, digests)
+    left = [release for made in series.releases if (release := releases.find(engine, made.name))]
+    ids = {made.release_id for made in series.releases}
+    former = next((release for release in reversed(left) if release.release_id in ids), None)
+    if former is None:
+        if now and series.releases:
+            raise _other_labels(series, "none of its releases is there any more, by which its labels could be compared")
+        return
+    then = _labelling(policy_of(former), _digests({h.definition.name: h for h in hierarchies_of_release(former)}))
+    if now != then:
+        name = next(iter({*now, *then} - {n for n in now if then.get(n) == now[n]}))
+        raise _other_labels(series, f"{former.name} shows {name} by other labels, or by its values")
+
+
+def _labelling(policy: Policy, digests: Mapping[str, str]) -> dict[str, object]:
+    """Returns the level, the hidden nodes and the hierarchy's digest of each coarse column, by its folded name."""
+    return {
+        fold(a.name): (a.min_level, a.hide, digests[fold(a.hierarchy or "")])
+        for a in policy.all_attributes
+        if a.is_coarse
+    }
+
+
+def _digests(hierarchies: Mapping[str, StoredHierarchy]) -> dict[str, str]:
+    """The digest of each hierarchy by its folded name."""
+    return {fold(name): stored.digest for name, stored in hierarchies.items()}
+
+
+def _other_labels(series: Series, why: str) -> PolicyError:
+    return PolicyError(
+        f"{series} cannot compare its releases: {why}; nothing was published",
+        hint="publish the labels of before, or begin another series",
+        part=("series",),
     )
 
 

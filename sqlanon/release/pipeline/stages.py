@@ -24,6 +24,7 @@ from sqlanon.methods.base import Method
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.methods.shared.wording import TreeFigures
+from sqlanon.sources.coarse import Telling
 from sqlanon.sources.joins import Join
 from sqlanon.sources.requirement_columns import Carried
 from sqlanon.sources.source import BoundSource
@@ -86,7 +87,8 @@ class Bound:
     `public` is the public table. `sources` are the tables that the source reads, for lineage. `respondents` links
     respondents to the series' ledger, and `join` is the join with the other release. `comparison` is the comparison
     that chose the method, None if there was none. `kept_comparison` is that of the replaced release, if its method is
-    kept; otherwise `anew` is the reason why methods were compared again.
+    kept; otherwise `anew` is the reason why methods were compared again. `telling` are published columns that tell the
+    values behind labels of others.
     """
 
     resolved: Resolved
@@ -100,6 +102,7 @@ class Bound:
     comparison: Comparison | None = None
     kept_comparison: Comparison | None = None
     anew: str | None = None
+    telling: tuple[Telling, ...] = ()
 
     @property
     def engine(self) -> Engine:

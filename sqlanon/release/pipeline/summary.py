@@ -19,6 +19,7 @@ from sqlanon.release.pipeline.explain import (
     Place,
     assumed,
     compared,
+    labels_in_words,
     places_of,
     printable,
     pseudonym_in_words,
@@ -184,6 +185,8 @@ def _table(compiled: Compiled, query: TablesQuery, column_place: Place) -> str:
 
 
 def _in_words(reading: Reading, attribute: BoundAttribute, levels: Sequence[int]) -> str:
+    if attribute.attribute.is_coarse and reading in (Reading.EXACT, Reading.LABEL):
+        return labels_in_words(attribute.attribute)
     if reading is Reading.LABEL and levels:
         return _level(attribute, levels)
     if reading is Reading.LABEL_OR_NULL:

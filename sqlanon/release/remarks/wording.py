@@ -101,6 +101,14 @@ def of_open_ends(columns: Sequence[str]) -> str:
     )
 
 
+def of_told(coarse: str, other: str) -> str:
+    """A remark on a published column that tells the values behind the labels of another."""
+    return (
+        f"{other} tells which value of {coarse} is behind a label: each of its values goes with one value of {coarse}; "
+        f"leave {other} out, or publish something coarser in its place"
+    )
+
+
 def of_classes(
     figures: ClassFigures,
     sensitive: Mapping[str, Collection[str]],

@@ -118,6 +118,10 @@ def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRo
     return replace(rows, counterfeits=stated) if rows and among_rows else rows
 
 
+# Readings of a sensitive column that a row has of itself: its value, or a label of it.
+_OF_THE_ROW = (Reading.EXACT, Reading.LABEL)
+
+
 def values_of_table(
     table: str, columns: Sequence[tuple[str, str | None, Reading]], sensitive: Collection[str]
 ) -> dict[str, BucketValues]:
@@ -133,7 +137,7 @@ def values_of_table(
         return {}
     by_bucket = [(name, fold(source or name)) for name, source, reading in columns if reading in _BY_BUCKET]
     others = tuple(name for name, source in by_bucket if source not in known)
-    exact = [(name, fold(source or name)) for name, source, reading in columns if reading is Reading.EXACT]
+    exact = [(name, fold(source or name)) for name, source, reading in columns if reading in _OF_THE_ROW]
     return {
         known[source]: BucketValues(table, bucket, name, others, count)
         for name, source in (*by_bucket, *exact)

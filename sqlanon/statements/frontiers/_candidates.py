@@ -234,7 +234,8 @@ def _baselines(policy: Policy) -> list[Candidate]:
 
 
 def _without_requirements(each: Candidate) -> Candidate:
-    attributes = tuple(replace(attribute, min_level=None) for attribute in each.policy.attributes)
+    # Labels of sensitive values stay: a candidate that may be made shows no values in their place.
+    attributes = tuple(a if a.is_coarse else replace(a, min_level=None) for a in each.policy.attributes)
     policy = replace(each.policy, requirements=(always_satisfied(),), against=None, joined=None, attributes=attributes)
     return replace(each, policy=policy)
 

@@ -48,7 +48,12 @@ def _of_policy(engine: Engine, policy_name: str, name: str) -> list[str]:
     try:
         with engine.transaction(), Scratch(engine) as scratch:
             policy = policies.load(engine, policy_name)
-            source = policy_source(engine, policy, scratch, copy=False)
+            try:
+                source = policy_source(engine, policy, scratch, copy=False)
+            except PolicyError as error:
+                if error.part[:1] != ("column",):
+                    raise
+                return [f"the policy {policy.name} cannot use the hierarchy {name} any longer: {error.message}"]
             related = related_sources(engine, policy, scratch, copy=False)
             try:
                 bound = bind(policy, source, hierarchies_of(engine, policy), "", related=related)

@@ -12,7 +12,7 @@ from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.statements.base import Answer, Catalog
 from sqlanon.statements.releases.create_release import CreateRelease, chooses_method, method_of
-from sqlanon.syntax.attributes import quasi_identifiers, sensitive_columns
+from sqlanon.syntax.attributes import quasi_identifiers, sensitive_attributes
 from sqlanon.syntax.definitions import short_text
 from sqlanon.syntax.head import source
 from sqlanon.syntax.lexer import keyword_of
@@ -44,7 +44,7 @@ class CreateShortRelease(CreateRelease):
     GRAMMAR = """
 create_short_release = CREATE [OR REPLACE] short_release ;
 short_release = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name FROM source
-  "(" short_column {"," short_column} [","] ")" [sensitive] [ENTITY name] [AGAINST source] [requirements]
+  "(" short_column {"," short_column} [","] ")" [sensitive_labels] [ENTITY name] [AGAINST source] [requirements]
   [ METHOD method | CHOOSE METHOD ] ;
 short_column = name quasi_clauses ;
 """
@@ -115,8 +115,7 @@ def _others(reader: Reader) -> list[Attribute]:
     while True:
         roles = {attribute.role for attribute in attributes}
         if reader.sees("SENSITIVE") and Role.SENSITIVE not in roles:
-            columns = sensitive_columns(reader)
-            attributes += [Attribute(name, Role.SENSITIVE, hierarchy) for name, hierarchy in columns]
+            attributes += sensitive_attributes(reader)
         elif reader.sees("ENTITY") and Role.ENTITY not in roles:
             reader.expect("ENTITY")
             attributes.append(Attribute(reader.column("column"), Role.ENTITY))

@@ -1,0 +1,354 @@
+"""Labels in place of the values of sensitive columns, put there before anything else reads the source.
+
+Xiao and Tao, Personalized privacy preservation (2006), generalize sensitive values by the wish of each respondent. Here
+the cut is the policy's and the same for all rows: a label that only some rows have would tell who asked for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.catalog import hierarchies as stored_hierarchies
+from sqlanon.domain.bound import BoundAttribute, CoarseColumn
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import Attribute, Policy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError, InternalError, PolicyError, about
+from sqlanon.sources.column_types import without_enums
+from sqlanon.sources.fitting import require_fitting
+from sqlanon.sources.source import BoundSource
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    as_text,
+    by_bytes,
+    case,
+    different,
+    entry,
+    identical,
+    is_not_null,
+    is_null,
+    try_cast,
+    union_all,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import level_name, listed_twice, published_value, stored_labels
+from sqlanon.sql.hierarchies.base import builder, functional
+from sqlanon.syntax.texts import typed_name
+
+_TYPE = "VARCHAR"
+# The rows of a value, on average, from which a column that determines another does so by more than chance.
+_REPEATS = 2
+
+
+def with_labels(
+    engine: Engine,
+    policy: Policy,
+    attributes: Sequence[Attribute],
+    source: BoundSource,
+    scratch: Scratch,
+    *,
+    copy: bool,
+) -> BoundSource:
+    """The source with labels in the columns of its coarse `attributes`; as it is where there are none.
+
+    Its rows are copied if `copy`; otherwise a value without a label is an error when it is read. Raises PolicyError for
+    a level or a node that the hierarchy does not have, for labels that would be `*`, and for rows on another engine;
+    DataError, which names no value, where the hierarchy lacks values that occur.
+    """
+    kinds = {fold(name): (name, kind) for name, kind in source.columns}
+    coarse = [a for a in attributes if a.is_coarse and fold(a.name) in kinds]
+    if not coarse:
+        return source
+    if engine.distributed:
+        raise PolicyError(
+            f"{policy}: labels in place of {coarse[0].name} are made in DuckDB, and the rows are on another engine",
+            hint=f"publish {coarse[0].name} as labels in a view that is the source, and leave MIN LEVEL and HIDE out",
+            part=("column", coarse[0].name),
+        )
+    columns = tuple(_coarse_column(engine, policy, attribute, kinds[fold(attribute.name)]) for attribute in coarse)
+    query = labelled_rows([name for name, _ in source.columns], relation(source.relation, as_="source"), columns)
+    if copy:
+        for each in columns:
+            _require_listed(engine, each, source.relation)
+        name = scratch.rows("labels", query)
+    else:
+        name = scratch.view("labels", query)
+    of_labels = {each.bound.column for each in columns}
+    return BoundSource(
+        tuple((name, _TYPE if name in of_labels else kind) for name, kind in source.columns),
+        QualifiedName(("temp", "main", name)),
+        source.lasting,
+        stable=False,
+        coarse=columns,
+        own=source,
+    )
+
+
+def require_labels(attributes: Sequence[Attribute], source: BoundSource) -> None:
+    """Raises InternalError where a coarse attribute would be read as it is: nothing may be published then."""
+    known = {fold(each.bound.column) for each in source.coarse}
+    named = {fold(name) for name, _ in source.columns}
+    for attribute in attributes:
+        if attribute.is_coarse and not source.of_release and fold(attribute.name) in named - known:
+            raise InternalError(f"the values of {attribute.name} were to be read as labels; nothing was published")
+
+
+def _coarse_column(engine: Engine, policy: Policy, attribute: Attribute, named: Column) -> CoarseColumn:
+    assert attribute.hierarchy is not None
+    with about("hierarchy", attribute.hierarchy):
+        stored = stored_hierarchies.load(engine, attribute.hierarchy)
+    name, kind = named
+    is_stored, published = builder(stored.definition.kind).STORED, without_enums(kind)
+    with about("column", attribute.name, "using"):
+        require_fitting(str(policy), stored.definition, name, published)
+    bound = BoundAttribute(attribute, name, kind, published, stored.definition, is_stored, stored.height)
+    if attribute.hide:
+        with about("column", attribute.name, "hide"):
+            return CoarseColumn(bound, stored.digest, _parents(engine, policy, bound))
+    level = attribute.min_level or 0
+    if level >= stored.height:
+        above = "would be * in each row" if level == stored.height else f"has no level {level}"
+        raise PolicyError(
+            f"{policy}: {name} {above}; the last labels of {stored.definition.name} below * are of level "
+            f"{stored.height - 1}",
+            hint=f"write a level below {stored.height}, or leave {name} out of the policy",
+            part=("column", attribute.name, "min level"),
+        )
+    return CoarseColumn(bound, stored.digest)
+
+
+def _parents(engine: Engine, policy: Policy, bound: BoundAttribute) -> tuple[tuple[int, str], ...]:
+    """The level and the label of the parent of each node that is hidden, of which a text may name several.
+
+    Where a node has one text at several levels, its parent is above the highest of them. Raises PolicyError for a
+    text that is no node, and where a parent is the top.
+    """
+    hierarchy, nodes = bound.hierarchy, bound.attribute.hide
+    assert hierarchy is not None
+    part = ("column", bound.attribute.name, "hide")
+    if not bound.stored:
+        raise PolicyError(
+            f"{policy}: {bound.column} hides nodes of {hierarchy.name}, which computes its labels and lists no values",
+            hint="write MIN LEVEL, or name a hierarchy that lists them: CREATE HIERARCHY ... AS LEVELS or PARENTS",
+            part=part,
+        )
+    paths = _paths(bound)
+    known = {str(label) for (label,) in engine.rows(_nodes_named(bound, paths))}
+    if missing := [node for node in nodes if node not in known]:
+        every = "SELECT DISTINCT label FROM anon.hierarchy_value"
+        raise PolicyError(
+            f"{policy}: {hierarchy.name} has no node {missing[0]!r}, which {bound.column} is to hide",
+            hint=nearest(missing[0], _all_nodes(engine, paths, bound.height))
+            or f"{every} has the nodes that there are",
+            part=part,
+        )
+    found_nodes: set[tuple[int, str]] = set()
+    for level in range(bound.height):
+        for (parent,) in engine.rows(_parents_at(bound, paths, level)):
+            if level + 1 == bound.height:
+                raise PolicyError(
+                    f"{policy}: above a node that {bound.column} is to hide {hierarchy.name} has nothing but *",
+                    hint=f"leave {bound.column} out of the policy, or add a level of labels to {hierarchy.name}",
+                    part=part,
+                )
+            found_nodes.add((level + 1, str(parent)))
+    return tuple(sorted(found_nodes))
+
+
+def _paths(bound: BoundAttribute) -> exp.Select:
+    """value, level_0 (its text), level_1, ... of each value that a stored hierarchy lists."""
+    listed = stored_labels(bound)
+    assert listed is not None
+    labels = [column(level_name(level)) for level in range(1, bound.height)]
+    text = alias(as_text(column("value")), level_name(0))
+    return exp.select(column("value"), text, *labels).from_(listed.subquery("listed"))
+
+
+def _is_hidden(bound: BoundAttribute, level: int) -> exp.Expr:
+    return column(level_name(level)).isin(*map(literal, bound.attribute.hide))
+
+
+def _nodes_named(bound: BoundAttribute, paths: exp.Select) -> exp.Select:
+    """label: the texts of HIDE that are nodes."""
+    of_levels = [
+        exp.select(alias(column(level_name(level)), "label"))
+        .from_(paths.copy().subquery("path"))
+        .where(_is_hidden(bound, level))
+        for level in range(bound.height)
+    ]
+    return exp.select(column("label")).distinct().from_(union_all(of_levels).subquery("node"))
+
+
+def _all_nodes(engine: Engine, paths: exp.Select, height: int) -> list[str]:
+    of_levels = [
+        exp.select(alias(column(level_name(level)), "label")).from_(paths.copy().subquery("path"))
+        for level in range(height)
+    ]
+    rows = engine.rows(exp.select(column("label")).distinct().from_(union_all(of_levels).subquery("node")))
+    return sorted(str(label) for (label,) in rows if label is not None)
+
+
+def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Select:
+    """The labels above the nodes of a level that are hidden, and whose text no node above them has."""
+    own = column(level_name(level))
+    above = [different(column(level_name(other)), own.copy()) for other in range(level + 1, bound.height)]
+    parent = column(level_name(level + 1)) if level + 1 < bound.height else literal("*")
+    query = exp.select(alias(parent, "parent")).distinct().from_(paths.copy().subquery("path"))
+    return query.where(_is_hidden(bound, level), *above)
+
+
+def labels_listed(each: CoarseColumn) -> exp.Select:
+    """value and label of each value that the column's stored hierarchy lists."""
+    rows = _paths(each.bound).subquery("path")
+    return exp.select(column("value"), alias(_label_of_path(each), "label")).from_(rows)
+
+
+def _label_of_path(each: CoarseColumn) -> exp.Expr:
+    """The label of the columns level_0, level_1, ...: that of MIN LEVEL, or of the highest of the nodes."""
+    if not each.nodes:
+        return column(level_name(each.bound.attribute.min_level or 0))
+    branches = []
+    for level in sorted({level for level, _ in each.nodes}, reverse=True):
+        labels = [literal(label) for other, label in each.nodes if other == level]
+        branches.append((column(level_name(level)).isin(*labels), column(level_name(level))))
+    return case(*branches, otherwise=column(level_name(0)))
+
+
+def labelled_rows(
+    names: Sequence[str], rows: exp.Expr, coarse: Sequence[CoarseColumn], release_id: str | None = None
+) -> exp.Select:
+    """The columns `names` of the relation `source`, with labels in the coarse ones: an error for a value without one.
+
+    Stored labels are those of the hierarchy, or the catalog's copy for the live view with this `release_id`, whose
+    texts have an explicit collation.
+    """
+    by_name = {each.bound.column: (f"label_{index}", each) for index, each in enumerate(coarse)}
+    query = exp.select().from_(rows, copy=False)
+    for name in names:
+        if name not in by_name:
+            query.select(column(name, "source"), copy=False)
+            continue
+        table, each = by_name[name]
+        label = _label(each, table)
+        query.select(alias(label if release_id is None else by_bytes(label), name), copy=False)
+        if each.bound.stored:
+            listed = labels_listed(each) if release_id is None else _frozen(each.bound, release_id)
+            listed.select(alias(literal(True), "listed"), copy=False)
+            same = identical(published_value(each.bound, "source"), column("value", table))
+            query.join(listed.subquery(table), on=same, join_type="LEFT", copy=False)
+    return query
+
+
+def _label(each: CoarseColumn, table: str) -> exp.Expr:
+    """The label of a row of `source`: NULL of a NULL that is not listed, and an error of another such value."""
+    bound = each.bound
+    value = published_value(bound, "source")
+    assert bound.hierarchy is not None
+    if not bound.stored:
+        level = bound.attribute.min_level or 0
+        return functional(bound.hierarchy.kind).labels(bound.hierarchy, value, bound.published_type)[level - 1]
+    says = f"sqlanon: the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}"
+    unlisted = f.call("error", literal(f"{says}; run CREATE OR REPLACE HIERARCHY, and make the release again"))
+    return case(
+        (is_not_null(column("listed", table)), column("label", table)),
+        (is_null(value), exp.null()),
+        otherwise=as_text(unlisted),
+    )
+
+
+def _frozen(bound: BoundAttribute, release_id: str) -> exp.Select:
+    """value and label of the catalog's copy for a live view: one row for each value, whatever the table holds."""
+    value = try_cast(by_bytes(column("value")), bound.published_type)
+    query = exp.select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"))
+    query.from_(relation(("anon", "release_recoding")), copy=False)
+    of_column = (column("release_id").eq(literal(release_id)), column("attribute").eq(literal(bound.column)))
+    is_value = exp.or_(is_null(column("value")), is_not_null(value.copy()))
+    return query.where(*of_column, is_value, copy=False).group_by(value.copy(), copy=False)
+
+
+def _require_listed(engine: Engine, each: CoarseColumn, rows: QualifiedName) -> None:
+    """Raises DataError, by their number, for values that the hierarchy does not list."""
+    bound = each.bound
+    if not bound.stored:
+        return
+    assert bound.hierarchy is not None
+    occurring = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(rows))
+    same = identical(column("value", "occurring"), column("value", "listed"))
+    listed = labels_listed(each).select(alias(literal(True), "is_listed"), copy=False)
+    query = exp.select(f.count()).from_(occurring.subquery("occurring"))
+    query.join(listed.subquery("listed"), on=same, join_type="LEFT", copy=False)
+    query.where(is_null(column("is_listed", "listed")), is_not_null(column("value", "occurring")), copy=False)
+    again = f"its query and run CREATE OR REPLACE HIERARCHY {typed_name(bound.hierarchy.name)} again"
+    twice = listed_twice(bound, relation(("anon", "hierarchy_value")))
+    if bound.published_type != _TYPE and engine.rows(twice.limit(1)):
+        raise DataError(
+            f"the hierarchy {bound.hierarchy.name} lists values of the column {bound.column}, of type "
+            f"{bound.published_type}, under several texts",
+            hint=f"keep one text of each in {again}",
+            part=("column", bound.attribute.name, "using"),
+        )
+    if number := int(engine.rows(query)[0][0]):
+        raise DataError(
+            f"the hierarchy {bound.hierarchy.name} lacks {counted(number, 'value')} of the column {bound.column}, "
+            "which is published as labels",
+            hint=f"add them to {again}",
+            part=("column", bound.attribute.name, "using"),
+        )
+
+
+# Other columns of a release that would show what labels hide.
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A published column by which values below one label are told apart: it has one of the coarse column's values for
+    each of its own, or, if `is_copy`, the value itself.
+    """
+
+    coarse: str
+    other: str
+    is_copy: bool
+
+
+def telling_columns(engine: Engine, source: BoundSource, attributes: Sequence[BoundAttribute]) -> Iterator[Telling]:
+    """The published `attributes` that tell the values of the source's coarse columns.
+
+    A column whose values are nearly all different tells nothing of others, and neither does one of a single value.
+    """
+    own = source.own
+    coarse = {each.bound.column for each in source.coarse}
+    others = [b for b in attributes if b.column not in coarse and not b.attribute.pseudonym]
+    if own is None or not others:
+        return
+    for each in source.coarse:
+        value = column(each.bound.column)
+        has_value = is_not_null(value.copy())
+        figures: list[exp.Expr] = [f.count_distinct(value), f.count()]
+        for other in others:
+            pair = f.call("struct_pack", entry("a", column(other.column)), entry("b", value.copy()))
+            copies = f.call("bool_and", identical(as_text(column(other.column)), as_text(value.copy())))
+            figures += [f.count_distinct(column(other.column)), f.count_distinct(pair), copies]
+        query = exp.select(*figures).from_(relation(own.relation)).where(has_value, copy=False)
+        ((values, rows, *numbers),) = engine.rows(query)
+        for index, other in enumerate(others):
+            different_values, pairs, is_copy = numbers[3 * index : 3 * index + 3]
+            repeats = 1 < different_values == pairs and rows >= _REPEATS * different_values
+            if values > 1 and (is_copy or repeats):
+                yield Telling(each.bound.column, other.column, bool(is_copy))
+
+
+def require_no_copies(policy: Policy, columns: Sequence[Telling]) -> None:
+    """Raises PolicyError for a published column that has the values in whose place labels are published."""
+    for each in columns:
+        if each.is_copy:
+            raise PolicyError(
+                f"{policy}: {each.other} has the values of {each.coarse}, which is published as labels",
+                hint=f"leave {each.other} out of the policy",
+                part=("column", each.other),
+            )
