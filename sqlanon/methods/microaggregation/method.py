@@ -169,10 +169,10 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
         """Rows of (stage, item, detail): the groups, and their loss."""
         plan, groups = choice.plan, choice.groups
         names = ", ".join(bound.column for bound in plan.aggregated)
-        shown = "median" if plan.median else "mean"
+        published = "median" if plan.median else "mean"
         within = f", within blocks of at most {plan.block}" if plan.block and groups.rows > plan.block else ""
         sizes = f"{groups.smallest} to {groups.largest}" if groups.smallest < groups.largest else f"{groups.largest}"
-        yield "solve", names, f"{shown}s of groups of {sizes} rows by {_algorithm(plan)}{within}"
+        yield "solve", names, f"{published}s of groups of {sizes} rows by {_algorithm(plan)}{within}"
         if groups.by_respondent:
             yield "solve", "respondents", f"at least {plan.k} in each group, by the mean of their rows"
         strata = f", within {counted(groups.strata, 'stratum', 'strata')}" if groups.strata > 1 else ""
