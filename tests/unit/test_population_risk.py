@@ -186,6 +186,27 @@ def test_individual_risk_of_a_release_with_weights(con: Connection) -> None:
     assert "no bound" in events[1].remarks[0]
 
 
+def test_risk_of_households(con: Connection) -> None:
+    """1 - product(1 - risk) over the members, of the risks that sdcMicro prints: 0.085791, 0.018779 and 0.013553."""
+    con.execute(
+        "CREATE TABLE homes AS SELECT * FROM (VALUES (1, 45.5, 'x'), (2, 50, 'x'), (2, 50, 'y'), (3, 36, 'y'), "
+        "(3, 36, 'y'), (3, 36, 'z')) t(a, w, home)"
+    )
+    roles = "a QUASI IDENTIFIER, w INSENSITIVE SAMPLING WEIGHT, home INSENSITIVE"
+    con.execute(f"CREATE POLICY homes ON homes ({roles}) REQUIRE k_anonymity(k => 1)")
+    con.execute("CREATE ANONYMIZED TABLE homes_release AS POLICY homes METHOD generalization")
+    figures = measured(con, 'MEASURE homes_release WITH FIGURES (individual_risk(household => "HOME"))')
+    one, two, three = 0.085791, 0.018779, 0.013553
+    risks = [1 - (1 - one) * (1 - two), 1 - (1 - two) * (1 - three) ** 2, three]
+    assert figures["household_risk"] == pytest.approx(risks[0], abs=2e-6)
+    assert figures["household_risk_mean"] == pytest.approx(sum(risks) / 3, abs=2e-6)
+    assert figures["individual_risk"] == pytest.approx(one, abs=1e-6)
+    with pytest.raises(PolicyError, match="no column hidden that names each household"):
+        con.execute("MEASURE few WITH FIGURES (individual_risk(weights => weight, household => hidden))")
+    with pytest.raises(PolicyError, match="no column nobody that names each household"):
+        con.execute("MEASURE few WITH FIGURES (individual_risk(weights => weight, household => nobody))")
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("wrong", ["NULL", "0.99", "-3", "'nan'", "'inf'", "0"])
 def test_weights_that_are_none_are_counted_and_not_shown(con: Connection, wrong: str) -> None:

@@ -73,7 +73,15 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
 # Figures that MEASURE has where they are named, or of releases with noise, or of means.
 BY_NAME = (
     *("epsilon", "marginals", "marginals_worst", "sse", "expected_reidentifications", "weighted_people"),
-    *("individual_risk", "individual_risk_mean", "k_map_class_size", "k_map_class_size_poisson", "k_map_estimated"),
+    *(
+        "household_risk",
+        "household_risk_mean",
+        "individual_risk",
+        "individual_risk_mean",
+        "k_map_class_size",
+        "k_map_class_size_poisson",
+        "k_map_estimated",
+    ),
     *("population_uniques", "population_uniques_pitman", "population_uniques_snb", "population_uniques_zayatz"),
 )
 

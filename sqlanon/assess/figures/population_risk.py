@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import fsum
+from math import expm1, fsum, inf, log1p
 
 from sqlglot import exp
 
@@ -32,7 +32,7 @@ from sqlanon.release.existing.classes import classes_of, rows_with_keys
 from sqlanon.sources.source import own_object
 from sqlanon.sources.weights import HINT, is_weight_type, wrong_weight
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.expressions import cast, window
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.arguments import Argument, bound_arguments
@@ -67,6 +67,7 @@ class _Form:
 
 
 _FRACTION = Parameter("sampling_fraction", "DECIMAL", Decimal(0), Decimal(1))
+_WEIGHTS, _HOUSEHOLD = "weights", "household"
 _UNIQUES = _Form("population_uniques", (_FRACTION,))
 _RISK = _Form("individual_risk", (Parameter("weights", "COLUMN"),))
 _K_MAP = _Form(
@@ -127,11 +128,17 @@ def _note(estimated: Uniques, fraction: Fraction) -> str:
 def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
     """The greatest and the mean individual risk of a row, by the sampling weights in a published column.
 
-    `expected_reidentifications` is the sum of the risks over rows, `weighted_people` the sum of the weights. Raises
-    PolicyError as `_rows` does and for a column that is not published unchanged, and DataError for weights that are
-    NULL, below 1 or not finite.
+    `expected_reidentifications` is the sum of the risks over rows, `weighted_people` the sum of the weights. With the
+    argument `household`, a published column, `household_risk` is the greatest risk that somebody of a household is
+    found, 1 - product(1 - risk) over its rows, and `household_risk_mean` the mean over households. Raises PolicyError
+    as `_rows` does and for a column that is not published unchanged, and DataError for weights that are NULL, below 1
+    or not finite, and for rows without a household.
     """
-    weights = _RISK.bound(arguments)["weights"]
+    of_persons = {name: value for name, value in arguments.items() if fold(name) != _HOUSEHOLD}
+    weights = _RISK.bound(of_persons)[_WEIGHTS]
+    households = [value for name, value in arguments.items() if fold(name) == _HOUSEHOLD]
+    # Each names a column, as the weights do.
+    household = _RISK.bound({_WEIGHTS: households[0]})[_WEIGHTS] if households else None
     rows = _rows(engine, release, _RISK)
     names = [_RISK.model, f"{_RISK.model}_mean", "expected_reidentifications", "weighted_people"]
     risks, people, number = [], 0.0, 0
@@ -145,7 +152,39 @@ def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], scrat
         "the stratum that a person was drawn from"
     )
     figures = [ClassFigure(name, None, value) for name, value in zip(names, values, strict=True)]
+    if household is not None:
+        figures += _of_households(engine, release, rows, str(weights), str(household))
     return [replace(figures[0], note=note), *figures[1:]]
+
+
+def _of_households(engine: Engine, release: Release, rows: Rows, weights: str, household: str) -> Iterator[ClassFigure]:
+    """Yields the greatest and the mean risk of a household. Raises the errors of `risk` about its column."""
+    called = f"{_RISK.model} of {release.name} cannot be measured"
+    attribute = next((a for a in release.attributes if fold(a.name) == fold(household)), None)
+    if attribute is None or attribute.reading not in (Reading.EXACT, Reading.TOKEN):
+        raise PolicyError(
+            f"{called}: it publishes no column {household} that names each household",
+            hint=f"publish it in a policy for a release that you measure and keep: {household} INSENSITIVE",
+        )
+    keys = [key.copy() for key in rows.keys]
+    weight = next(a.name for a in release.attributes if fold(a.name) == fold(weights))
+    members = exp.select(
+        alias(column(attribute.name), _HOUSEHOLD),
+        alias(window(f.count(), partition_by=keys), "size"),
+        alias(window(f.sum(cast(column(weight), "DOUBLE")), partition_by=keys), "weight"),
+    ).from_(rows.relation.copy())
+    names = [column(name) for name in (_HOUSEHOLD, "size", "weight")]
+    counts = exp.select(*names, f.count()).from_(members.subquery("member")).group_by(*(name.copy() for name in names))
+    # The logarithm of the probability that nobody of a household is found.
+    hidden: dict[object, float] = {}
+    for who, size, people, number in engine.rows(counts):
+        if who is None:
+            raise DataError(f"{called}: rows have no {household}", hint="a row without a household is one: name it")
+        chance = individual_risk(int(size), float(people))
+        hidden[who] = hidden.get(who, 0.0) + (number * log1p(-chance) if chance < 1 else -inf)
+    risks = [-expm1(logarithm) for logarithm in hidden.values()]
+    yield ClassFigure(f"{_HOUSEHOLD}_risk", None, max(risks, default=None))
+    yield ClassFigure(f"{_HOUSEHOLD}_risk_mean", None, fsum(risks) / len(risks) if risks else None)
 
 
 def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterator[tuple[int, float, int]]:

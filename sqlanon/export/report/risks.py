@@ -277,6 +277,8 @@ MEANINGS: Mapping[str, str] = {
     f"and over the quasi-identifiers, weighted where the policy weighs them. {_FROM_0_TO_1}.",
     "individual_risk": "The chance that a match of a row is the right person, of the worst class: the mean of one by "
     "the number of people of the class in the population, which its sampling weights estimate. It is no bound.",
+    "household_risk": "The chance that somebody of a household is found, by individual_risk, of the worst household.",
+    "household_risk_mean": "The chance of household_risk, the mean over households.",
     "individual_risk_mean": "The chance of individual_risk, the mean over rows.",
     "expected_reidentifications": "The number of rows that are matched right if each row is matched: the sum of the "
     "chances of individual_risk.",
