@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlanon.assess.figures.class_figures import ClassFigure, class_figures, membership, reads_more, why_not
 from sqlanon.assess.figures.losses import granularity_loss, non_uniform_entropy, precision
+from sqlanon.assess.figures.missing import missing
 from sqlanon.assess.figures.population_risk import k_map, risk, uniques
 from sqlanon.assess.figures.samples import sample_arguments
 from sqlanon.assess.figures.sse import sse
@@ -49,6 +50,7 @@ COMPUTED: Mapping[str, Computed] = {
     "k_map_estimated": k_map,
     "marginals": marginals,
     "membership": _membership,
+    "missing": missing,
     "non_uniform_entropy": non_uniform_entropy,
     "population_uniques": uniques,
     "precision": precision,
@@ -66,8 +68,9 @@ _OF_NOISE = ("epsilon", "marginals")
 # The warning on figures that compare a release with noise with its source.
 OWNERS = "the figures have no noise, and no budget pays for them: they are the owner's, and not to be given away"
 
-# Those of them that are measured only by name: they need an argument, or group by many sets of columns.
-_BY_NAME = ("individual_risk", "k_map_estimated", "population_uniques", "suda")
+# Those of them that are measured only by name: they need an argument, group by many sets of columns, or compare all
+# pairs of rows.
+_BY_NAME = ("individual_risk", "k_map_estimated", "missing", "population_uniques", "suda")
 
 # Those of them whose first step is done once for all releases of a policy, from its source.
 OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {

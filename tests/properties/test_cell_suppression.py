@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.sql.questions.load import load_question, question_names
-from tests.oracles.cell_suppression import agrees, cost, greedy, least_cost, matches, own, published
+from tests.oracles.cell_suppression import Row, agrees, cost, greedy, least_cost, matches, own, published
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import recoded
 from tests.support.database import new_database
@@ -85,8 +85,19 @@ def test_the_cells_at_fixed_levels(case: Case) -> None:
     assert all(row[-1] for row in con.execute("CHECK out").fetchall())
     measured = con.execute("MEASURE out WITH FIGURES (granularity_loss)").fetchall()[-1][-1]
     assert measured == pytest.approx(loss, abs=1e-9)
+    if case.entities is None and any(chosen):
+        assert_alike(con, [row[:-1] for row in expected], shown, sum(len(lost) for lost in chosen if lost is not None))
     event(f"{sum(bool(lost) for lost in chosen)} rows lose cells, {left} are left out")
     con.close()
+
+
+def assert_alike(con: Connection, out: Sequence[Row], true: Sequence[Row], cells: int) -> None:
+    """The figures of missing cells are the oracle's; people who fit no row are in nobody's way."""
+    figures = {(name, of): value for _, name, of, value in con.execute("MEASURE out WITH FIGURES (missing)").fetchall()}
+    assert figures["suppressed_cells", None] == cells
+    fitting = [number for number in agrees(out, true) if number]
+    for name, counts in (("own", own(out)), ("agrees", fitting), ("matches", matches(out))):
+        assert figures[f"least_{name}", None] == min(counts), name
 
 
 def lost_by(case: Case, levels: Sequence[int], chosen: Sequence[tuple[int, ...] | None]) -> Fraction:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sqlanon import Connection, DataError, PolicyError, PrivacyViolation
+from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, UserError
 from tests.oracles.cell_suppression import agrees, cost, greedy, least_cost, matches, own, published
 from tests.support.database import new_database
 
@@ -116,6 +116,24 @@ def test_an_estimate_takes_null_for_any_value(con: Connection) -> None:
     names = [column[0] for column in con.description]
     found = dict(zip(names, answer, strict=True))
     assert (found["count_low"], found["count_high"]) == (0, 3)
+
+
+def test_missing_is_refused_where_no_cell_is(con: Connection) -> None:
+    seven(con)
+    figures = con.execute("MEASURE r WITH FIGURES (missing)").fetchall()
+    assert [figure[1:] for figure in figures] == [
+        ("suppressed_cells", "a", 2.0),
+        ("suppressed_cells", "b", 2.0),
+        ("suppressed_cells", None, 4.0),
+        *((f"least_{reading}", None, 2.0) for reading in ("own", "agrees", "matches")),
+    ]
+    con.execute("CREATE POLICY whole ON t (a QUASI IDENTIFIER, id INSENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE w AS POLICY whole METHOD generalization(suppression => 0.2)")
+    with pytest.raises(PolicyError, match="no cell is suppressed") as caught:
+        con.execute("MEASURE w WITH FIGURES (missing)")
+    assert caught.value.hint
+    with pytest.raises(UserError, match="takes no arguments"):
+        con.execute("MEASURE r WITH FIGURES (missing(k => 2))")
 
 
 def refused(con: Connection, what: str, kind: type[Exception] = PolicyError, **parts: str) -> str:

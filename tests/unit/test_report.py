@@ -72,6 +72,7 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
 
 # Figures that MEASURE has where they are named, or of releases with noise, or of means.
 BY_NAME = (
+    *("suppressed_cells", "least_own", "least_agrees", "least_matches"),
     *("epsilon", "marginals", "marginals_worst", "sse", "expected_reidentifications", "weighted_people"),
     *(
         "household_risk",

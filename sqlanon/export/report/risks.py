@@ -301,6 +301,13 @@ MEANINGS: Mapping[str, str] = {
     "non_uniform_entropy": "The number of bits that tell the values below the labels, the sum over rows: a frequent "
     "value costs less than a rare one below the same label. Not defined where rows were left out, because the release "
     "does not show which.",
+    "suppressed_cells": "The cells of a column that are NULL because they would tell rows apart, and those of all "
+    "columns.",
+    "least_own": "The least number of published rows with the same cells, where NULL equals NULL alone.",
+    "least_agrees": "The least number of published rows that somebody is left with who knows a person's true values: "
+    "their cells are those, or NULL. Of the people of the source who fit any row.",
+    "least_matches": "The least number of published rows that agree with a row wherever both have a value. It may be "
+    "large where one row fits a person alone.",
     "sse": "The share of the variance of a column that the means of groups do not show, and of all columns together, "
     f"each with variance 1. {_FROM_0_TO_1}.",
     "u_loss": "The error of the release about large groups of people, such as all of an age and a sex: the "

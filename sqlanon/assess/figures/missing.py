@@ -1,0 +1,176 @@
+"""MEASURE release WITH FIGURES (missing): the cells that are suppressed, and by three readings how many rows are alike.
+
+A row of a release is alike to itself and to the rows with the same cells, NULL equal to NULL alone (own); a person's
+row to those whose cells are NULL or the person's true labels (agrees), which a linker is left with; a row to those that
+have the same cells wherever both have one (matches; Templ, Kowarik and Meindl, Statistical disclosure control for
+micro-data using the R package sdcMicro, 2015). Row by row no count is less than the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.assess.figures.class_figures import ClassFigure
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.numbers import counted
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Reading, Release, ReleaseAttribute
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.release.existing.loaded import require_unchanged
+from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.sources.bind_policy import bind
+from sqlanon.sources.pivot import source_rows
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, identical, if_, is_null, order_by, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, published_value, stored_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NAME = "missing"
+# The most pairs of rows, each distinct, that are compared.
+_MOST_PAIRS = 2_000_000_000
+_TOGETHER = 256
+
+
+def missing(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+    """Counts the suppressed cells of each quasi-identifier, and the least rows that are alike by each reading.
+
+    Reads the source, in a transaction that is open already. `least_agrees` is of the people of the source who fit some
+    row. Raises UserError for an argument, and PolicyError for a release without suppressed cells and for too many rows.
+    """
+    if arguments:
+        with about("figures", _NAME):
+            raise UserError(f"{_NAME} takes no arguments", hint=f"write {_NAME}")
+    quasi = _quasi_identifiers(engine, release)
+    policy = policy_of(release)
+    source = source_rows(engine, policy, scratch)
+    hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
+    bound = bind(policy, source, hierarchies, fingerprint="")
+    require_unchanged(release, source, [b.column for b in bound.quasi_identifiers])
+    published = relation(own_object(engine, release.name))
+    shown = scratch.table("shown", _shown(published, quasi))
+    true = scratch.table("true", _true(scratch, bound, quasi))
+    arrays = engine.arrays(_coded(shown, true, quasi))
+    least = _least(release, arrays, len(quasi))
+    suppressed = _suppressed(engine, published, quasi)
+    cells = [ClassFigure("suppressed_cells", name, float(number)) for name, number in suppressed.items()]
+    cells.append(ClassFigure("suppressed_cells", None, float(sum(suppressed.values()))))
+    return [*cells, *(ClassFigure(f"least_{name}", None, number) for name, number in least.items())]
+
+
+def _quasi_identifiers(engine: Engine, release: Release) -> list[ReleaseAttribute]:
+    """The quasi-identifiers of a release with suppressed cells. Raises PolicyError for another one."""
+    require_own_columns(engine, release)
+    called = f"{_NAME} of {release.name} cannot be measured"
+    quasi = [attribute for attribute in release.attributes if attribute.role is Role.QUASI_IDENTIFIER]
+    if not any(attribute.reading is Reading.LABEL_OR_NULL for attribute in quasi):
+        raise PolicyError(f"{called}: no cell is suppressed", hint="class_sizes counts the rows that are alike")
+    if entity := policy_of(release).entity:
+        raise PolicyError(f"{called}: rows of one {entity.name} count as one, and which they are is not published")
+    return quasi
+
+
+def _suppressed(engine: Engine, published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> dict[str, int]:
+    """The number of NULLs in each column that may have suppressed cells."""
+    names = [attribute.name for attribute in quasi if attribute.reading is Reading.LABEL_OR_NULL]
+    counts = [f.call("count_if", is_null(column(name))) for name in names]
+    (numbers,) = engine.rows(exp.select(*counts).from_(published.copy()))
+    return dict(zip(names, map(int, numbers), strict=True))
+
+
+def _cell(index: int) -> str:
+    """The column with the label or the code of the quasi-identifier at this index."""
+    return f"cell_{index}"
+
+
+def _shown(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
+    """The distinct published rows as texts, with the number of rows that show each."""
+    cells = [as_text(column(attribute.name)) for attribute in quasi]
+    named = [alias(cell, _cell(index)) for index, cell in enumerate(cells)]
+    query = exp.select(alias(f.count(), "n"), *named).from_(published.copy())
+    return query.group_by(*(cell.copy() for cell in cells))
+
+
+def _true(scratch: Scratch, policy: BoundPolicy, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
+    """The distinct rows of the source as texts of the labels of the release's levels."""
+    query = exp.select().from_(relation(policy.relation, as_="source")).distinct()
+    known = {fold(bound.column): bound for bound in policy.quasi_identifiers}
+    for index, attribute in enumerate(quasi):
+        bound, level = known[fold(attribute.source or attribute.name)], attribute.level or 0
+        query.select(alias(_label(scratch, policy, query, bound, level, index), _cell(index)), copy=False)
+    return query
+
+
+def _label(
+    scratch: Scratch, policy: BoundPolicy, query: exp.Select, bound: BoundAttribute, level: int, index: int
+) -> exp.Expr:
+    """The label of a row's value as text; the query is joined with the table of labels."""
+    value = published_value(bound, "source")
+    if level == 0:
+        return as_text(value)
+    if level == bound.height:
+        return literal("*")
+    values = occurring_values(bound, policy.relation)
+    table = scratch.table("labels", generalized(bound, values, stored_labels(bound), counted=True))
+    name = f"labels_{index}"
+    query.join(relation(table, as_=name), on=identical(value, column("value", name)), copy=False)
+    return as_text(column(level_name(level), name))
+
+
+def _coded(shown: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
+    """is_shown, n, and numbers of the cells, equal where labels are, 0 for a suppressed cell."""
+    names = [_cell(index) for index in range(len(quasi))]
+    rows = [
+        exp.select(alias(exp.true(), "is_shown"), column("n"), *map(column, names)).from_(relation(shown)),
+        exp.select(alias(exp.false(), "is_shown"), alias(literal(1), "n"), *map(column, names)).from_(relation(true)),
+    ]
+    query = exp.select(column("is_shown"), column("n"))
+    for name in names:
+        number = window(f.dense_rank(), order=order_by(ascending(column(name))))
+        query.select(alias(if_(is_null(column(name)), 0, number), name), copy=False)
+    return query.from_(union_all(rows).subquery("rows"))
+
+
+def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -> dict[str, float | None]:
+    """The least number of rows that are alike, by each reading; None without rows."""
+    import numpy as np
+
+    is_shown = np.asarray(arrays["is_shown"], dtype=bool)
+    cells = np.array([np.asarray(arrays[_cell(index)], dtype=np.int64) for index in range(columns)])
+    shown, true = cells[:, is_shown], cells[:, ~is_shown]
+    rows = np.asarray(arrays["n"], dtype=np.int64)[is_shown]
+    others = len(rows) + true.shape[1]
+    if len(rows) * others > _MOST_PAIRS:
+        raise PolicyError(
+            f"{_NAME} of {release.name} cannot be measured: {counted(len(rows), 'distinct row')} would be compared "
+            f"with {others}",
+            hint="class_sizes counts the rows with the same cells",
+        )
+    agrees, matches = _alike(shown, rows, true), _alike(shown, rows, shown)
+    least = {"own": rows, "agrees": agrees[agrees > 0], "matches": matches}
+    return {name: float(numbers.min()) if len(numbers) else None for name, numbers in least.items()}
+
+
+def _alike(shown: NDArray[Any], rows: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    """For each of `others` the published rows that have its cells wherever both have one."""
+    import numpy as np
+
+    parts: list[NDArray[Any]] = []
+    for first in range(0, others.shape[1], _TOGETHER):
+        part = others[:, first : first + _TOGETHER]
+        alike = np.ones((part.shape[1], shown.shape[1]), dtype=bool)
+        for cells, own in zip(shown, part, strict=True):
+            alike &= (cells == 0) | (cells == own[:, None]) | (own == 0)[:, None]
+        parts.append(alike @ rows)
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
