@@ -30,7 +30,7 @@ from tests.support.policies import Case, Quasi
 pytestmark = pytest.mark.drawn
 
 FEW = settings(max_examples=draws(2, long=4), deadline=None, suppress_health_check=list(HealthCheck))
-SOME = settings(max_examples=draws(4, long=25), deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=draws(3, long=25), deadline=None, suppress_health_check=list(HealthCheck))
 MANY = settings(max_examples=draws(40, long=200), deadline=None)
 
 CELLS = "METHOD generalization(cells => 'suppress', suppression => {})"
