@@ -59,9 +59,9 @@ def missing(engine: Engine, release: Release, arguments: Mapping[str, Value], sc
     bound = bind(policy, source, hierarchies, fingerprint="")
     require_unchanged(release, source, [b.column for b in bound.quasi_identifiers])
     published = relation(own_object(engine, release.name))
-    shown = scratch.table("shown", _shown(published, quasi))
+    released = scratch.table("released", _released_rows(published, quasi))
     true = scratch.table("true", _true(scratch, bound, quasi))
-    arrays = engine.arrays(_coded(shown, true, quasi))
+    arrays = engine.arrays(_coded(released, true, quasi))
     least = _least(release, arrays, len(quasi))
     suppressed = _suppressed(engine, published, quasi)
     cells = [ClassFigure("suppressed_cells", name, float(number)) for name, number in suppressed.items()]
@@ -94,7 +94,7 @@ def _cell(index: int) -> str:
     return f"cell_{index}"
 
 
-def _shown(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
+def _released_rows(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
     """The distinct published rows as texts, with the number of rows that show each."""
     cells = [as_text(column(attribute.name)) for attribute in quasi]
     named = [alias(cell, _cell(index)) for index, cell in enumerate(cells)]
@@ -128,14 +128,16 @@ def _label(
     return as_text(column(level_name(level), name))
 
 
-def _coded(shown: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
-    """is_shown, n, and numbers of the cells, equal where labels are, 0 for a suppressed cell."""
+def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
+    """is_released, n, and numbers of the cells, equal where labels are, 0 for a suppressed cell."""
     names = [_cell(index) for index in range(len(quasi))]
     rows = [
-        exp.select(alias(exp.true(), "is_shown"), column("n"), *map(column, names)).from_(relation(shown)),
-        exp.select(alias(exp.false(), "is_shown"), alias(literal(1), "n"), *map(column, names)).from_(relation(true)),
+        exp.select(alias(exp.true(), "is_released"), column("n"), *map(column, names)).from_(relation(released)),
+        exp.select(alias(exp.false(), "is_released"), alias(literal(1), "n"), *map(column, names)).from_(
+            relation(true)
+        ),
     ]
-    query = exp.select(column("is_shown"), column("n"))
+    query = exp.select(column("is_released"), column("n"))
     for name in names:
         number = window(f.dense_rank(), order=order_by(ascending(column(name))))
         query.select(alias(if_(is_null(column(name)), 0, number), name), copy=False)
@@ -146,10 +148,10 @@ def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -
     """The least number of rows that are alike, by each reading; None without rows."""
     import numpy as np
 
-    is_shown = np.asarray(arrays["is_shown"], dtype=bool)
+    is_released = np.asarray(arrays["is_released"], dtype=bool)
     cells = np.array([np.asarray(arrays[_cell(index)], dtype=np.int64) for index in range(columns)])
-    shown, true = cells[:, is_shown], cells[:, ~is_shown]
-    rows = np.asarray(arrays["n"], dtype=np.int64)[is_shown]
+    released, true = cells[:, is_released], cells[:, ~is_released]
+    rows = np.asarray(arrays["n"], dtype=np.int64)[is_released]
     others = len(rows) + true.shape[1]
     if len(rows) * others > _MOST_PAIRS:
         raise PolicyError(
@@ -157,20 +159,20 @@ def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -
             f"with {others}",
             hint="class_sizes counts the rows with the same cells",
         )
-    agrees, matches = _alike(shown, rows, true), _alike(shown, rows, shown)
+    agrees, matches = _alike(released, rows, true), _alike(released, rows, released)
     least = {"own": rows, "agrees": agrees[agrees > 0], "matches": matches}
     return {name: float(numbers.min()) if len(numbers) else None for name, numbers in least.items()}
 
 
-def _alike(shown: NDArray[Any], rows: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
-    """For each of `others` the published rows that have its cells wherever both have one."""
+def _alike(released: NDArray[Any], rows: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    """Returns, for each of `others`, the number of published rows that have its cells wherever both have one."""
     import numpy as np
 
     parts: list[NDArray[Any]] = []
     for first in range(0, others.shape[1], _TOGETHER):
         part = others[:, first : first + _TOGETHER]
-        alike = np.ones((part.shape[1], shown.shape[1]), dtype=bool)
-        for cells, own in zip(shown, part, strict=True):
-            alike &= (cells == 0) | (cells == own[:, None]) | (own == 0)[:, None]
+        alike = np.ones((part.shape[1], released.shape[1]), dtype=bool)
+        for cells, numbers in zip(released, part, strict=True):
+            alike &= (cells == 0) | (cells == numbers[:, None]) | (numbers == 0)[:, None]
         parts.append(alike @ rows)
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)

@@ -84,7 +84,7 @@ def suppress_cells(task: Task, loss: str, suppression: Decimal, searches: Search
     """The levels and the suppressed cells, which lose no more than the best levels for all rows.
 
     The levels are those where a descent ends in which each row that is left counts as much as under the best levels for
-    all. If that loses more, cells are suppressed at these, in place of the rows that they would leave out.
+    all, and as one cell or more. If that loses more than the best levels for all, cells are suppressed at these, too.
 
     Raises DataError for a quasi-identifier with NULL, and PrivacyViolation where more rows than `suppression` allows
     are saved by no suppressed cells.
@@ -95,7 +95,10 @@ def suppress_cells(task: Task, loss: str, suppression: Decimal, searches: Search
     low = tuple(bound.min_level for bound in task.policy.quasi_identifiers)
     nodes = Nodes(task, cells, low, limit, loss, lasting=True)
     optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
-    descended, _ = Descent(nodes, cells.rows, optimum).end(searches.expired)
+    weights = [Fraction(bound.attribute.weight) for bound in task.policy.quasi_identifiers]
+    # A row that is left loses one cell or more.
+    least = min(weights) / sum(weights) if weights else Fraction(0)
+    descended, _ = Descent(nodes, cells.rows, optimum, least).end(searches.expired)
     chosen: list[CellSuppression] = []
     left: list[int] = []
     for levels in dict.fromkeys([descended, *([] if optimum is None else [optimum.node])]):

@@ -93,12 +93,13 @@ class Descent:
     row if `last` is None.
     """
 
-    def __init__(self, nodes: Nodes, rows: int, last: Found | None) -> None:
+    def __init__(self, nodes: Nodes, rows: int, last: Found | None, least: Fraction = Fraction(0)) -> None:
         self._nodes, self._rows, self._last = nodes, rows, last
         self._ground = (0,) * len(nodes.lattice.low)
         # What all rows lose if they are suppressed.
         self._whole = nodes.loss.least(self._ground, rows)
-        self._share = Fraction(last.loss, self._whole) if self._whole and last is not None else Fraction(1)
+        share = Fraction(last.loss, self._whole) if self._whole and last is not None else Fraction(1)
+        self._share = max(share, least)
         self._seen: dict[Node, tuple[Fraction, int]] = {}
 
     def end(self, expired: Callable[[], bool]) -> tuple[Node, int]:
