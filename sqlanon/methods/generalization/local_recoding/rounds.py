@@ -90,7 +90,7 @@ class Descent:
     """A descent to the node of the next round, by the expected loss of all rounds.
 
     Each row that a round leaves counts as much as under `last`, the best node for all rows together, or as a suppressed
-    row if `last` is None.
+    row if `last` is None; and as the share `least` of a suppressed row or more.
     """
 
     def __init__(self, nodes: Nodes, rows: int, last: Found | None, least: Fraction = Fraction(0)) -> None:
