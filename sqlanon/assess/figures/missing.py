@@ -26,8 +26,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
-from sqlanon.sources.bind_policy import bind
-from sqlanon.sources.pivot import source_rows
+from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, identical, if_, is_null, order_by, union_all, window
