@@ -21,6 +21,7 @@ from sqlanon.domain.policy import (
     RelatedTable,
     Requirement,
     Role,
+    Sample,
     Shift,
 )
 from sqlanon.domain.requests import FigureCall, MethodCall
@@ -114,6 +115,7 @@ attributes = st.one_of(
     st.builds(Attribute, names, st.just(Role.QUASI_IDENTIFIER), hierarchy_names, levels, levels, decimals),
     st.builds(Attribute, names, st.just(Role.SENSITIVE), hierarchy_names, pseudonym=shifts),
     st.builds(Attribute, names, st.just(Role.INSENSITIVE), pseudonym=shifts),
+    st.builds(Attribute, names, st.just(Role.INSENSITIVE), sampling_weight=st.booleans()),
 )
 requirements = st.lists(
     st.builds(Requirement, words | st.sampled_from(["l_diversity", "t_closeness"]), arguments),
@@ -159,9 +161,10 @@ def told_apart(policy: Policy) -> Policy:
 
 shared = st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple)
 joins = st.none() | st.builds(JoinedRelease, qualified, shared)
+samples = st.none() | st.builds(Sample, fraction=decimals) | st.builds(Sample, people=st.integers())
 policies = st.one_of(
-    st.builds(Policy, names, sources, several, requirements, publics, sets, sets, pivots, joined=joins),
-    st.builds(Policy, names, sources, several, requirements, related=related).map(told_apart),
+    st.builds(Policy, names, sources, several, requirements, publics, sets, sets, pivots, joined=joins, sample=samples),
+    st.builds(Policy, names, sources, several, requirements, related=related, sample=samples).map(told_apart),
     # Where something is confidential, nothing else need be required.
     st.builds(Policy, names, sources, several, st.just(()), st.none(), some_sets, sets),
 )

@@ -35,6 +35,7 @@ from sqlanon.domain.policy import (
     RelatedTable,
     Requirement,
     Role,
+    Sample,
 )
 from sqlanon.domain.values import QualifiedName, Source
 
@@ -62,6 +63,7 @@ attributes = st.builds(
     max_level=levels,
     weight=decimals,
     pseudonym=st.none() | st.builds(Pseudonym, st.none() | texts),
+    sampling_weight=st.booleans(),
 )
 sources = names.map(lambda name: Source(name=name)) | texts.map(lambda query: Source(query=query))
 sets = st.lists(st.lists(texts, max_size=3).map(tuple), max_size=3).map(tuple)
@@ -76,6 +78,7 @@ policies = st.builds(
     confidential=sets,
     visible=sets,
     related=st.lists(st.builds(RelatedTable, texts, sources, texts, columns), max_size=2).map(tuple),
+    sample=st.none() | st.builds(Sample, fraction=decimals) | st.builds(Sample, people=st.integers(1, 9)),
     joined=st.none() | st.builds(JoinedRelease, names, st.lists(texts, max_size=2).map(tuple)),
 )
 
