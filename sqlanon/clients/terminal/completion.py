@@ -241,7 +241,7 @@ STATEMENTS: dict[str, str] = {
         "    column ENTITY [PSEUDONYM | MASK mask],      -- the respondent: counted instead of rows\n"
         "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
         "    column SENSITIVE [USING hierarchy | SHIFT (DAYS => n)],\n"
-        "    column INSENSITIVE [SHIFT (DAYS => n)]\n"
+        "    column INSENSITIVE [SHIFT (DAYS => n) | SAMPLING WEIGHT]\n"
         ") [WITH TABLE table | (SELECT ...) | 'file' [AS name] ON (column of the entity) (column role ..., ...)] ...\n"
         "  [SAMPLE FRACTION fraction | SAMPLE OF people]\n"
         "  [CONFIDENTIAL (column, ...), ...] [VISIBLE (column, ...), ...] [AGAINST table | (SELECT ...)]\n"
@@ -394,6 +394,7 @@ _CLAUSES = """
     KEY ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST JOINED WITH REQUIRE
     METHOD FRAGMENTS COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges
     guarding absent METHODS SWEEP IN MEASURE LEAST knows within knowledge triples
+    SAMPLE FRACTION OF SAMPLING household weights sampling_fraction alpha
     parquet csv duckdb arrow sqlite DELIMITER QUOTE PARTITION_BY TEXT DICTIONARY
     ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS SERIES
     BUDGET BUDGETS UNDER epsilon delta accounting answers STREAM STREAMS BY END INTERVAL delay reuse
