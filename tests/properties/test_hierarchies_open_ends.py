@@ -174,6 +174,24 @@ def test_an_estimate_reads_open_ends(condition: str) -> None:
         assert estimate == (None if value is None else pytest.approx(value))
 
 
+@pytest.mark.parametrize(
+    ("hierarchy", "method"),
+    [("USING ages MIN LEVEL 3", "generalization"), ("USING ages", "mondrian"), ("", "mondrian")],
+)
+@pytest.mark.parametrize("condition", ["a < 18", "a >= 95", "a = 17 OR a = 95"])
+def test_stars_and_ranges_reach_beyond_the_ends(hierarchy: str, method: str, condition: str) -> None:
+    with new_database() as con:
+        con.execute("CREATE HIERARCHY ages AS INTERVALS (3, 9, low => 18, high => 90, below => 'u', above => 'o')")
+        con.execute("CREATE TABLE t AS FROM (VALUES (17), (17), (95), (95)) AS v(a)")
+        con.execute(f"CREATE POLICY p ON t (a QUASI IDENTIFIER {hierarchy}) REQUIRE k_anonymity(k => 4)")
+        con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+        asked = f"ESTIMATE SELECT count(*) AS n FROM t WHERE {condition} FROM RELEASE r"
+        ((_, _, least, most),) = figures_of(con.sql(asked))
+        ((true,),) = con.sql(f"SELECT count(*) FROM t WHERE {condition}").fetchall()
+        assert (least, most) == (0, 4)
+        assert least <= true <= most
+
+
 def test_level_0_beyond_an_end_is_remarked_on() -> None:
     with new_database() as con:
         con.execute("CREATE HIERARCHY ages AS INTERVALS (ends, high => 90, above => '90 and over')")

@@ -63,6 +63,7 @@ from sqlanon.sql.hierarchies.base import OpenEnd, open_ends
 # The most values below the labels of a column that are listed one by one.
 MOST_LEAVES = 100_000
 
+_CUT_BY_ENDS = ("interval", "period", "mask")
 _LISTED = ("listed", "listed_range")
 # Types without an axis, of which no two values have the same text.
 _WRITTEN = (
@@ -222,12 +223,15 @@ def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, lis
     """The spans of all labels; with `listed`, without those of `*`, whose values nobody can list."""
     forms = [form for form in generalized.forms if not (listed and form == "star" and not axis.listed)]
     length = prefix_length(generalized)
-    parts = [
-        spans(form, axis) if form != "tree_range" or length is None else prefix_ranges(axis, length) for form in forms
-    ]
-    all_spans = union_all(parts) if parts else _no_spans(axis)
+    parts = {
+        form: spans(form, axis) if form != "tree_range" or length is None else prefix_ranges(axis, length)
+        for form in forms
+    }
+    if cut := [parts.pop(form) for form in forms if ends and form in _CUT_BY_ENDS]:
+        parts["cut"] = within_ends(union_all(cut), ends, axis)
     if ends:
-        all_spans = union_all([within_ends(all_spans, ends, axis), open_spans(ends, axis)])
+        parts["end"] = open_spans(ends, axis)
+    all_spans = union_all(list(parts.values())) if parts else _no_spans(axis)
     rows = exp.select(exp.Star()).distinct(copy=False).from_(all_spans.subquery("all_spans", copy=False), copy=False)
     if axis.kind != "integer":
         return rows
