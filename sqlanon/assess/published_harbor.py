@@ -18,11 +18,12 @@ from sqlanon.assess.safe_harbor import (
     kinds_of,
     kinds_of_source,
     require_columns,
+    wholly_masked,
 )
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, Mask, Policy, Role
 from sqlanon.domain.release import Reading, Release, ReleaseAttribute, ReleaseObject
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import EngineError, UserError
@@ -35,12 +36,15 @@ from sqlanon.sql.build.names import column, literal, relation
 
 # Patterns of identifiers within longer texts, by the item of the rule, with the words for one of them.
 _BYTE = r"(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+_DAY = "(0?[1-9]|[12][0-9]|3[01])(st|nd|rd|th)?[.]?"
+_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
 _PATTERNS: tuple[tuple[str, str, str], ...] = (
     (
         "C",
         "a date",
-        r"\b[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(\b|T)"
-        r"|\b(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|[12][0-9]|3[01])[./-](19|20)[0-9]{2}\b",
+        r"\b[0-9]{4}[-/](0[1-9]|1[0-2])[-/](0[1-9]|[12][0-9]|3[01])(\b|T)"
+        r"|\b(0?[1-9]|[12][0-9]|3[01])[./-](0?[1-9]|[12][0-9]|3[01])[./-](19|20)[0-9]{2}\b"
+        rf"|(?i)\b{_DAY}[ -]{_MONTH},?[ -](19|20)[0-9]{{2}}\b|\b{_MONTH} {_DAY},? (19|20)[0-9]{{2}}\b",
     ),
     (
         "D",
@@ -94,6 +98,8 @@ def harbor_of_release(
             columns = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
             kinds |= dict(_published_kinds(engine, made, columns, attributes, release.released_rows, kinds))
             kinds |= dict(_years_of_labels(engine, made, attributes, kinds))
+            whole = wholly_masked(engine, own_object(engine, made.name), _masked(policy, attributes))
+            kinds |= {known: replace(kinds[known], is_masked_whole=True) for known in kinds if fold(known) in whole}
             for item, treated in _inside(engine, made, columns, attributes):
                 inside.setdefault(item, []).append(treated)
     except EngineError as error:
@@ -108,7 +114,7 @@ def harbor_of_release(
         ranges={fold(_source(a)) for a in release.attributes if a.reading in _RANGES},
         inside=inside,
     )
-    return list(harbor.findings(kinds)), tuple(remarks)
+    return list(harbor.findings(kinds)), (*harbor.remarks(kinds), *remarks)
 
 
 def _kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind] | None:
@@ -119,6 +125,12 @@ def _kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind] | None:
         return kinds_of_source(engine, policy)
     except (EngineError, UserError):
         return None
+
+
+def _masked(policy: Policy, attributes: Iterable[ReleaseAttribute]) -> dict[str, Attribute]:
+    """Returns the policy's attributes with masks by the names of their columns in a table of the release."""
+    masked = {fold(a.name): a for a in policy.all_attributes if isinstance(a.pseudonym, Mask)}
+    return {a.name: masked[fold(_source(a))] for a in attributes if fold(_source(a)) in masked}
 
 
 def _is_published(attribute: Attribute) -> bool:
@@ -166,7 +178,6 @@ def _published_kinds(
                 before,
                 category=before.category or kind.category,
                 unique=before.unique or kind.unique,
-                years=(*before.years, *kind.years),
             ),
         )
 
@@ -174,7 +185,9 @@ def _published_kinds(
 def _years_of_labels(
     engine: Engine, made: ReleaseObject, attributes: Sequence[ReleaseAttribute], known: Mapping[str, Kind]
 ) -> Iterator[tuple[str, Kind]]:
-    """Yields the kinds of columns of dates with the years of their labels: 1930 for 193*, 0 for years before Christ."""
+    """Yields the kinds of columns of dates with the years of their labels: 1930 and 1939 for 193*, 0 for years before
+    Christ.
+    """
     names = {fold(name): name for name in known}
     for attribute in attributes:
         source = names.get(fold(_source(attribute)))
@@ -182,7 +195,9 @@ def _years_of_labels(
             continue
         labels = exp.select(as_text(column(attribute.name))).distinct().from_(relation(own_object(engine, made.name)))
         matches = [_YEAR.match(label or "") for (label,) in engine.rows(labels)]
-        years = (0 if match[1] else int(match[2].replace("*", "0")) for match in matches if match)
+        years = [
+            0 if match[1] else int(match[2].replace("*", digit)) for match in matches if match for digit in ("0", "9")
+        ]
         yield source, replace(known[source], years=(*known[source].years, *years))
 
 

@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from sqlglot import exp
 
 from sqlanon.assess.profiling.categories import SEX, recognized
-from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_nested, sampled
+from sqlanon.assess.profiling.sample import Sample, is_nested, sampled
 from sqlanon.assess.profiling.words import words_of
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import INJECTIVE_MASKS, Attribute, Mask, Policy, Pseudonym, Role, Shift
-from sqlanon.engines.base import Engine
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.sources.bind_policy import hierarchies_of, policy_source
 from sqlanon.sources.related_tables import related_sources
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.expressions import as_text, filtered
+from sqlanon.sql.build.names import column, literal, relation
 
 MET, NOT_MET, NONE_FOUND, YOURS = "met", "not met", "none found", "yours to say"
 # The arguments that name columns; a state is no smaller area than a state.
@@ -56,14 +58,19 @@ _ITEMS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("R", "any other unique number or code", ("unique number", "household number")),
 )
 _IMAGES = ("P", "Q")
+_REMOVED = (Role.IDENTIFIER, Role.ENTITY)
 _BIRTH = re.compile(r"dob|yob|b(irth|orn)|geburt|geboren|naiss|nacim|\bnac\b|nasc|geboorte|urodz")
 # What else than the date a birth has.
 _NOT_WHEN = re.compile(
     r"w(eight|ght)|gewicht|peso|poids|order|place|country|ort\b|control|still|mode|length|births|newborn|_in(_|$)"
 )
 _AGE = re.compile(r"(^|_)(age|alter|edad|leeftijd|idade)(_|$)")
-_YEAR = re.compile(r"(\d+)-\d\d-\d\d")
 _ZIP = re.compile(r"zip|plz|post")
+_POSTAL = re.compile(r"(^|_)(zip|plz)|post_?(al|code)")
+# The characters that a mask leaves as they are, other than blanks and punctuation.
+_LEFT = {"digits": "[^0-9[:space:][:punct:]]", "alphanumeric": "[^A-Za-z0-9[:space:][:punct:]]"}
+# The first digits of a card name its issuer, and no account.
+_ISSUER = 6
 _YEARS = ("YEAR", "DECADE", "CENTURY")
 _OLDEST = 90
 _DIGITS = 3
@@ -95,12 +102,17 @@ class Treated(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """A column's category, its type, whether its values identify nearly all rows, and the years of its dates."""
+    """A column's category, its type, and whether its values identify nearly all rows.
+
+    `years` has the first and the last year of its dates, and is empty if they are not known. `is_masked_whole` says
+    that its mask leaves no letter or digit as it is.
+    """
 
     category: str | None
     type: str
     unique: bool
     years: tuple[int, ...] = ()
+    is_masked_whole: bool = False
 
     @property
     def is_date(self) -> bool:
@@ -108,8 +120,10 @@ class Kind:
         return self.type.startswith(("DATE", "TIMESTAMP"))
 
 
-def safe_harbor(engine: Engine, policy: Policy, named: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Returns a finding for each of the 18 identifiers, and one for actual knowledge.
+def safe_harbor(
+    engine: Engine, policy: Policy, named: Mapping[str, Sequence[str]]
+) -> tuple[list[Finding], tuple[str, ...]]:
+    """Returns a finding for each of the 18 identifiers and one for actual knowledge, and remarks.
 
     `named` has the columns that the user names, by the names in `NAMED`. Others are recognized by their names and the
     values of a sample, as PROFILE does. Raises PolicyError for a column that the source does not have.
@@ -117,7 +131,8 @@ def safe_harbor(engine: Engine, policy: Policy, named: Mapping[str, Sequence[str
     kinds = kinds_of_source(engine, policy)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(engine, policy).values()}
     require_columns(policy, named, kinds)
-    return list(Harbor(policy, hierarchies, {fold(name): kind for name, kind in kinds.items()}, named).findings(kinds))
+    harbor = Harbor(policy, hierarchies, {fold(name): kind for name, kind in kinds.items()}, named)
+    return list(harbor.findings(kinds)), harbor.remarks(kinds)
 
 
 def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
@@ -135,10 +150,33 @@ def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
             sample = sampled(engine, table.relation, table.columns, int(rows))
             own_names = {fold(attribute.name) for attribute in attributes}
             known = {fold(name) for name in kinds}
+            whole = wholly_masked(engine, table.relation, {attribute.name: attribute for attribute in attributes})
+            years = _years(engine, table.relation, table.columns)
             for name, kind in kinds_of(sample, dict(table.columns)).items():
                 if fold(name) in own_names or fold(name) not in known:
-                    kinds[name] = kind
+                    kinds[name] = replace(kind, years=years.get(name, ()), is_masked_whole=fold(name) in whole)
     return kinds
+
+
+def wholly_masked(engine: Engine, table: QualifiedName, attributes: Mapping[str, Attribute]) -> set[str]:
+    """Returns the folded names of the columns whose masks leave no letter or digit of any value as it is.
+
+    `attributes` has the attribute of each column to read. The values are those of the source or of the release: what a
+    mask leaves is in both.
+    """
+    patterns = {
+        name: _LEFT[attribute.pseudonym.name]
+        for name, attribute in attributes.items()
+        if isinstance(attribute.pseudonym, Mask) and attribute.pseudonym.name in _LEFT
+    }
+    if not patterns:
+        return set()
+    matches = [
+        filtered(f.count(), f.built_in("regexp_matches", as_text(column(name)), literal(pattern)))
+        for name, pattern in patterns.items()
+    ]
+    (numbers,) = engine.rows(exp.select(*matches).from_(relation(table)))
+    return {fold(attributes[name].name) for name, number in zip(patterns, numbers, strict=True) if not number}
 
 
 def require_columns(policy: Policy, named: Mapping[str, Sequence[str]], columns: Collection[str]) -> None:
@@ -158,19 +196,24 @@ def kinds_of(sample: Sample, types: Mapping[str, str]) -> dict[str, Kind]:
     """Returns the kind of each column, by its name; a nested or binary one has no values in the sample."""
     known = recognized(sample)
     listed = {name: Kind(None, kind, unique=False) for name, kind in types.items()}
-    for column in sample.columns:
-        values = [value for value in column.values if value is not None]
-        is_unique = len(values) >= _FEW and len(column.distinct) >= _ALONE * len(values)
-        category = known[column.name].category if column.name in known else None
-        listed[column.name] = Kind(category, column.type, is_unique, tuple(_years(column)))
+    for each in sample.columns:
+        values = [value for value in each.values if value is not None]
+        is_unique = len(values) >= _FEW and len(each.distinct) >= _ALONE * len(values)
+        category = known[each.name].category if each.name in known else None
+        listed[each.name] = Kind(category, each.type, is_unique)
     return listed
 
 
-def _years(column: SampledColumn) -> Iterator[int]:
-    """Yields the years of a column's dates; 0 for years before Christ."""
-    for text in column.texts if column.type.startswith(("DATE", "TIMESTAMP")) else ():
-        if match := _YEAR.match(text):
-            yield 0 if text.endswith("(BC)") else int(match[1])
+def _years(engine: Engine, table: QualifiedName, columns: Iterable[Column]) -> dict[str, tuple[int, ...]]:
+    """Returns the first and the last year of each column of dates, from all rows; none for a column without dates."""
+    names = [name for name, kind in columns if kind.startswith(("DATE", "TIMESTAMP"))]
+    if not names:
+        return {}
+    years = [f.built_in("year", column(name)) for name in names]
+    ends = [f.built_in(end, year) for year in years for end in ("min", "max")]
+    (numbers,) = engine.rows(exp.select(*ends).from_(relation(table)))
+    pairs = zip(numbers[::2], numbers[1::2], strict=True)
+    return {name: () if low is None else (int(low), int(high)) for name, (low, high) in zip(names, pairs, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -209,6 +252,22 @@ class Harbor:
             yield Finding(item, identifier, ", ".join(each.column for each in said), treatments, finding)
         yield Finding("-", "actual knowledge that what remains identifies somebody", "", "", YOURS)
 
+    def remarks(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """Returns a remark with the published columns that no item lists, if there are any."""
+        listed = {fold(each.column) for treated in self.inside.values() for each in treated}
+        names = [
+            name
+            for name in columns
+            if self._is_shown(name)
+            and fold(name) not in listed
+            and not any(self._is_of(name, item, categories) for item, _, categories in _ITEMS)
+        ]
+        return (f"published, and not recognized as any of these identifiers: {', '.join(names)}",) if names else ()
+
+    def _is_shown(self, name: str) -> bool:
+        attribute = self._attribute(name)
+        return attribute is not None and attribute.role not in _REMOVED and fold(name) not in self.left_out
+
     def _is_of(self, name: str, item: str, categories: Sequence[str]) -> bool:
         roles = [what for what in NAMED if fold(name) in map(fold, self.named.get(what, ()))]
         if roles:
@@ -218,9 +277,11 @@ class Harbor:
             return True
         if item == "C" and (kind.is_date or _has_word(_AGE, name) or self._is_year_of_birth(name)):
             return True
+        if item == "B" and _has_word(_POSTAL, name):
+            return True
         attribute = self._attribute(name)
         if item == "R":
-            is_code = attribute is not None and attribute.role in (Role.IDENTIFIER, Role.ENTITY)
+            is_code = attribute is not None and attribute.role in _REMOVED
             is_shown = attribute is not None and not attribute.min_level
             is_unread = is_nested(kind.type) and kind.type != "BLOB"
             is_other = is_shown and (kind.unique or is_unread) and not self._has_item(name)
@@ -248,8 +309,8 @@ class Harbor:
         if item == "R" and isinstance(in_place, Mask) and in_place.is_keyless and self._has_item(name):
             return
         if in_place is not None:
-            yield Treated(name, *_in_place(in_place))
-        elif attribute.role in (Role.IDENTIFIER, Role.ENTITY):
+            yield Treated(name, *_in_place(in_place, self.kinds[fold(name)]))
+        elif attribute.role in _REMOVED:
             is_linked = attribute.role is Role.ENTITY and bool(self.policy.related)
             yield Treated(name, "a number that is drawn for the release" if is_linked else "removed", MET)
         else:
@@ -304,14 +365,17 @@ class Harbor:
         """Describes the publication of dates by year or coarser, with the finding: births need one label for ages over
         89.
         """
-        is_birth, is_date = self._is_birth(name), self._is_named(name, "dates")
-        oldest = datetime.now(UTC).year - _OLDEST + 1
-        if not is_birth and (is_date or low is not None or min(self.kinds[fold(name)].years, default=oldest) >= oldest):
+        is_birth, is_other = self._is_birth(name), self._is_named(name, "dates")
+        needed = (self._now() if is_birth else datetime.now(UTC).year) - _OLDEST + 1
+        years = self.kinds[fold(name)].years
+        if not is_birth and (is_other or min(years, default=0) >= needed):
             return f"by {unit}", MET
+        if low is None and not years and not is_birth:
+            return f"by {unit}, and its years are not known", YOURS
         if low is None:
-            years = "" if is_birth else f": years before {oldest} tell an age over 89 if they are births, dates if not"
-            return f"by {unit}, without an open end for births{years}", NOT_MET
-        if is_birth and int(str(low)[:4]) < (needed := self._now() - _OLDEST + 1):
+            doubt = "" if is_birth else f": years before {needed} tell an age over 89 if they are births, dates if not"
+            return f"by {unit}, without an open end for births{doubt}", NOT_MET
+        if _year_of(low) < needed:
             return f"by {unit}, with one label before {low}, and births before {needed} tell an age over 89", NOT_MET
         return f"by {unit}, with one label before {low}", MET
 
@@ -330,11 +394,10 @@ class Harbor:
         return self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))
 
     def _now(self) -> int:
-        """Returns the year for computing ages: the latest year of other dates, at most this year."""
-        dated = [name for name in self.kinds if not self._is_birth(name)]
-        latest = max((year for name in dated for year in self.kinds[name].years), default=None)
+        """Returns the last year of the dates other than births, or this year if it is not known."""
+        dated = [kind.years for name, kind in self.kinds.items() if kind.is_date and not self._is_birth(name)]
         this_year = datetime.now(UTC).year
-        return this_year if latest is None else min(latest, this_year)
+        return min(max(map(max, dated)), this_year) if dated and all(dated) else this_year
 
     def _is_named(self, name: str, what: str) -> bool:
         return fold(name) in map(fold, self.named.get(what, ()))
@@ -344,14 +407,26 @@ def _has_word(words: re.Pattern[str], name: str) -> bool:
     return words.search(words_of(name)) is not None
 
 
-def _in_place(in_place: Pseudonym | Mask | Shift) -> tuple[str, str]:
+def _year_of(date: object) -> int:
+    """Returns the year of a date as a text; 0 for years before Christ."""
+    match = re.match(r"\d+", str(date))
+    return int(match[0]) if match and "BC" not in str(date) else 0
+
+
+def _in_place(in_place: Pseudonym | Mask | Shift, kind: Kind) -> tuple[str, str]:
     """Describes a mask or token, with the finding: a forgotten key counts as a random number."""
     if isinstance(in_place, Shift):
         return "shifted dates, which the rule does not know", NOT_MET
     if isinstance(in_place, Mask):
         is_drawn = in_place.name in INJECTIVE_MASKS and not in_place.lasts
-        key = "a key that is forgotten" if is_drawn else "a key that lasts" if not in_place.is_keyless else "no key"
-        return f"mask {in_place.name} under {key}", MET if is_drawn else NOT_MET
+        key = "no key" if in_place.is_keyless else "a key that lasts" if in_place.lasts else "a key that is forgotten"
+        treated = f"mask {in_place.name} under {key}"
+        if is_drawn and in_place.name in _LEFT and not kind.is_masked_whole:
+            return f"{treated}, which leaves some letters as they are", YOURS
+        first = dict(in_place.arguments).get("first")
+        if is_drawn and in_place.name == "card" and isinstance(first, int) and first > _ISSUER:
+            return f"{treated}, which leaves the first {first} digits", NOT_MET
+        return treated, MET if is_drawn else NOT_MET
     return (
         ("a token under a key that lasts, from which it is derived", NOT_MET)
         if in_place.lasts

@@ -11,6 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, SqlanonError, StatementError, UserError
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.run import run_statement
 from tests.support.database import template
 from tests.support.draws import draws
 
@@ -246,7 +249,16 @@ def test_a_release_has_the_findings_of_its_policy_with_its_own_levels(
 
 # A text of each kind, with the item of the rule.
 WITHIN = {
-    "C": ["seen 2024-05-06 again", "born 1.7.1950", "on 12/31/2001, late", "at 2024-05-06T10:00"],
+    "C": [
+        "on 3 May 2020.",
+        "3-MAY-2020",
+        "since March 4th, 2021",
+        "2020/05/31",
+        "seen 2024-05-06 again",
+        "born 1.7.1950",
+        "on 12/31/2001, late",
+        "at 2024-05-06T10:00",
+    ],
     "D": ["call +49 170 1234567", "or (415) 555-0132", "415-555-0132 at night"],
     "F": ["mail ann.b+c@example.org now", "x@y.de"],
     "G": ["ssn 123-45-6789"],
@@ -256,7 +268,19 @@ WITHIN = {
     "O": ["from 192.168.0.254", "2001:0db8:0000:0000:0000:ff00:0042:8329"],
     "R": ["id 123e4567-e89b-12d3-a456-426614174000."],
 }
-CLEAN = ["Flu", "", "version 1.2.3", "3.50 of 4.75", "ICD J45.901, room 12", "10:30", "Zürich \N{SNOWMAN}", "a@b", None]
+CLEAN = [
+    "Flu",
+    "",
+    "version 1.2.3",
+    "3.50 of 4.75",
+    "ICD J45.901, room 12",
+    "in May 2020",
+    "may 12 2 times",
+    "10:30",
+    "Zürich \N{SNOWMAN}",
+    "a@b",
+    None,
+]
 
 
 @pytest.mark.drawn
@@ -375,3 +399,58 @@ def test_a_check_aborts_no_transaction(con: Connection) -> None:
     assert len(con.sql("CHECK shown FOR SAFE HARBOR").fetchall()) == 19
     assert con.sql("SELECT 1").fetchall() == [(1,)]
     con.execute("COMMIT")
+
+
+@pytest.mark.parametrize(
+    ("columns", "item", "treated", "finding"),
+    [
+        ("full_name IDENTIFIER MASK alphanumeric", "A", "leaves some letters as they are", "yours to say"),
+        ("full_name IDENTIFIER MASK digits", "A", "leaves some letters as they are", "yours to say"),
+        ("mail IDENTIFIER MASK digits", "F", "leaves some letters as they are", "yours to say"),
+        ("mail IDENTIFIER MASK alphanumeric", "F", "under a key that is forgotten", "met"),
+        ("card IDENTIFIER MASK card(first => 12)", "J", "leaves the first 12 digits", "not met"),
+        ("card IDENTIFIER MASK card", "J", "under a key that is forgotten", "met"),
+        ("seen QUASI IDENTIFIER USING years MIN LEVEL 2", "C", "tell an age over 89", "not met"),
+        ("seen QUASI IDENTIFIER USING early MIN LEVEL 1", "C", "tell an age over 89", "not met"),
+        ("seen QUASI IDENTIFIER USING birth MIN LEVEL 1", "C", "one label before 1937-01-01", "met"),
+        ("yob QUASI IDENTIFIER USING tens MIN LEVEL 1", "C", "tell an age over 89", "not met"),
+        ("yob SENSITIVE", "C", "published", "not met"),
+        ("patient_age SENSITIVE", "C", "published", "not met"),
+        ("patient_age QUASI IDENTIFIER USING ages MIN LEVEL 1", "C", "in one label from 90 on", "met"),
+        ("home_zip SENSITIVE", "B", "published", "not met"),
+        ("home_zip QUASI IDENTIFIER USING few MIN LEVEL 1", "B", "the people of larger areas", "not met"),
+    ],
+)
+def test_published_parts_of_identifiers_are_not_met(columns: str, item: str, treated: str, finding: str) -> None:
+    # One birth of 1911 is in no sample, letters other than A to Z are in no mask, and two digits are no area of three.
+    with template(
+        SETUP + "CREATE HIERARCHY early AS CALENDAR (YEAR, low => DATE '1900-01-01', below => 'old');"
+        "CREATE HIERARCHY tens AS INTERVALS (10, high => 80);"
+        "CREATE TABLE two_digits AS SELECT '94' AS area, 8000000 AS people;"
+        "CREATE HIERARCHY few AS PREFIXES (3, people => two_digits, more_than => 20000, small => '000**');"
+        "CREATE TABLE t AS SELECT i % 2 AS side, 'Иван ' || 123456 + i AS full_name,"
+        "'ann' || 123456 + i || '@example.org' AS mail, '4111 1111 1111 1111' AS card, 1930 + i % 50 AS yob,"
+        "80 + i % 20 AS patient_age, '9414' || i % 9 AS home_zip,"
+        "IF(i = 7777, DATE '1911-05-05', DATE '1990-01-01' + (i % 9000)::INT) AS seen FROM range(12000) AS u(i)"
+    ) as con:
+        con.execute(f"CREATE POLICY p ON t (side QUASI IDENTIFIER, {columns}) REQUIRE k_anonymity(k => 1)")
+        rows = con.sql("CHECK POLICY p FOR SAFE HARBOR").fetchall()
+        assert [(treated in row[3], row[4]) for row in rows if row[0] == item] == [(True, finding)]
+
+
+def test_a_release_whose_source_is_gone_has_the_years_of_its_labels(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE t AS SELECT DATE '1930-01-01' + 3000 * i::INT AS seen, 'f' || i AS note FROM range(9) AS t(i);"
+        "CREATE POLICY p ON t (seen QUASI IDENTIFIER USING years MIN LEVEL 2) REQUIRE k_anonymity(k => 1);"
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization; DELETE FROM t WHERE seen < DATE '1950-01-01'"
+    )
+    for gone in ("", "DROP TABLE t"):
+        con.execute(gone)
+        found = {row[0]: row[4] for row in con.sql("CHECK r FOR SAFE HARBOR").fetchall()}
+        assert found["C"] == "not met"
+
+
+def test_published_columns_under_no_item_are_named(con: Connection) -> None:
+    findings(con, diagnosis="SENSITIVE", region="IDENTIFIER")
+    remarks = run_statement(DuckDBEngine(con.duckdb), *parse_script("CHECK POLICY clinic FOR SAFE HARBOR")).remarks
+    assert "published, and not recognized as any of these identifiers: diagnosis" in remarks

@@ -67,17 +67,17 @@ _CATEGORIES = (
     Category("IP address", r"ip|ip_?addr(ess)?|ipv[46]", r"[0-9.]{7,15}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*"),
     Category("social security number", r"ssn|social_security(_.*)?|national_id|nino", r"\d{3}-\d{2}-\d{4}"),
     Category(
+        "account number",
+        r"iban|(credit_)?card_(no|number)|account(_(id|no|nr|num|number))?|acct(_.*)?",
+        r"[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){3,7}( ?[A-Z0-9]{1,3})?|(\d{4}[ -]){3}\d{4}",
+    ),
+    Category(
         "telephone number", r"phone|telephone|tel|mobile|cell|cellphone", r"\+?\(?\d{1,4}\)?([ .\-/]\(?\d{2,4}\)?){2,4}"
     ),
     Category("fax number", r"fax"),
     Category("health plan number", r"(health_plan|insurance|beneficiary|policy|member)_(id|no|nr|num|number)|hicn|mbi"),
     Category(
         "medical record number", r"mrn|medical_record(_.*)?|(patient|encounter|admission)_?(id|no|nr|num|number)?"
-    ),
-    Category(
-        "account number",
-        r"iban|(credit_)?card_(no|number)|account(_(id|no|nr|num|number))?|acct(_.*)?",
-        r"[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){3,7}( ?[A-Z0-9]{1,3})?|(\d{4}[ -]){3}\d{4}",
     ),
     Category("vehicle identifier", r"vin|license_plate|plate|registration_(no|number)"),
     Category(

@@ -64,5 +64,5 @@ check_policy = CHECK POLICY name FOR SAFE HARBOR [ "(" columns_of_kind {{"," col
 
         with about("name"):
             policy = policies.load(engine, self.name)
-        findings = safe_harbor(engine, policy, named_columns(self.arguments))
-        return Answer(FINDINGS, tuple(map(tuple, findings)), (REMARK,))
+        findings, remarks = safe_harbor(engine, policy, named_columns(self.arguments))
+        return Answer(FINDINGS, tuple(map(tuple, findings)), (REMARK, *remarks))
