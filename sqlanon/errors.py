@@ -23,7 +23,7 @@ class Position:
         return f"line {self.line}, column {self.column}"
 
     def within(self, text: Position) -> Position:
-        """The position in a script, of a text's position, where the text begins at `text`."""
+        """Converts a position in a text to a position in the script in which the text begins at `text`."""
         column = self.column + text.column - 1 if self.line == 1 else self.column
         return Position(self.line + text.line - 1, column)
 

@@ -1,7 +1,7 @@
-"""Known releases: all whose rows a reader may have, because they exist, were exported, or are in a series.
+"""Known releases: the releases whose rows a reader may have, because they exist, were exported, or are in a series.
 
-A row of `anon.release_export` stays when its release is dropped or replaced. Users may write such rows themselves, of
-what they gave away in another way, and delete those of files that never left.
+A row of `anon.release_export` stays when its release is dropped or replaced. Users may add rows for data that they gave
+away in another way, and delete the rows of files that were never given away.
 """
 
 from __future__ import annotations

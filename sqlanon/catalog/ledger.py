@@ -25,9 +25,7 @@ def required(series: Series) -> list[tuple[str, str]]:
 
 
 def head_digest(series: Series) -> str:
-    """Returns a digest of what a series is about and requires; the name of its policy is left out, because a policy may
-    be renamed.
-    """
+    """Returns a digest of the subject and the requirements of a series, without the policy's name, which may change."""
     head = [series.series_id, fold(series.name), series.entity, series.entity_type, series.key_check]
     return _sha256([*head, list(map(list, series.attributes)), list(map(list, required(series)))])
 

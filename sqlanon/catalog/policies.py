@@ -271,7 +271,7 @@ def load(engine: Engine, name: str) -> Policy:
 
 
 def _related(name: str, rows: list[_RelatedRow], attributes: list[_AttributeRow]) -> tuple[RelatedTable, ...]:
-    """The related tables with their attributes. Raises PolicyError for an attribute of a table that is none of them."""
+    """Returns the related tables with their attributes. Raises PolicyError for an attribute of an unknown table."""
     known = {fold(row.related_table) for row in rows}
     for row in attributes:
         if row.related_table is not None and fold(row.related_table) not in known:

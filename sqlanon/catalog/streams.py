@@ -127,7 +127,7 @@ def append(engine: Engine, stream: Stream, batch: Batch, position: int) -> None:
 
 
 def figures(engine: Engine, stream: Stream) -> tuple[int, ...]:
-    """The number of batches of a stream, and of its rows those read, released, reused, withheld, and that wait."""
+    """The numbers of a stream's batches and of its rows: read, released, reused, withheld and waiting."""
     [row] = engine.rows(sql_file("streams", "figures"), [stream.stream_id])
     return tuple(map(int, row))
 

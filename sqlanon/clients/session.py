@@ -303,7 +303,8 @@ class Connection(ConnectionMethods):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keeps other threads out: a statement of ours is many queries, and each would find the rows of another's.
+        """Keeps other threads out, because a statement runs many queries, and each would fetch the rows of another
+        thread's.
 
         Raises what DuckDB raises where a thread finds its connection busy.
         """

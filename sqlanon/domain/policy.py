@@ -114,7 +114,7 @@ class Shift:
 
     @property
     def is_keyless(self) -> bool:
-        """Whether the moved date is a function of the date alone: never."""
+        """Returns False, because the moved date depends on the respondent, too."""
         return False
 
     @property

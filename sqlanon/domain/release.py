@@ -287,10 +287,10 @@ class KnownRelease:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The answer to one question - a privacy model, a metric or an attack - about one release.
+    """The answer to one question (a privacy model, a metric or an attack) about one release.
 
-    `attribute` is the sensitive attribute that it is about, if there is one.
-    `satisfied` is None for a question that requires nothing, such as a loss.
+    `attribute` is the sensitive attribute of the question, if any. `satisfied` is None for a question without a
+    requirement, such as a loss.
     """
 
     question: str

@@ -91,7 +91,7 @@ class Engine(Protocol):
 
     @property
     def shares_names(self) -> bool:
-        """Whether names of sources belong to the database of the catalog."""
+        """Whether the name of a source refers to an object of the database that holds the catalog."""
         ...
 
     @property

@@ -330,12 +330,12 @@ class DuckDBEngine(SingleEngine):
     def reads(self, query: str) -> list[Reading]:
         """The tables and views that a user's query reads, through views and macros too.
 
-        Raises UserError where it cannot be told.
+        Raises UserError if the calls cannot be determined.
         """
         return relations_read(self.rows, query)
 
     def calls(self, query: str) -> Calls:
-        """The functions and macros that a user's query calls, through views and macros too.
+        """Returns the functions and macros that a user's query calls, directly or through views and macros.
 
         Raises UserError where it cannot be told.
         """

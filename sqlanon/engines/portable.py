@@ -241,7 +241,7 @@ def _bits(node: exp.Expr) -> str | None:
 
 
 def _column(node: exp.Expr) -> str | None:
-    """DuckDB numbers the rows of a table by it; elsewhere it is a column like others, or none."""
+    """Returns the words for the column rowid, because only DuckDB numbers rows by it; None for other columns."""
     return "the column rowid" if same_name(node.name, "rowid") else None
 
 

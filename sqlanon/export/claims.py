@@ -57,7 +57,7 @@ class EntryMembers:
 
 
 def asked_by(requirement: BoundRequirement) -> EntryMembers:
-    """Returns the members of the entry of a policy's requirement."""
+    """Returns the members that a certificate's entry for a requirement of the policy must have."""
     when = requirement.question.when
     chosen: Arguments = {when.argument: when.value} if when else {}
     if requirement.within is not None:

@@ -173,7 +173,7 @@ class ReceivedExport:
 
     @cached_property
     def unpublished(self) -> tuple[str, ...]:
-        """The quasi-identifiers and sensitive columns of the policy that no column shows."""
+        """The policy's quasi-identifiers and sensitive columns that no column of the file shows."""
         return tuple(unpublished(self.recorded))
 
     @cached_property
@@ -392,12 +392,12 @@ def _typed(columns: Sequence[RecordedColumn], rows: exp.Query, types: dict[str, 
 
 
 def _valued(part: RecordedColumn) -> str:
-    """Returns the source column of a published column of values."""
+    """Returns the source column whose values a published column has."""
     return part.source.removesuffix(f"_{_ENDS[part.reading]}") if part.reading in _ENDS else part.source
 
 
 def _is_changed(name: str, kind: str) -> exp.Expr:
-    """The condition that a text is not the text of a value of this type."""
+    """The condition that the text in a column changes when it is cast to type `kind` and back."""
     text, expected = column(name), as_text(cast(column(name), kind))
     if kind.startswith("DECIMAL"):
         return exp.NEQ(this=_without_last_zeros(text), expression=_without_last_zeros(expected))

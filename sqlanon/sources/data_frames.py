@@ -149,7 +149,7 @@ def _possible_names(source: Source) -> list[str]:
 
 
 def _read(engine: Engine, source: Source) -> list[str]:
-    """The names of what a source reads, those of WITH queries not among them."""
+    """Returns the names of the relations that a source reads, without the names of its WITH queries."""
     if source.name:
         return _possible_names(source)
     try:

@@ -165,7 +165,7 @@ def _name_of_list(mask: Mask) -> str:
 
 
 def list_digest(texts: Sequence[str]) -> str:
-    """The SHA-256 of the texts of a list in their order, each with the number of its bytes before it."""
+    """Returns the SHA-256 of a list's texts in their order; the number of bytes precedes each text."""
     digest = sha256()
     for text in texts:
         encoded = text.encode()

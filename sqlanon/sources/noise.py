@@ -197,9 +197,9 @@ def expected_error(scale: float) -> float:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Discrete Laplace noise for the counts of keys that nobody may know, of which those above a threshold are told.
+    """Discrete Laplace noise for counts of secret keys; a key is published if its noisy count is above a threshold.
 
-    A key is told with a probability of at most delta because of one respondent.
+    One respondent causes a key to be published with a probability of at most delta.
     """
 
     scale: float
@@ -308,7 +308,7 @@ def _greatest(scale: float, concentrated: bool) -> Any:
 
 
 def exact_rho(noise: Laplace | Gaussian | Greatest) -> Decimal:
-    """The rho that noise costs at most: half the square of its epsilon where it is made for one.
+    """Returns an upper bound of the noise's cost in rho: half the square of epsilon, for noise of a given epsilon.
 
     Bun and Steinke, Concentrated differential privacy (2016), proposition 1.4.
     """
@@ -349,7 +349,7 @@ def _delta_of(rho: float, epsilon: float) -> float:
 
 
 def _converts(rho: float, epsilon: float, delta: float) -> bool:
-    """Whether OpenDP says that rho costs at most epsilon and delta."""
+    """Whether OpenDP converts rho to at most this epsilon and delta."""
     opendp = _opendp()
     converted = opendp.c.make_zCDP_to_approxDP(_gaussian(1 / sqrt(2 * rho)))
     return bool(opendp.c.make_fix_delta(converted, delta).map(1.0)[0] <= epsilon)

@@ -19,7 +19,7 @@ from sqlanon.sql.build.render import to_sql
 
 
 def require_one_table(policy: Policy, statement: str, why: str, *part: str) -> None:
-    """Raises PolicyError for a policy with related tables, which the statement cannot take in, and why it cannot."""
+    """Raises PolicyError with the reason if the policy has related tables, for a statement that cannot take them."""
     if policy.related:
         raise PolicyError(
             f"{policy} has related tables, WITH TABLE {policy.related[0].name}, and {statement} is about one: {why}",

@@ -367,7 +367,7 @@ def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
 def public_cells_of(
     policy: BoundPolicy, scratch: Scratch, codes: Sequence[Codes | None], layout: KeyLayout
 ) -> str | None:
-    """The cells of the public table, None if there is none. They are keyed as the source's, and carry nothing."""
+    """Returns the public table's cells, keyed as the source's, without carried columns; None without such a table."""
     if policy.public is None:
         return None
     public_rows = exp.select(exp.Star()).from_(relation(policy.public.relation))

@@ -66,7 +66,7 @@ def policy_text(policy: Policy, *, or_replace: bool = False, if_not_exists: bool
 
 
 def _related_table(table: RelatedTable) -> str:
-    """A table that belongs to the source of a policy, on a line of its own, with its columns."""
+    """Writes a related table of a policy with its columns, on its own line."""
     name = "" if table.source.name and table.source.name.name == table.name else f" AS {name_text(table.name)}"
     head = f"\nWITH TABLE {source_text(table.source)}{name} ON ({name_text(table.key)})"
     return f"{head} (\n{_attribute_lines(table.attributes)}\n)"

@@ -311,7 +311,7 @@ def _key(reader: Reader, table: str) -> str:
 
 
 def _attributes(reader: Reader, table: str, columns: set[str]) -> tuple[Attribute, ...]:
-    """The columns of a related table, none of which another table of the policy has, too."""
+    """Reads the columns of a related table. A column belongs to one table of the policy only."""
 
     def require(attribute: Attribute, token: Token) -> None:
         if fold(attribute.name) in columns:

@@ -45,12 +45,12 @@ class KnownSet:
 def shares_of_worlds(
     people: Sequence[int], sets: Sequence[KnownSet], codes: int, steps: int
 ) -> tuple[list[list[Fraction]] | None, int]:
-    """Computes for each entry of `people` the share of worlds in which a person has each code; returns the steps, too.
+    """Computes for each entry of `people` the share of worlds in which a person has each code, and counts the steps.
 
     An entry stands for several people in the same sets. A world gives each person one of the `codes`, so that in each
-    set as many have a code as rows do. A set with more rows than people has further members, who are nobody. All
-    worlds count alike. The shares are None where there is no world. Raises TooManyWorlds where more than `steps`
-    choices would be looked at.
+    set as many have a code as rows do. A set with more rows than people has further members, who are nobody. All worlds
+    count alike. The shares are None where there is no world. Raises TooManyWorlds where more than `steps` choices would
+    be looked at.
     """
     groups = _groups(people, sets, codes)
     if groups is None:

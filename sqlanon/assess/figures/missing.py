@@ -89,7 +89,7 @@ def _suppressed(engine: Engine, published: exp.Table, quasi: Sequence[ReleaseAtt
 
 
 def _cell(index: int) -> str:
-    """The column with the label or the code of the quasi-identifier at this index."""
+    """The column of cells with the label or the code of the quasi-identifier at this index."""
     return f"cell_{index}"
 
 

@@ -261,7 +261,10 @@ class _SnbEquations:
             yield SnbFit(self.number, self._alpha(x, first=first), 1 / (1 + exp(-x)))
 
     def _first(self, alpha: float, x: float) -> tuple[float, float]:
-        """The value of the first equation, and its derivative along alpha; it is concave in alpha, and -target at 0."""
+        """Returns the value of the first equation and its derivative by alpha.
+
+        The value is concave in alpha, and equals -target at alpha = 0.
+        """
         slope, ratio = self._parts(x)
         return alpha * slope + log1p(alpha * ratio) - self.target, slope + ratio / (1 + alpha * ratio)
 

@@ -241,7 +241,7 @@ def _is_named(values: Values, names: Collection[str]) -> bool:
 
 
 def publishable(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
-    """Changes the roles of sensitive columns that identify people: they are left out.
+    """Leaves out sensitive columns that identify people, by changing their roles.
 
     This comes last, because a function of such a column is still sensitive.
     """

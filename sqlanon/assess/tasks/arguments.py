@@ -102,7 +102,7 @@ class TaskArguments:
         return self.whole("seed", 1, 0, _MOST_SEED)
 
     def require_no_others(self) -> None:
-        """Raises UserError for an argument that was not read."""
+        """Raises UserError if the user gave an argument that the task does not have."""
         for name in self._left:
             with about("task", name):
                 raise UserError(

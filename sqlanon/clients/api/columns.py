@@ -38,7 +38,7 @@ class QuasiIdentifier:
     weight: Number = 1
 
     def __repr__(self) -> str:
-        """The call that makes it."""
+        """Returns a Python call that makes an equal object."""
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         named = [f"{field.name}={said[field.name]!r}" for field in fields(self) if said[field.name] != field.default]
         return f"QuasiIdentifier({', '.join(named)})"
@@ -71,7 +71,7 @@ class Labels:
     hide: Iterable[str] = ()
 
     def __repr__(self) -> str:
-        """The call that makes it."""
+        """Returns a Python call that makes an equal object."""
         level = [] if self.min_level is None else [f"min_level={self.min_level!r}"]
         nodes = [f"hide={list(self.hide)!r}"] if self.hide else []
         return f"Labels({', '.join([repr(self.hierarchy), *level, *nodes])})"
@@ -304,7 +304,7 @@ def _columns(attributes: Sequence[Attribute]) -> Iterator[str]:
 
 
 def _with_details(attributes: Iterable[Attribute]) -> object:
-    """The names, with what goes with their role if anything does."""
+    """Returns the list of names, or, if an attribute has details for its role, a dict of names and details."""
     details = {attribute.name: _detail(attribute) for attribute in attributes}
     return details if any(detail is not None for detail in details.values()) else list(details)
 

@@ -56,7 +56,7 @@ class RelatedTable(Defined[domain.RelatedTable]):
         self._definition = domain.RelatedTable(called, table, one_name("RelatedTable: key", key), columns)
 
     def __repr__(self) -> str:
-        """The call that makes it."""
+        """Returns a Python call that makes an equal object."""
         return related_call(self._definition)
 
 
@@ -74,5 +74,5 @@ class JoinedRelease(Defined[domain.JoinedRelease]):
         self._definition = domain.JoinedRelease(name, column_names("JoinedRelease: on", on))
 
     def __repr__(self) -> str:
-        """The call that makes it."""
+        """Returns a Python call that makes an equal object."""
         return joined_call(self._definition)

@@ -27,7 +27,7 @@ def read_stata(path: str) -> tuple[Any, dict[str, str], list[str]]:
 
 
 def _labelled(path: str) -> tuple[Any, list[str]]:
-    """The rows with labels in place of codes, and the columns whose labels pandas refuses, which have their codes."""
+    """Returns the rows with labels for codes, and the columns that keep codes because pandas refuses their labels."""
     import pandas
 
     try:

@@ -207,12 +207,12 @@ class Outputs:
     exported: str | None
 
     def recorded(self, job: FinishedJob) -> FinishedJob:
-        """The job with what it has made."""
+        """Returns the job with the releases and exports that its statements made."""
         made = tuple((str(release.name), release.release_id) for release in self.releases)
         return replace(job, releases=made, exported=self.exported or "")
 
     def are_of(self, last: FinishedJob) -> bool:
-        """Whether they are those that the last run has made."""
+        """Whether these releases and exports are the ones that the last run made."""
         return self.exported is not None and self.recorded(last) == last
 
 

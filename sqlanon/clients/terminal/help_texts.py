@@ -47,7 +47,7 @@ class Commands(TyperGroup):
     """Commands whose flags and arguments are shown as they are typed, without the types that typer puts behind them."""
 
     def main(self, args: Any = None, *others: Any, **options: Any) -> Any:
-        """Runs a command, and ends the process; with --json a call that is wrong is an error in JSON, too."""
+        """Runs a command, and ends the process; with --json a wrong call writes its error as JSON."""
         arguments = sys.argv[1:] if args is None else list(args)
         if "--json" not in arguments or not options.get("standalone_mode", True):
             return super().main(args, *others, **options)

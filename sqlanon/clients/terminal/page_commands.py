@@ -134,7 +134,7 @@ dbt = typer.Typer(cls=Commands, no_args_is_help=True, help="Models of dbt that a
 
 @dbt.callback()
 def _projects() -> None:
-    """Keeps `install` a command of its own, though there is no other."""
+    """Makes `install` a subcommand: with a single command, the parser would drop its name."""
 
 
 @dbt.command(epilog=examples("sqlanon dbt install", "sqlanon dbt install analytics/"))

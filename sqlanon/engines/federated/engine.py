@@ -240,7 +240,7 @@ class FederatedEngine:
         return RANDOM_DRAW if name == "random_draw" else None
 
     def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
-        """Copies the files of a release to a folder of this machine."""
+        """Copies a release's Parquet files to a local folder."""
         path = self._releases.path(relation(table))
         return [] if path is None else self._releases.copy_to(path, folder, named)
 

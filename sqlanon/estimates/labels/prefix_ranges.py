@@ -39,7 +39,7 @@ _MOST_LENGTH = 18
 
 
 def prefix_length(generalized: Generalized) -> int | None:
-    """The characters that the last level below `*` shows of a column with ranges along prefixes; None for others."""
+    """The number of characters that the level below `*` shows, for a column with ranges along prefixes; else None."""
     hierarchy = generalized.bound.hierarchy
     if hierarchy is None or "tree_range" not in generalized.forms or generalized.marginal is not None:
         return None

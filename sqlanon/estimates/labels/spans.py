@@ -334,7 +334,7 @@ def _integer(tree: exp.Expr) -> exp.Expr:
 
 
 def _of_digits() -> exp.Expr:
-    """Whether a mask has digits and few stars: the values below it are then taken to have digits in their place."""
+    """Whether a mask is digits and one to four stars: its values are taken to have digits in place of the stars."""
     return column("mask").rlike("^[0-9]+[*]{1,4}$")
 
 

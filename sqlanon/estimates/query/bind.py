@@ -209,8 +209,9 @@ class Factors:
         return self._relation(bound, tree), bound
 
     def part(self, relation: str, expression: exp.Expr, said: exp.Expr) -> exp.Column:
-        """The column that holds an expression's value on the rows of its relation; `said` is the same part of the
-        query as it was written.
+        """Returns the column with the expression's values, computed for the rows of its relation.
+
+        `said` is the same part of the query, as the user wrote it.
         """
         known = self.parts.setdefault(relation, {})
         for name, other in known.items():

@@ -78,7 +78,7 @@ class WorkloadQuery:
         return dict(zip(self.columns, self.slots, strict=True))
 
     def whole(self) -> AggregateQuery:
-        """The parsed query with its constants in place of the slots."""
+        """Returns the parsed query, with the constants put back into its slots."""
         return parsed(self.text) if self.slots else self.query
 
 

@@ -159,7 +159,7 @@ def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) ->
 
 
 def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *, only_if_all: bool = False) -> None:
-    """Raises PolicyError, naming it, for a part that fails for a row, with `only_if_all` for all rows."""
+    """Raises PolicyError with the first part that fails for some row, or, with `only_if_all`, for all rows."""
     if not parts:
         return
     row_count: exp.Expr = f.count()

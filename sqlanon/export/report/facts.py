@@ -63,10 +63,10 @@ class ValueShare:
 
 @dataclass(frozen=True)
 class WorstClass:
-    """A class by what the release shows of it, and the values in which it differs most from all rows.
+    """A class, as the release shows it, with the values whose shares differ most from their shares of all rows.
 
-    `divergence` is that of Jensen and Shannon in nats, of which `p_loss` is the greatest. `total` counts all rows that
-    are in classes.
+    `divergence` is the Jensen-Shannon divergence in nats; `p_loss` is the greatest of all classes. `total` counts rows
+    that are in classes.
     """
 
     attribute: str

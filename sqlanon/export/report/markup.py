@@ -177,7 +177,7 @@ def cell(value: Any) -> Markup:
 
 
 def shortened(name: str, letters: int = 120) -> str:
-    """A name of at most so many letters; the end of a longer one is left out."""
+    """Cuts a name to a maximum number of letters."""
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 

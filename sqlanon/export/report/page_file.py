@@ -122,7 +122,7 @@ def _share_as(path: Path, descriptor: int) -> None:
 
 
 def _locked(path: Path) -> int | None:
-    """A descriptor of a file with a lock on it, None on Windows, where an open file keeps its name."""
+    """Opens a file and locks it; returns the descriptor, or None on Windows, where an open file cannot be renamed."""
     if sys.platform == "win32":
         return None
     descriptor = os.open(path, os.O_RDONLY)

@@ -238,7 +238,7 @@ class LabelMapping:
 
 
 def mapping_name(index: int) -> str:
-    """The table with the labels of the quasi-identifier at an index, where a hierarchy lists them."""
+    """Returns the name of the table that lists the labels of the quasi-identifier at an index."""
     return f"label_of_{index}"
 
 

@@ -234,7 +234,7 @@ def _replace_type(node: exp.DataType, dialect: Dialect) -> None:
 
 
 def _replace_try_cast(node: exp.TryCast, _: Dialect) -> None:
-    """A cast that ends the script, which then publishes nothing, where it fails; in DuckDB the value would be NULL."""
+    """Replaces TRY_CAST by a cast whose failure ends the script, and publishes nothing; DuckDB returns NULL."""
     node.replace(exp.Cast(this=node.this, to=node.to))
 
 

@@ -105,8 +105,8 @@ class Options:
         return (*[side] * (fragments - 1), -(-self.k // side))
 
     def shapes(self, k: int, fragments: int) -> list[tuple[int, ...]]:
-        """The lists of group sizes with at least this k: that of `sizes`, and one with smaller blocks if there is
-        one.
+        """Returns the lists of group sizes to try for this k: the list of `sizes`, and for two fragments (k, 1), whose
+        blocks are smaller.
         """
         sizes = replace(self, k=k).sizes(fragments)
         return [sizes] if self.groups or fragments > 2 or prod(sizes) == k else [sizes, (k, 1)]

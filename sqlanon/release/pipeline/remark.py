@@ -314,7 +314,7 @@ def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | No
 
 
 def _without_token(bound: BoundAttribute) -> BoundAttribute:
-    """The attribute with its values instead of tokens, which are made with a release and are as many as the values."""
+    """The attribute without its pseudonym: tokens exist only in a release, and are as many as the values."""
     if not bound.attribute.pseudonym:
         return bound
     role = Role.ENTITY if bound.role is Role.ENTITY else Role.INSENSITIVE

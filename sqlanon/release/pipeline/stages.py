@@ -1,4 +1,4 @@
-"""The types that the stages of a release take and return: each holds the former and adds the parts of one stage."""
+"""The results of a release's stages: each type holds the result of the stage before, and adds its own parts."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def cross_join(table: exp.Table | exp.Subquery) -> exp.Join:
 
 
 def semi_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
-    """The rows before for which some row of the table makes the condition true."""
+    """Keeps the rows for which the condition is true with some row of the table."""
     return exp.Join(this=table, kind="SEMI", on=on)
 
 

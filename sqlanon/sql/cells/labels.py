@@ -165,7 +165,7 @@ def passed(
 
 
 def same_token(bound: BoundAttribute, table: str, of: str = "source") -> exp.Expr:
-    """Whether a row of a table of value and token is that of the value of a column of `of`."""
+    """Whether a row of `table`, with columns value and token, has the value that the row of `of` has in the column."""
     return identical(text_of_token(bound, of), column("value", table))
 
 

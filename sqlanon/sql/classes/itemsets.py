@@ -157,11 +157,11 @@ def counted_sets(
 
 
 def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp.Subquery, items: int) -> exp.Select:
-    """class, code_0, ..., n, most: every set of so many items that lists have.
+    """SELECT of class, code_0, ..., n, most: every set of the given number of items that a list of the class has.
 
-    `n` is how many lists of a class have the set, `most` how many of these hold the sensitive item that most of them
-    hold. `coded` has class, list_id and code of the items; `sensitive` class, list_id and value of the sensitive items,
-    and NO_VALUE once for each list.
+    `n` is the number of the class's lists with the set, `most` the number of these with their most frequent sensitive
+    item. `coded` has class, list_id and code of the items; `sensitive` has class, list_id and value of the sensitive
+    items, and NO_VALUE once for each list.
     """
     if items:
         counted = counted_sets(coded, items, sensitive)

@@ -62,7 +62,7 @@ class Background:
     coarser: Mapping[str, exp.Query] = field(default_factory=dict)
 
     def at(self, indexes: Sequence[int]) -> Background:
-        """Returns what the requirements at these indexes read, by their positions among them."""
+        """Returns the ranges and guards of the requirements at these indexes, keyed by positions in `indexes`."""
         positions = list(enumerate(indexes))
         return replace(
             self,

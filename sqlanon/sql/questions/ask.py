@@ -100,7 +100,7 @@ class BoundRequirement:
         return float(value)
 
     def is_contradicted_by(self, achieved: float) -> bool:
-        """Whether a figure misses what is required, beyond what sums of fractions may differ by."""
+        """Whether a figure misses the required one by more than the rounding errors of sums."""
         required = self.required
         missed = achieved < required if self.question.at_least else achieved > required
         return missed and not isclose(achieved, required, rel_tol=_SAME, abs_tol=_SAME)

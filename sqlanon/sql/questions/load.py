@@ -341,7 +341,7 @@ class Question:
 
     @property
     def of_itemsets(self) -> bool:
-        """Whether it is about the sets of items that lists have."""
+        """Whether the question is about the sets of items in lists."""
         return not _OF_SETS.isdisjoint(self.reads)
 
 

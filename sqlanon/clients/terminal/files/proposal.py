@@ -180,7 +180,7 @@ def _with_entity(uses: Sequence[ProposedUse]) -> list[ProposedUse]:
 
 
 def is_conversation() -> bool:
-    """Whether somebody can be asked: questions and answers are on a terminal."""
+    """Whether the user can be asked: standard input and the output of questions are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -79,7 +79,7 @@ def listed(texts: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def resolved(called: str, names: Sequence[str], wanted: Wanted) -> Columns:
-    """The columns that are meant; raises UserError for one that there is not, and that is to be two things."""
+    """Returns the columns by their roles. Raises UserError for an unknown column and for a column with two roles."""
     known = _known("--known", called, names, wanted.known or ())
     secret = _known("--secret", called, names, wanted.secret or ())
     dropped = _known("--drop", called, names, wanted.drop)

@@ -65,7 +65,7 @@ class CellSuppression:
 
     @property
     def suppressed(self) -> int:
-        """The number of the source's rows that are left out."""
+        """The number of source rows that the release leaves out."""
         return self.placed.suppressed
 
 
