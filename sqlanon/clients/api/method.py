@@ -53,6 +53,6 @@ class Method(Defined[MethodCall]):
         return call_text(self._definition)
 
     def __repr__(self) -> str:
-        """The call that makes it."""
+        """Returns a Python call that makes an equal object."""
         named = [f"{name}={value!r}" for name, value in self.arguments.items()]
         return f"{type(self).__name__}({', '.join([*([] if self.METHOD else [repr(self.name)]), *named])})"

@@ -164,7 +164,7 @@ class Policy(Defined[domain.Policy]):
         return statement_text(CreatePolicy(self._definition, or_replace, if_not_exists))
 
     def __repr__(self) -> str:
-        """The call that makes it."""
+        """Returns a Python call that makes an equal object."""
         return policy_call(self._definition)
 
 

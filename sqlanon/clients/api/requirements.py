@@ -57,7 +57,7 @@ class Requirement(Defined[Definition]):
         return call_text(self._definition)
 
     def __repr__(self) -> str:
-        """The call that makes it."""
+        """Returns a Python call that makes an equal object."""
         named = [f"{name}={value!r}" for name, value in self.arguments.items()]
         model = [] if self.MODEL else [repr(self.model)]
         return f"{type(self).__name__}({', '.join([*model, *named])})"
