@@ -94,7 +94,10 @@ class Limits:
         "leave MIN LEVEL out, or use METHOD generalization",
     )
     # SENSITIVE with MIN LEVEL or HIDE: labels are read in place of values.
-    labels: Refusal | None = CAN
+    labels: Refusal | None = Refusal(
+        "METHOD {method} takes no labels of {column} in place of its values",
+        "leave MIN LEVEL and HIDE out, or use METHOD generalization",
+    )
     # MAX LEVEL below the top of the hierarchy.
     max_level: Refusal | None = Refusal(
         "METHOD {method} keeps no MAX LEVEL, and the policy says MAX LEVEL {level} of {column}",
@@ -166,6 +169,7 @@ class Limits:
 
 # The limits of a method that makes random buckets of rows, whose sensitive values are separated or shuffled.
 OF_BUCKETS = Limits(
+    labels=CAN,
     without_related=CAN,
     view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
     without_series=CAN,

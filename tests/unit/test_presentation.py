@@ -295,6 +295,7 @@ def test_a_profile_is_readable_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPa
         ["subject", "proposal", "why"],
         ["subject", "unique_rows", "distinct", "missing", "distinction", "separation"],
         ["subject", "unique_rows", "distinct", "why"],
+        ["subject", "unique_rows", "why"],
     ]
     assert re.search(r"^diagnosis +SENSITIVE +its name", tables, re.M)
     assert 'CREATE ANONYMIZED TABLE "visits_2_release" AS POLICY "visits_2";' in script

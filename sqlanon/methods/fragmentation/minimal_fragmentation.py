@@ -349,6 +349,7 @@ _NO_MODEL = Refusal(
 )
 # The limits of fragments: columns are not seen together, and nothing else is promised.
 OF_FRAGMENTS = Limits(
+    labels=CAN,
     without_related=CAN,
     view=Refusal(
         "a live view cannot publish the fragments of METHOD {method}: their rows are in the source's order, "

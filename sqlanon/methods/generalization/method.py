@@ -93,6 +93,7 @@ class Options:
 
 
 _LIMITS = Limits(
+    labels=CAN,
     without_related=CAN,
     view=CAN,
     series=CAN,

@@ -102,6 +102,7 @@ class Itemsets:
 
 
 _LIMITS = Limits(
+    labels=CAN,
     without_related=CAN,
     view=Refusal("a live view cannot find labels anew, as METHOD {method} does", "make a snapshot"),
     series=Refusal(

@@ -84,6 +84,7 @@ class Options:
 
 
 _BUCKET_LIMITS = Limits(
+    labels=CAN,
     without_related=CAN,
     view=OF_BUCKETS.view,
     series=CAN,

@@ -94,6 +94,7 @@ class Microaggregation:
 
 
 _LIMITS = Limits(
+    labels=CAN,
     without_related=CAN,
     view=Refusal(
         "a live view cannot make the groups of METHOD {method} anew at each query",

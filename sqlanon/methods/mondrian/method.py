@@ -50,6 +50,7 @@ _NO_LEVELS = Refusal(
     "leave it out of the policy, or use METHOD generalization",
 )
 _LIMITS = Limits(
+    labels=CAN,
     without_related=CAN,
     view=CAN,
     series=CAN,

@@ -33,6 +33,7 @@ from sqlanon.sql.questions.models import by_known
 from sqlanon.sql.release.multi_table_query import TablesQuery
 
 _LIMITS = Limits(
+    labels=CAN,
     related=CAN,
     view=Refusal(
         "a live view is one query, and {policy} has related tables, WITH TABLE {table}, whose rows are linked by "

@@ -80,6 +80,7 @@ class Trivial:
 
 
 _LIMITS = Limits(
+    labels=CAN,
     without_related=CAN,
     view=Refusal("a live view is one table, and METHOD {method} publishes two", "make a snapshot"),
     without_series=CAN,

@@ -12,7 +12,8 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.methods.registry import BASELINES, METHODS, find_method
+from sqlanon.methods import registry
+from sqlanon.methods.registry import BASELINES, find_method
 from sqlanon.methods.shared.arguments import arguments_of, called, required
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.release.pipeline.encode import encode_stage, solve_stage
@@ -95,7 +96,7 @@ def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
     Baselines are never advised: they publish no association at all, which no loss of single cells measures.
     """
     method, options = bound.create.method, bound.resolved.options
-    others = set(METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
+    others = set(registry.METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
     if bound.comparison is not None:
         # Their figures are beside those of the choice already.
         others -= {contender.call.name for contender in bound.comparison.contenders}
