@@ -239,9 +239,9 @@ class Connection(ConnectionMethods):
         return remarks
 
     def policy(self, name: str) -> Policy:
-        """The policy of this name in the database, as an object.
+        """Returns the policy of this name as an object.
 
-        Raises UserError where there are no policies, PolicyError where there is none of this name.
+        Raises UserError if the database has no policies, and PolicyError if none has this name.
 
         >>> connection = connect()
         >>> _ = connection.sql('''

@@ -106,9 +106,7 @@ STREAM = "__sqlanon_stream"
 
 
 def require_pyarrow(purpose: str) -> Any:
-    """The module pyarrow. Raises UserError, which says that the purpose needs it, where it is not installed, or where
-    another NumPy is than it was built for.
-    """
+    """Returns the module pyarrow. Raises UserError, with the purpose, if it is not installed or does not fit NumPy."""
     pyarrow = installed_pyarrow()
     if pyarrow is None:
         raise UserError(f"{purpose} needs pyarrow", hint="pip install 'sqlanon[arrow]'")

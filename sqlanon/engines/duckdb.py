@@ -222,10 +222,11 @@ class DuckDBEngine(SingleEngine):
             raise translated(error, text) from None
 
     def _statement(self, text: str, settings: tuple[object, ...] = ()) -> Any:
-        """The text as DuckDB parses it, from the second time on without parsing it; a script stays a text.
+        """Parses a statement, or returns it parsed from the second time on; a script of several statements stays a
+        text.
 
-        Names are looked up and parameters bound anew at each run, as they are for a text. A text that may hold a part
-        of the user's is parsed anew under other `settings`.
+        Each run looks names up and binds parameters anew, as for a text. Under other `settings` a text that may contain
+        a part of the user's is parsed again.
         """
         key = (text, *settings)
         if key in self._parsed:

@@ -157,7 +157,7 @@ class _Reader:
         self._views: set[QualifiedName] = set()
 
     def read(self, query: str, namespaces: Sequence[Namespace], home: Namespace | None = None) -> None:
-        """Notes what a query reads. An unqualified name stands for a relation in one of `namespaces` first.
+        """Records the relations that a query reads. An unqualified name is looked up in `namespaces` first.
 
         `home` is the schema of the view in which the query is read, by default main of the current database.
         """

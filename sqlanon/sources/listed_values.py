@@ -271,7 +271,7 @@ def _number(name: str) -> exp.Expr:
 
 
 def _bound(name: str) -> exp.Expr:
-    """Whether the bound is NULL or from 0 to 1; NaN is not."""
+    """Whether the bound is NULL or a number from 0 to 1; False for NaN."""
     inside = _number(name).between(0, 1)
     return exp.or_(is_null(column(name)), f.coalesce(inside, False))
 

@@ -262,7 +262,7 @@ class Quantile:
 
 
 def quantile(candidates: Sequence[int], share: float, rows: int, epsilon: float) -> Quantile:
-    """Returns the most accurate choice of a quantile that costs at most epsilon, for respondents with `rows` rows."""
+    """Returns the most accurate noise for a quantile that costs at most epsilon, for respondents with `rows` rows."""
     scale = _least(rows / (2 * epsilon), lambda s: _quantile(candidates, share, s).map(rows) <= epsilon)
     return Quantile(tuple(candidates), share, scale)
 

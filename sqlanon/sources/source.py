@@ -286,10 +286,9 @@ def _copied(
 
 
 def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
-    """A release's schema and name; the schema is the current one unless the user names it.
+    """Returns a release's schema and name. The schema is the current one unless the user names another.
 
-    Raises UserError for another database: one transaction writes one file only, and the
-    catalog stands in this one.
+    Raises UserError for another database: one transaction writes one file only, and the catalog is in the current one.
     """
     now = session(engine)
     schemas = set(map(fold, now.schemas))

@@ -200,8 +200,8 @@ def independent_values(
 ) -> exp.Select | None:
     """SELECT of value, n for a sensitive attribute that is linked to no quasi-identifier; None if it is linked.
 
-    It is not linked if all rows are in one bucket. Every population then has the same values, which need not be
-    multiplied by the rows. The value is its code in the table `codes`.
+    It is not linked if all rows are in one bucket. Then every population has the same distribution of values, so the
+    values are not joined with rows. The value is its code in the table `codes`.
     """
     subject = fold(sensitive.column)
     if subject in model.exact:

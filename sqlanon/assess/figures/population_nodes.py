@@ -196,7 +196,7 @@ _MOST_LEAVES = 10_000_000
 
 @dataclass(frozen=True)
 class ReleasedColumn:
-    """The form in which a release shows a quasi-identifier.
+    """A quasi-identifier in the form in which a release shows it.
 
     `shares` is the table of code, node and share: the share of a label's values below each large node and `TOP`.
     `labels` is the table of label and code, None if the release shows values, whose codes are those of the source.

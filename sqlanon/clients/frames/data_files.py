@@ -280,7 +280,7 @@ def _one_sentence(message: str) -> str:
 
 
 def kind_of(path: str, called: str) -> str:
-    """The kind of a file by its first bytes, else by its name. Raises UserError for what DuckDB does not read."""
+    """Returns a file's kind by its first bytes, else by its name. Raises UserError if DuckDB cannot read it."""
     try:
         with open(path, "rb") as file:
             head = file.read(_HEAD)

@@ -157,7 +157,7 @@ class PandasInput(_Frame):
 
 
 class StataInput(PandasInput):
-    """A file of Stata, which pandas reads, and reads once more when the release is asked about."""
+    """A Stata file. pandas reads it, and reads it again for questions about the release."""
 
     def __init__(self, path: str) -> None:
         frame, _, self._remarks = read_stata(path)
@@ -206,7 +206,7 @@ class PolarsInput(_Frame):
 
 
 class LazyInput(PolarsInput):
-    """A LazyFrame of polars: the columns that were listed are computed once, and the release is a LazyFrame again."""
+    """A polars LazyFrame: the listed columns are computed once, and the release is a LazyFrame, too."""
 
     def _names(self) -> list[Any]:
         return list(self._data.collect_schema().names())

@@ -170,7 +170,7 @@ def _kind(connection: Any, name: str) -> str | None:
 
 
 def _create(table: str, replace: bool) -> exp.Create:
-    """CREATE [OR REPLACE] TABLE from the rows that sql/datasets/adult.sql staged."""
+    """Returns CREATE [OR REPLACE] TABLE AS the rows that sql/datasets/adult.sql staged."""
     rows = exp.select(exp.Star()).from_(relation(_STAGED))
     return exp.Create(this=relation(table), kind="TABLE", replace=replace, expression=rows)
 

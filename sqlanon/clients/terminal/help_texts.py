@@ -38,7 +38,7 @@ _WHOLE = 500
 
 
 def examples(*commands: str) -> str:
-    """Returns the end of a help text: one line for each command, however long, so that it can be copied."""
+    """Returns the examples at the end of a help text: one unbroken line for each command, to be copied."""
     # typer breaks no lines of a paragraph that begins with \b.
     return "\n\n".join(("Examples:", *(f"\b\n{command}" for command in commands)))
 

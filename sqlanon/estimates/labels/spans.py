@@ -362,7 +362,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
-    """NULL as a leaf of the labels that may stand for it, and of the label NULL."""
+    """SELECT of NULL as a leaf of each label that may represent it, and of the label NULL."""
     is_null = column("shown").is_(exp.null())
     if "bounds" in generalized.forms:
         ends = f.call("struct_extract", column("label"), "low")

@@ -61,7 +61,7 @@ class NoiseOptions:
 
     @property
     def finds_keys(self) -> bool:
-        """Whether the groups are those that occur in the rows."""
+        """Whether the groups of the answer are the groups that occur in the rows."""
         return isinstance(self.keys, QualifiedName) and self.keys.parts == (FOUND,)
 
 

@@ -104,7 +104,7 @@ class Templates:
         return text
 
     def query_of(self, number: int, text: str) -> WorkloadQuery:
-        """The query with this text, which `one_query` returned. Raises what `parsed` raises."""
+        """Returns the query of a text that `one_query` returned. Raises the errors of `parsed`."""
         if taken := self._taken.get(text) or _taken_out(text):
             template, slots = taken
             if template not in self._known:
@@ -243,7 +243,7 @@ class ConjunctiveAggregate:
 
     @property
     def conditions(self) -> tuple[int, Mapping[str, Condition]]:
-        """The number of the query, and its conditions by the folded names of the columns."""
+        """Returns the query's number, and its conditions by folded column name."""
         return self.number, self.condition.conditions
 
     def at_once(self, release: ReleaseModel) -> bool:

@@ -305,7 +305,9 @@ class Schema:
         return ReceivedExport(self._name, tuple(file.path for file in files), "postgres", tables, content)
 
     def _certificate(self) -> tuple[dict[str, object], str]:
-        """Its members, and its text in words. Raises RepeatedMemberError, and ValueError unless it is one row."""
+        """Returns a certificate's members, and its text in words. Raises ValueError unless the table has one row, and
+        RepeatedMemberError.
+        """
         query = exp.select(column("json"), column("markdown")).from_(relation((self._name, CERTIFICATE))).limit(2)
         ((text, markdown),) = self._connection.rows(query)
         return certificate_content(str(text)), str(markdown)
@@ -418,7 +420,7 @@ class SchemaContents:
         return f"{name} {oddity}, and an export writes no such table"
 
     def _rows(self, query: str, *names: str) -> list[tuple[str | None, ...]]:
-        """These columns of a query of the catalog, or its `name`, of this schema alone and in the query's order."""
+        """Returns columns of a catalog query, by default `name`, for this schema only, in the query's order."""
         contents = query_file("schemas", query)
         parts = {part.alias: part.this for part in contents.selects}
         outputs = [alias(as_text(parts[name].copy()), name) for name in names or ("name",)]

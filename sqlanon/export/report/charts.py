@@ -23,7 +23,7 @@ _LETTERS, _MOST = 24, 96
 
 
 def unique(labels: Sequence[str | None]) -> list[str]:
-    """The labels as texts on one line that differ, so that no plot takes two for one: a later one has its number."""
+    """Returns the labels as different texts on one line; a number is added to a label that occurred before."""
     counts: Counter[str] = Counter()
     texts: list[str] = []
     for label in labels:

@@ -131,7 +131,9 @@ def _checked(plan: ReleasePlan) -> Rows:
 
 
 def _violations(plan: ReleasePlan, rows: Rows, prefix: str, comment: str) -> list[ScriptStep]:
-    """The relations that the requirements read of rows, and the classes that violate one; names have the prefix."""
+    """Returns the steps for the requirements' input relations and for the classes that violate one, named by the
+    prefix.
+    """
     counted = relations_of(rows, plan.requirements, _background(plan))
     counted = [*counted, *sensitive_values(plan.requirements)]
     renamed = {name: f"{prefix}_{name}" for name, _ in counted}

@@ -132,8 +132,7 @@ def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[
 
 
 def greatest_met(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str | None:
-    """7874) is the most`; None if unknown. => Returns the greatest requirement that the whole table meets, as in
-    `k_anonymity(k => 7874) is the most`, or None. => 7874) is the most`; None if unknown.
+    """Returns the greatest requirement that the whole table meets, as in `k_anonymity(k => 7874) is the most`, or None.
 
     It is known for requirements of a minimum number of rows or values, if rows are read in place.
     """

@@ -73,8 +73,7 @@ def _hidden_by(bound: Bound, release_id: str) -> tuple[str, ...]:
 
 
 def _source(bound: Bound, release_id: str) -> exp.Select:
-    """The relation that a live view reads, with a condition that the source is still the one for which the view is
-    made.
+    """Returns the relation that a live view reads, with a condition that fails if the source is not the original one.
 
     The user's own query becomes a view of its own, with its text unchanged.
     """

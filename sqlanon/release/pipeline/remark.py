@@ -249,7 +249,7 @@ def _table(
 
 
 def _planned(table: PublishedTable, names: Sequence[str], tokens: Mapping[str, str]) -> exp.Subquery:
-    """Some columns of a table that is not made, without the tables of tokens, which are made with a release."""
+    """Returns some columns of a table that EXPLAIN does not make. It has no tables of tokens."""
     query = table.query.copy()
     query.set("expressions", [output for output in query.expressions if output.alias_or_name in names])
     joined = query.args.get("joins") or []

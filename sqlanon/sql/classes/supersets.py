@@ -49,7 +49,7 @@ def superset_steps(labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Que
 
 
 def _coarser(label: exp.Expr, above: exp.Query | None) -> exp.Select:
-    """class_id, level, label, node: the labels of each class in one column, from its own to that of all rows."""
+    """SELECT of class_id, level, label, node: the labels of each class in one column, from its own label to the top."""
     classes, nowhere = relation("equivalence_class"), cast(exp.null(), "BIGINT")
     class_id = column("class_id")
     nothing = if_(exp.false(), label.copy())

@@ -27,7 +27,7 @@ _EDGE, _STEPS = "tree edge", {"tree ancestor": "ancestor", "tree depth": "depth"
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """PARENTS takes a query and nothing else. Raises PolicyError."""
+    """Raises PolicyError unless the only argument of PARENTS is a query."""
     needs_query(definition, "PARENTS", "write PARENTS (SELECT node, parent FROM ...)")
 
 

@@ -272,11 +272,11 @@ _MOST = 2**53
 
 
 def comparable(number: Decimal) -> Fraction:
-    """The number itself, or one that every fraction of two counts is as much below, or above.
+    """Returns the number, or a simpler one that every fraction of two counts compares with in the same way.
 
-    It is the first mediant on the way to the number, by continued fractions, that has a
-    part beyond all counts. So fractions of counts that are not the number's own lie on
-    the same side of both, and products of its parts with counts stay below 10^38.
+    It is the first mediant on the way to the number, by continued fractions, that has a part beyond all counts. So
+    fractions of counts that are not the number's own lie on the same side of both, and products of its parts with
+    counts stay below 10^38.
     """
     remaining = exact = Fraction(number)
     before, last = (0, 1), (1, 0)
@@ -393,7 +393,7 @@ def _require_of_some_columns(question: Question) -> None:
 
 
 def _all_columns(question: Question) -> str | None:
-    """Why a model is about all quasi-identifiers; None if it may be about some of them."""
+    """Returns the reason why a model takes no `on`; None if it may be about some quasi-identifiers."""
     if _OF_PUBLIC_TABLE in question.reads:
         return "compares with a public table by all quasi-identifiers"
     if "superset" in question.reads:

@@ -141,7 +141,7 @@ def _words(fields: Sequence[Field], level: int) -> dict[int, int]:
 
 
 def _labels(bound: BoundAttribute, cells: Cells, index: int, level: int, words: Mapping[int, int]) -> exp.Select:
-    """The words of a label's code and the label, for each label of a column at a level."""
+    """SELECT of the words of a label's code, named by `key_name`, and `label`: each label of a column at a level."""
     values = labels_of(bound, cells.trees[index], cells.layout.fields[index], [level]).subquery("coded")
     keys = [alias(_masked(word, mask), key_name(word)) for word, mask in words.items()]
     return exp.select(*keys, alias(column(label_at(level)), "label")).distinct().from_(values)

@@ -95,8 +95,8 @@ class Rollups:
 
     @property
     def few_of_descent(self) -> int:
-        """The greatest size of a lattice that is counted in one statement before a descent, whose steps are a statement
-        each.
+        """The greatest size of a lattice that one statement counts before a descent; a descent runs a statement for
+        each step.
         """
         return BATCH if self._rows and self._cell_count <= self._sizes.fewest_cells else self.few
 
