@@ -100,10 +100,10 @@ class Engine(Protocol):
         ...
 
     def copy_rows(self, name: str, query: exp.Query) -> str:
-        """Makes a temporary relation of this name with the rows of a query, as many as those of a source.
+        """Makes a temporary relation of this name for the rows of a query, which may be as many as a source has.
 
-        They stay where the query's rows are; what `run` makes of a query is a summary, for methods to read. What is
-        drawn in the query is drawn once, however often the relation is read. Returns its kind, TABLE or VIEW.
+        The rows stay on the engine that has the query's rows; `run` is for small results, which methods read. Random
+        numbers in the query are drawn once, however often the relation is read. Returns its kind, TABLE or VIEW.
         """
         ...
 
@@ -189,7 +189,7 @@ class SingleEngine:
         raise NotImplementedError
 
     def copy_rows(self, name: str, query: exp.Query) -> str:
-        """The rows of a query as a temporary table, whose kind is returned."""
+        """Copies the rows of a query into a temporary table; returns "TABLE"."""
         self.run(create_temporary("TABLE", name, query))
         return "TABLE"
 

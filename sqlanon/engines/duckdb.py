@@ -270,7 +270,7 @@ class DuckDBEngine(SingleEngine):
             raise translated(error) from None
 
     def arrow(self, query: Query) -> Any:
-        """The rows of a query as a table of Arrow's."""
+        """Returns the rows of a query as an Arrow table."""
         try:
             return self.connection.sql(to_sql(query) if isinstance(query, exp.Expr) else query).to_arrow_table()
         except duckdb.Error as error:

@@ -33,7 +33,7 @@ def received(engine: Engine, path: str, purpose: str = "a check") -> ReceivedExp
 
 
 def export_at(engine: Engine, path: Path, formats: Sequence[str]) -> ReceivedExport:
-    """The export in files of these formats. The path is that of a folder, of a data file or of the certificate."""
+    """Opens the export in files of these formats. `path` is a folder, a data file or the certificate."""
     if (path / _OF_FOLDER).is_file():
         path /= _OF_FOLDER
     if not path.is_file():

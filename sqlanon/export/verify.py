@@ -163,7 +163,7 @@ def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
 
 
 def _since(engine: Engine, release: Release) -> str:
-    """Hashes are the engine's own and may differ between its versions."""
+    """Returns the hint for a changed release. Another version of the engine may be the cause: its hashes may differ."""
     if engine.version() != release.engine_version:
         return f"create it again: it was made with {release.engine_version}, and this is {engine.version()}"
     return "it was changed since: create it again with CREATE OR REPLACE ANONYMIZED TABLE"

@@ -344,7 +344,7 @@ def telling_columns(engine: Engine, source: BoundSource, attributes: Sequence[Bo
 
 
 def require_no_copies(policy: Policy, columns: Sequence[Telling]) -> None:
-    """Raises PolicyError for a published column that has the values in whose place labels are published."""
+    """Raises PolicyError for a published column with the same values as a column that is published as labels."""
     for each in columns:
         if each.is_copy:
             raise PolicyError(

@@ -219,7 +219,7 @@ class _Ff1:
                 return other
 
     def of_digits(self, digits: str, tweak: str) -> str:
-        """The digits that take the place of as many others."""
+        """Returns digits of the same number that replace the given ones."""
         masked: str = self._encrypt(self._key, tweak, _DIGITS, digits)
         return masked
 

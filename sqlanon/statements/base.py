@@ -143,7 +143,7 @@ class Statement:
     KEEPS_SOURCES: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        """Raises TypeError for a statement without all facts; an `abstract` class is no statement itself."""
+        """Raises TypeError for a statement class that lacks a fact or a method; an `abstract` class is not checked."""
         if abstract:
             return
         lacking = [name for name in _FACTS if not hasattr(cls, name)]

@@ -66,7 +66,7 @@ def name_text(name: str) -> str:
 
 
 def typed_name(name: str) -> str:
-    """A name as a hint has it, to be typed: in quotes only where it needs them."""
+    """Formats a name for a hint, to be typed: in quotes only if it needs them."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in RESERVED else name_text(name)
 
 

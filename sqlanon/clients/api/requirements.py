@@ -49,7 +49,7 @@ class Requirement(Defined[Definition]):
 
     @property
     def arguments(self) -> dict[str, object]:
-        """The arguments, without those that were left out."""
+        """The arguments that the caller gave."""
         return {name: python_value(value) for name, value in self._definition.arguments}
 
     def sql(self) -> str:

@@ -1,4 +1,4 @@
-"""Files of Stata, which pandas reads: values as their labels say them, and days as dates."""
+"""Reads Stata files by pandas, with labels for labelled values and dates for days."""
 
 from __future__ import annotations
 

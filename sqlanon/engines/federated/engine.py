@@ -277,9 +277,9 @@ class FederatedEngine:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """A transaction of the catalog; what it did to folders is undone where it fails.
+        """Runs a transaction of the catalog; if it fails, changes to folders are undone, too.
 
-        Raises UserError in a transaction of the user's, whose end is not told.
+        Raises UserError in a user's transaction, because its end is not known here.
         """
         if self._depth:
             yield

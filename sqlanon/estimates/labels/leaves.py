@@ -164,7 +164,7 @@ def _leaves_on_axis(
 def _starred_leaves(
     scratch: Scratch, generalized: Generalized, use: ColumnUse, table: str, labels: str, each: bool
 ) -> Leaves:
-    """The leaves, those below `*` included, which nothing lists: rows that show `*` are taken to be like the others."""
+    """Returns the leaves. No table lists the leaves of `*`: rows with `*` are taken to be like the other rows."""
     engine, starred = scratch.engine, _starred(labels)
     any_starred = _any_rows(engine, starred)
     unlisted = each and any_starred
@@ -359,9 +359,10 @@ def single_values(axis: Axis) -> exp.Select:
 
 
 def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Select:
-    """The values of a table, in which each stands once, that lie in the spans: label, value, weight and the moments.
+    """SELECT of label, value, weight and moments: the distinct values of a table that lie in the spans.
 
-    With `alike`, a column of the table, the first of those that have the same there weighs as many as they are.
+    `alike` is a column of the table: of the values with equal `alike`, the least represents all, with their number as
+    weight.
     """
     at, text = column("at", "point"), axis.down(as_text(column("value")))
     outputs = [alias(text, "at"), *([alias(column(alike), "alike")] if alike else [])]
@@ -409,6 +410,6 @@ def spread(leaves: str, labels: str, starred: exp.Query) -> exp.Query:
 
 
 def _known(leaves: str, starred: exp.Query) -> exp.Query:
-    """label and total of the other labels whose leaves all have a weight: the sum of the weights."""
+    """SELECT of label, total: the other labels whose leaves all have a weight, with the sum of the weights."""
     tables: dict[str, Relation] = {"leaves": leaves, "starred": starred}
     return query_file("estimates", "weighed_labels", tables=tables)

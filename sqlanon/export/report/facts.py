@@ -192,7 +192,7 @@ class Facts:
         return tuple(a.name for a in self.policy.having(Role.SENSITIVE) if fold(a.name) not in known)
 
     def over_all(self, figure: str) -> float | None:
-        """A figure of the whole release, as FRONTIER has it."""
+        """Returns a figure of the whole release, computed as by FRONTIER."""
         return of_whole_release(self.figures, figure)
 
 

@@ -44,7 +44,7 @@ _SHARES = {
 
 
 def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """The loss over all columns; folded, how each one is published, and how far up its hierarchy its labels are."""
+    """Yields the loss over all columns, and, folded, the published form and the level of each column."""
     yield from _losses(facts)
     yield folded("How each column is published", _published_columns(facts), *_levels(facts, charts))
 

@@ -210,7 +210,7 @@ def _region_columns(policy: BoundPolicy, placed: Placed) -> tuple[tuple[str, str
 def _read(
     engine: Engine, release: Release, table: QualifiedName, columns: tuple[tuple[str, str], ...], what: str
 ) -> tuple[tuple[str | None, ...], ...]:
-    """The rows of a table as texts, in the order of its numbers."""
+    """Reads the rows of a table as texts, in the order of its column of numbers."""
     most = sizes().mapped_values
     by = columns[0][0] if columns[0][0] == "region" else columns[1][0]
     query = exp.select(*(alias(as_text(column(name)), name) for name, _ in columns)).from_(relation(table))

@@ -146,7 +146,7 @@ def greatest(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.G
 
 
 def try_(value: exp.Expr) -> exp.Try:
-    """The value, or NULL where computing it fails."""
+    """Returns TRY(value): NULL if computing the value fails."""
     return exp.Try(this=value)
 
 

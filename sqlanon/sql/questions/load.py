@@ -141,7 +141,9 @@ class Header:
         return Selector(match[1], match[2], bool(match[3]))
 
     def within(self) -> tuple[str, str, int] | None:
-        """The question that stands for this one within a broader class, and a parameter of its own with its value."""
+        """The header's `within`: the question to ask within a broader class, and a parameter of that question with its
+        value.
+        """
         if "within" not in self.values:
             return None
         match = _WITHIN.fullmatch(self.only_value("within"))
@@ -284,7 +286,7 @@ class Question:
         return self.statements[name]
 
     def parameter(self, name: str) -> Parameter:
-        """The parameter of this name; there has to be one."""
+        """Returns the parameter of this name, which must exist."""
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     def placeholders(self, statement: str) -> set[str]:
