@@ -301,7 +301,7 @@ def test_a_profile_is_readable_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPa
     assert 'CREATE ANONYMIZED TABLE "visits_2_release" AS POLICY "visits_2";' in script
     monkeypatch.setenv("COLUMNS", "250")
     wide = answered("PROFILE visits")
-    assert wide.count("subject ") == 2
+    assert wide.count("subject ") == 3
     assert wide.partition("CREATE HIERARCHY")[2] == script
 
 

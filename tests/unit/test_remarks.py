@@ -59,6 +59,21 @@ def test_a_name_that_repeats_is_not_an_entity_yet(con: Connection, role: str) ->
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    ("method", "remark"),
+    [
+        ("METHOD mondrian", "age shows values beyond the open ends of its hierarchy, alone or as ends of ranges"),
+        ("METHOD generalization", None),
+    ],
+)
+def test_ranges_show_values_beyond_open_ends(con: Connection, method: str, remark: str | None) -> None:
+    con.execute("CREATE TABLE t AS SELECT 80 + i % 20 AS age FROM range(20) AS r(i)")
+    con.execute("CREATE HIERARCHY ages AS INTERVALS (ends, 5, high => 90, above => '90 and over')")
+    found = remarks(con, "t (age QUASI IDENTIFIER USING ages) REQUIRE k_anonymity(k => 5)", method)
+    about_ends = [each.partition(":")[0] for each in found if "open ends" in each]
+    assert about_ends == ([] if remark is None else [remark])
+
+
 def test_an_entity_is_enough(con: Connection) -> None:
     """All rows are one class then, with one disease."""
     con.execute(VISITS)

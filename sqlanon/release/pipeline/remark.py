@@ -39,6 +39,7 @@ from sqlanon.release.remarks.wording import (
     of_stars,
     of_told,
     of_weights,
+    without_open_ends,
 )
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
@@ -112,12 +113,13 @@ def _of_stars(compiled: Compiled) -> Iterator[str]:
 
 
 def _of_open_ends(compiled: Compiled) -> Iterator[str]:
-    """Yields a remark on quasi-identifiers at level 0 whose hierarchy has open ends with words as labels."""
+    """Yields a remark on quasi-identifiers whose hierarchy has open ends, with words as labels, that no row shows."""
     query = compiled.query
-    if isinstance(query, ReleaseQuery):
-        ended = [r.bound for r in query.recodings if 0 in r.levels and open_ends(r.bound.hierarchy)]
-        if ended:
-            yield of_open_ends([bound.column for bound in ended])
+    if isinstance(query, ReleaseQuery) and query.placed is None:
+        if ended := [r.bound.column for r in query.recodings if 0 in r.levels and open_ends(r.bound.hierarchy)]:
+            yield of_open_ends(ended)
+    elif ended := [each.column for each in compiled.bound.policy.quasi_identifiers if open_ends(each.hierarchy)]:
+        yield without_open_ends(ended)
 
 
 def _losing_less(bound: Bound) -> str | None:

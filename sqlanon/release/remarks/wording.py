@@ -101,6 +101,15 @@ def of_open_ends(columns: Sequence[str]) -> str:
     )
 
 
+def without_open_ends(columns: Sequence[str]) -> str:
+    """A sentence about columns that a method publishes without the open ends of their hierarchies."""
+    which = ("shows", "its hierarchy") if len(columns) == 1 else ("show", "their hierarchies")
+    return (
+        f"{' and '.join(columns)} {which[0]} values beyond the open ends of {which[1]}, alone or as ends of ranges: "
+        "MIN LEVEL 1 and METHOD generalization put these under one label"
+    )
+
+
 def of_told(coarse: str, other: str) -> str:
     """A remark on a published column that tells the values behind the labels of another."""
     return (
