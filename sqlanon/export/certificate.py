@@ -347,7 +347,7 @@ _OF_ROWS: Mapping[Reading, str] = {
     Reading.LABEL: "the label of the row's value, at a level of its hierarchy; `*` is any value",
     Reading.LABEL_OR_NULL: "the label of the row's value, at a level of its hierarchy; NULL is any value",
     Reading.ITEM_LABELS: "labels of the items in the row's list, each once, in the order of the labels",
-    Reading.RANGE: "the range of the values of the row's region",
+    Reading.RANGE: "the range of the values of the row's region; its ends are values that rows have",
     Reading.CENTROID: "a value that stands for those of the row's region",
     Reading.LOWER_BOUND: "the least value of the row's region",
     Reading.UPPER_BOUND: "the greatest value of the row's region",

@@ -98,7 +98,8 @@ def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
         raise PolicyError(
             f"{policy}: {requirement.model} needs a sampling fraction, and SAMPLE OF {policy.sample.people} would be "
             "another one for each number of rows",
-            hint=f"write SAMPLE FRACTION 0.02, or {_FRACTION} => 0.02 in {requirement.model}",
+            hint=f"write the share of the {policy.sample.people} people who are in the source: SAMPLE FRACTION share, "
+            f"or {_FRACTION} => share in {requirement.model}",
             part=("requirement", requirement.model),
         )
     return replace(requirement, arguments=(*requirement.arguments, (_FRACTION, policy.sample.fraction)))

@@ -214,3 +214,25 @@ def test_columns_that_make_rows_special_are_named_and_no_row_is(k: int, words: s
         f"REQUIRE k_anonymity(k => {k}); CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 1)"
     )
     assert words in " ".join(page_of(con, "r").text.split())
+
+
+def test_masks_shifted_dates_and_tokens_are_told_apart() -> None:
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("""
+        CREATE TABLE people AS
+        SELECT i AS person, 'card ' || i AS card, 'p' || i AS mail, i % 2 AS age, DATE '2026-01-01' + i::INTEGER AS day
+        FROM range(20) AS t(i);
+        CREATE POLICY p ON people (
+            person ENTITY PSEUDONYM, card IDENTIFIER MASK partial(last => 1), mail IDENTIFIER PSEUDONYM,
+            age QUASI IDENTIFIER, day INSENSITIVE SHIFT (DAYS => 30)
+        ) REQUIRE k_anonymity(k => 2);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization
+    """)
+    text = "".join(page_of(con, "r").text.split())
+    for name, words, one in (
+        ("card", "masks", "mask"),
+        ("mail", "tokens", "token"),
+        ("day", "shifteddates", "shifteddate"),
+    ):
+        assert f"{name}{words}notdefined" in text
+        assert f"asa{one}none" in text

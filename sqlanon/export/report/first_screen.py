@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import Role
+from sqlanon.domain.policy import Mask, Role, Shift
 from sqlanon.domain.release import LABELS, Reading, ReleaseAttribute
 from sqlanon.export.report import charts as plots
 from sqlanon.export.report.charts import Charts, unique
 from sqlanon.export.report.facts import GRANULARITY_LOSS, SUREST, Facts
 from sqlanon.export.report.markup import NOT_DEFINED, Markup, Share, number, paragraph, percent, shortened, text
-from sqlanon.export.report.plotted import ADDED, levels_of, reading_of
+from sqlanon.export.report.plotted import ADDED, in_place_of, levels_of, reading_of
 from sqlanon.export.report.risks import met
 
 # The chance from which on a guess is in the verdict, whatever is required, and the number of guesses named there.
@@ -210,4 +210,6 @@ def _words(facts: Facts, attribute: ReleaseAttribute) -> str:
         return f"labels, level {span} of {attribute.height}"
     if attribute.reading is Reading.EXACT and "apart" in reading_of(facts, attribute):
         return _WORDS[Reading.BUCKET_VALUE]
+    if attribute.reading is Reading.TOKEN and (kind := in_place_of(facts, attribute)) is not None:
+        return {Mask: "masks", Shift: "shifted dates"}[kind]
     return _WORDS[attribute.reading]

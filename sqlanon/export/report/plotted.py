@@ -8,7 +8,7 @@ from math import isclose, log
 from sqlanon.catalog.frontiers import Measured
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
-from sqlanon.domain.policy import Role
+from sqlanon.domain.policy import Mask, Role, Shift
 from sqlanon.domain.release import Reading, ReleaseAttribute
 from sqlanon.domain.workload import workload_of
 from sqlanon.export.report import charts as plots
@@ -329,7 +329,16 @@ def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str:
     """Describes how the values of the column are shown."""
     has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in facts.release.attributes)
     words = {**_READINGS, **_WITH_COUNTERFEITS} if has_counterfeits else _READINGS
+    if attribute.reading is Reading.TOKEN and (kind := in_place_of(facts, attribute)) is not None:
+        return {Mask: "as a mask", Shift: "as a shifted date"}[kind]
     return _apart(facts, attribute) or _label(facts, attribute) or words[attribute.reading]
+
+
+def in_place_of(facts: Facts, attribute: ReleaseAttribute) -> type[Mask | Shift] | None:
+    """The class of what is published in place of a column's values: Mask or Shift, None for a token or the values."""
+    name = fold(attribute.source or attribute.name)
+    kinds = (type(each.pseudonym) for each in facts.policy.all_attributes if fold(each.name) == name)
+    return next((kind for kind in kinds if kind in (Mask, Shift)), None)
 
 
 def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
