@@ -92,7 +92,8 @@ def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
     yield "Rows left out", number(release.suppressed_rows), of
     if facts.sizes:
         alike = "rows share their sensitive values" if facts.tells_rows_apart else "rows look alike"
-        need = f"; {facts.least_rows:,} are required" if facts.least_rows > 1 else ""
+        counted_unit = " respondents" if facts.policy.entity else ""
+        need = f"; {facts.least_rows:,}{counted_unit} are required" if facts.least_rows > 1 else ""
         yield (
             f"Smallest {'bucket' if facts.tells_rows_apart else 'class'}",
             number(facts.sizes[0][0]),
