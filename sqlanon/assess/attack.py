@@ -50,7 +50,7 @@ Ranking = Callable[[Engine, Release, BoundStatistic, Scratch], str]
 def attack_release(
     engine: Engine, release: Release, request: AttackRequest, ranking: Ranking | None = None
 ) -> list[AttackAnswer]:
-    """The answers of an attack on the current release. Raises as `attacked` and `classes_of` do.
+    """Returns the answers of an attack on the current release. Raises the errors of `attacked` and `classes_of`.
 
     `ranking` makes the table ranked_candidate for the attack by membership.
     """
@@ -76,8 +76,8 @@ _ONE_OF_TWO = 0.5
 def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
     """The share of NULL among the surest guesses of a secret published with its class's labels, weighted by rows.
 
-    It is 0 if it is not counted: for a release of several tables, for people with several rows, or if half of the rows
-    of the surest class may have another value.
+    Returns 0 without counting for a release of several tables, for people with several rows, and for a highest
+    confidence of at most 0.5.
     """
     secret = {fold(a.source or a.name): a.name for a in release.attributes if a.reading in _OF_THE_ROW}.get(
         fold(answer.attribute or "")
@@ -108,7 +108,7 @@ def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
 
 
 def _ranked(engine: Engine, release: Release, ranking: Ranking) -> Target:
-    """The target of the attack by membership: a release of any tables, whose rows need not be in classes."""
+    """Returns the target of the attack by membership: a release with any tables, whose rows need not be in classes."""
 
     def rows(statistics: Sequence[SqlRequirement]) -> list[RowsOfRequirements]:
         nothing = exp.select(alias(literal(0), "nothing")).subquery("nothing")
@@ -154,7 +154,7 @@ def _released(engine: Engine, release: Release) -> Target:
 
 
 def _one_table(release: Release, sources: Mapping[str | None, exp.Table]) -> exp.Table:
-    """The table of a release that has all of its columns. Raises PolicyError if there is none."""
+    """Returns the table of a release that has all of its columns. Raises PolicyError if there is none."""
     if None not in sources:
         raise PolicyError(f"{release.name} shows its lists apart from the secret items", part=("attack", "rules"))
     return sources[None]

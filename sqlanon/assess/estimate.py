@@ -48,7 +48,7 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
 
 
 def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> ReleaseModel:
-    """The model of a release in this database for these queries; raises PolicyError as `estimate_release` does."""
+    """Returns the model of a release in this database for these queries. Raises the errors of `estimate_release`."""
     require_own_columns(engine, release)
     known = recorded(engine, release, source_columns(queries))
     return published(known, [*source_names(known.policy), release.name.name])
@@ -118,7 +118,7 @@ def source_names(policy: Policy) -> list[str]:
 
 
 def source_columns(queries: Sequence[AggregateQuery]) -> set[str]:
-    """The folded names of the columns in queries: those of the source, and of tables that they join."""
+    """Returns the folded names of the columns in queries: columns of the source and of joined tables."""
     # Queries of a workload that differ in constants alone are one object.
     different = {id(query): query for query in queries}.values()
     return {name for query in different for name in _columns_of(query)}
@@ -131,7 +131,7 @@ def _columns_of(query: AggregateQuery) -> set[str]:
 
 
 def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
-    """A joined table with its columns. Raises PolicyError if it lacks the key, or is the source itself."""
+    """Returns a joined table with its columns. Raises PolicyError if it lacks the key, or is the source itself."""
     joined_object = find_relation(engine, lookup.table)
     if joined_object is None:
         raise PolicyError(f"there is no table or view {lookup.table} to join")

@@ -48,10 +48,11 @@ def masks_of(policy: Policy) -> dict[str, Mask]:
 
 
 def check_masks(engine: Engine, release: Release) -> tuple[tuple[Measurement, ...], tuple[str, ...]]:
-    """Measures the masked columns of a release; returns the measurements, and remarks on those that cannot be made.
+    """Measures the masked columns of a release; returns the measurements, and remarks on columns that cannot be
+    measured.
 
-    For each column, counts the distinct values that lack the form of its mask, or are missing in the list of a choice.
-    If the source is unchanged since the release was made, counts the NULLs that were added or lost, too.
+    For each column, counts the distinct values that lack the form of its mask or are not in the list of a choice. If
+    the source is unchanged since the release was made, counts the NULLs that were added or lost, too.
     """
     columns = list(_masked(engine, release))
     if not columns:

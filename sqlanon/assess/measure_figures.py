@@ -94,7 +94,7 @@ def measured_names() -> tuple[str, ...]:
 def of_whole_release(figures: Sequence[ClassFigure], name: str) -> float | None:
     """Returns the value of a figure for the whole release; of a figure by attribute, the greatest value.
 
-    None if one of the values is undefined, because it could be any number.
+    None if one of the attributes has an undefined value, because it could be any number.
     """
     measured = [figure for figure in figures if figure.name == name]
     values = [figure.value for figure in measured if figure.attribute is None] or [f.value for f in measured]

@@ -134,7 +134,7 @@ def _masked(policy: Policy, attributes: Iterable[ReleaseAttribute]) -> dict[str,
 
 
 def _is_published(attribute: Attribute) -> bool:
-    """Whether a release shows the attribute, unless its method leaves it out."""
+    """Whether a release shows the attribute, apart from columns that its method leaves out."""
     return attribute.role not in (Role.IDENTIFIER, Role.ENTITY) or attribute.pseudonym is not None
 
 

@@ -1,8 +1,8 @@
 """Compares a policy with the 18 identifiers of HIPAA's safe harbor, 45 CFR 164.514(b)(2)(i): a list to sign, no
 verdict.
 
-The rule has a second condition, that nobody there knows a way to identify somebody, which no program can check.
-Guidance Regarding Methods for De-identification of Protected Health Information (HHS, 2012) explains both.
+No program can check the second condition of the rule: the covered entity knows no way to identify a person. Guidance
+Regarding Methods for De-identification of Protected Health Information (HHS, 2012) explains both.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ _FEW = 10
 
 
 class Finding(NamedTuple):
-    """A row of the answer about one identifier: `columns` are those that do not meet the rule, otherwise those left to
-    the user, otherwise all.
+    """A row of the answer about one identifier: `columns` are the columns that do not meet the rule, or else the
+    columns left to the user, or else all.
     """
 
     item: str
@@ -394,7 +394,9 @@ class Harbor:
         return self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))
 
     def _now(self) -> int:
-        """Returns the last year of the dates other than births, or this year if it is not known."""
+        """Returns the last year of the dates other than births, or the current year if that is earlier or no year is
+        known.
+        """
         dated = [kind.years for name, kind in self.kinds.items() if kind.is_date and not self._is_birth(name)]
         this_year = datetime.now(UTC).year
         return min(max(map(max, dated)), this_year) if dated and all(dated) else this_year

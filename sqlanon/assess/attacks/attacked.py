@@ -82,7 +82,7 @@ class AttackAnswer:
 
     @property
     def guessed(self) -> str:
-        """The attribute as the object of "guesses", with a word about NULL if that is the surest guess."""
+        """The attribute as the object of "guesses", with a remark if NULL is the surest guess."""
         return guessed_value(str(self.attribute), self.missing)
 
     @property
@@ -93,9 +93,7 @@ class AttackAnswer:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The remarks on undefined figures with their reason, and on an attack without success but with a high
-        confidence.
-        """
+        """Returns remarks on undefined figures with their reasons, and on a high confidence without a success."""
         named = f"{self.attack} of {self.attribute}"
         if self.undefined:
             what = "its confidence is" if self.highest is None else "how often it succeeds is"
@@ -189,14 +187,14 @@ def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch
 def _public_class(
     engine: Engine, target: Target, rows: Rows, statistics: Sequence[BoundStatistic], scratch: Scratch
 ) -> exp.Query:
-    """The number of people of the table that the attack names, by class."""
+    """SELECT of class_id, n: the people in each class of the public table that the attack's argument names."""
     against = dict(statistics[0].arguments)["against"]
     assert isinstance(against, QualifiedName)
     return public_class_of(engine, target.called, rows, target.known(), against, scratch)
 
 
 def _attributes(target: Target, request: AttackRequest) -> dict[str, str | None]:
-    """The sensitive attributes that are attacked, each with the hierarchy that the statement names for it, or None."""
+    """Returns the attacked sensitive attributes, each with the hierarchy that the statement names for it, or None."""
     using = {fold(name): hierarchy for name, hierarchy in request.hierarchies}
     known = {fold(name): name for name in target.sensitive}
     for name in request.sensitive:
@@ -213,7 +211,7 @@ def _attributes(target: Target, request: AttackRequest) -> dict[str, str | None]
 def _answered(
     engine: Engine, target: Target, statistic: BoundStatistic, query: exp.Select, scratch: Scratch
 ) -> AttackAnswer:
-    """Makes the answer from a query with a row for each class."""
+    """Returns the answer computed from a query with a row for each class."""
     tables = {"attacked_class": scratch.table("attacked_class", query)}
     ((targets, succeeded, highest, mean),) = engine.rows(reading(query_file("statements", "attack_summary"), tables))
     worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
@@ -238,7 +236,7 @@ def _answered(
 
 
 def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:
-    """The least bound on the highest confidence that satisfied requirements promise; None without a promise."""
+    """Returns the least upper bound on the highest confidence by the satisfied requirements; None without one."""
     named = [value for value in dict(statistic.arguments).values() if isinstance(value, QualifiedName)]
     promises: list[exp.Expr] = []
     for requirement in target.requirements:
@@ -251,7 +249,7 @@ def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float |
 
 
 def class_text(class_id: object) -> str:
-    """The name of a class in a release: its columns with their labels, or the number of a bucket."""
+    """Returns the name of a class in a release: its columns with their labels, or the number of a bucket."""
     if isinstance(class_id, str):
         return class_id
     if isinstance(class_id, dict):
@@ -269,11 +267,12 @@ def background_of(
     statistics: Sequence[BoundStatistic],
     using: Mapping[str, str | None],
 ) -> Background:
-    """The relations that statistics of sensitive attributes read besides the rows of a table with these columns.
+    """Returns the relations that statistics of sensitive attributes read besides the rows of a table with these
+    columns.
 
-    `using` has the hierarchy named for each attribute, as it is in the catalog now: any adversary knows which values
-    are similar. Raises PolicyError for an attribute without a needed hierarchy, for a level that it lacks, and for
-    values that are not numbers if a range of numbers is needed.
+    `using` has the current hierarchy of each attribute, because any adversary knows which values are similar. Raises
+    PolicyError for an attribute without a needed hierarchy, for a level that it lacks, and for values that are not
+    numbers if a range of numbers is needed.
     """
     taxonomies: dict[str, Taxonomy] = {}
     for statistic in statistics:
@@ -358,11 +357,11 @@ def unbounded(
     sensitive: Sequence[str],
     target: str,
 ) -> tuple[str, ...]:
-    """A sentence about the attacks that no satisfied requirement bounds, with their default arguments; empty if all are
-    bounded.
+    """Returns a sentence about the attacks that no satisfied requirement bounds, with their default arguments; empty if
+    there are none.
 
-    A requirement counts if it is satisfied, is about no attribute or only this one, and promises less than certainty.
-    Attributes with the same unbounded attacks are grouped. `target` is the text after ATTACK.
+    A requirement counts if it is satisfied, is about no attribute or only the attacked one, and promises less than
+    certainty. Attributes with the same unbounded attacks are grouped. `target` is the text after ATTACK.
     """
     attributes: dict[str, list[str]] = {}
     met = {(m.question, fold(m.attribute or ""), m.required) for m in measurements if m.satisfied}
@@ -395,8 +394,8 @@ def _is_about(requirement: BoundRequirement, attribute: str) -> bool:
 def _bounded(
     engine: Engine, files: Sequence[Statistic], requirements: Sequence[BoundRequirement], attribute: str
 ) -> tuple[set[Statistic], set[Statistic]]:
-    """The files of attacks whose highest confidence a requirement bounds, and those for which one only rules out
-    certainty.
+    """Returns the files of attacks whose highest confidence a requirement bounds, and the files of attacks for which a
+    requirement only rules out certainty.
     """
     promises: list[tuple[Statistic, exp.Expr]] = []
     conditions: list[tuple[Statistic, exp.Expr]] = []

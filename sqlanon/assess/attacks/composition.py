@@ -1,4 +1,4 @@
-"""Attacks with knowledge besides a release: of a second release, and of the order of rows."""
+"""Attacks with knowledge besides a release: a second release, or the order of rows."""
 
 from __future__ import annotations
 
@@ -82,10 +82,11 @@ def composed_respondent(
 
 
 def _compared(releases: Sequence[ComposedRelease], attribute: str) -> list[list[str]]:
-    """The lists of folded column names by which rows are compared: the attribute, all common columns, and tokens, too.
+    """Returns the lists of folded names by which rows are compared: the attribute; all common columns; these and
+    tokens.
 
-    The releases have these columns in common, with the same types. With all columns compared, a change in one of them
-    can leave no unchanged row, so shorter lists are tried, too.
+    The releases have these columns in common, with the same types. A change in one column can leave no row unchanged,
+    so shorter lists are tried, too.
     """
     compared = [[fold(attribute)]]
     for columns in (lambda release: release.beside, lambda release: (*release.beside, *release.tokens)):

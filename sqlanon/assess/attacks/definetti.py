@@ -1,4 +1,4 @@
-"""The attack by all buckets together (Kifer 2009): naive Bayes that is learned from a release alone, in rounds.
+"""The attack by all buckets together (Kifer 2009): naive Bayes learned in rounds from a release alone.
 
 In one bucket, rows and values are not linked; many buckets show how quasi-identifiers and values occur together. A
 round counts these pairs by the current beliefs, and updates the belief about each row from the counts and the values of
@@ -92,7 +92,7 @@ def _values(release: Release, sensitive: Sequence[str]) -> dict[str, BucketValue
 def _table_of_rows(
     release: Release, values: Mapping[str, BucketValues], attribute: str
 ) -> tuple[ReleaseAttribute, ...]:
-    """The columns to learn from: those of the table with buckets that has most columns, without sensitive values."""
+    """Returns the columns to learn from: the nonsensitive columns of the table with buckets and the most columns."""
     sensitive = set(map(fold, values))
     candidates: list[tuple[ReleaseAttribute, ...]] = []
     for made in release.published:

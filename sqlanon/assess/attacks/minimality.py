@@ -1,7 +1,7 @@
-"""The minimality attack (Wong, Fu, Wang and Pei 2007): the knowledge that no less lossy node satisfied.
+"""The minimality attack (Wong, Fu, Wang and Pei 2007): the adversary knows that no node with less loss was possible.
 
-A world assigns the sensitive values of each published class to its rows anew. The possible worlds are those in which
-each node that the method prefers to the published one violates the requirements, as it must have done.
+A world assigns the sensitive values of each published class to its rows anew. A world is possible if, in it, each node
+that the method prefers to the published one violates the requirements.
 """
 
 from __future__ import annotations
@@ -200,8 +200,8 @@ def _refused(release: Release, why: str, hint: str | None = None) -> PolicyError
 
 
 def _levels(release: Release) -> tuple[int, ...]:
-    """The published level of each quasi-identifier, in the order of the policy. Raises PolicyError if the attack is not
-    possible.
+    """Returns the published level of each quasi-identifier, in the policy's order. Raises PolicyError if the attack is
+    not possible.
     """
     policy = policy_of(release)
     known = {fold(a.source or a.name): a.level for a in release.attributes}
@@ -220,9 +220,7 @@ def _levels(release: Release) -> tuple[int, ...]:
 
 
 def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratch: Scratch) -> Published:
-    """The rows of the source. Raises PolicyError if the attack does not apply, or the source differs from that of the
-    release.
-    """
+    """Returns the rows of the source. Raises PolicyError if the attack does not apply, or if the source has changed."""
     policy = policy_of(release)
     if fingerprint(policy, list(hierarchies_of(engine, policy).values())) != release.policy_fingerprint:
         raise _refused(release, "a hierarchy of its policy is another now", "make the release again")
@@ -273,7 +271,7 @@ def _labelled(policy: BoundPolicy, scratch: Scratch) -> exp.Select:
 
 
 def _require_same_rows(engine: Engine, release: Release, made: Published) -> None:
-    """Raises PolicyError unless the rows, at the published levels, are those of the release."""
+    """Raises PolicyError unless the rows, at the published levels, equal the rows of the release."""
     names = [b.column for b in made.quasi_identifiers]
     sensitive = [as_text(column(b.column)) for b in made.sensitive]
     each = zip(made.quasi_identifiers, made.levels, strict=True)

@@ -62,7 +62,7 @@ def item_rule(
 
 
 def _sets(listed: str, coded: str, most: int) -> list[exp.Query]:
-    """SELECTs of codes, n: the sets of no item, of one item, and so on."""
+    """Returns a SELECT of codes, n for each size of sets: no item, one item, and so on."""
     nothing = exp.cast(exp.Array(expressions=[]), exp.DataType.build("BIGINT[]", dialect="duckdb"))
     sets: list[exp.Query] = [
         exp.select(alias(nothing, "codes"), alias(f.count(), "n"))

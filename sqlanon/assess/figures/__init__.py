@@ -1,1 +1,1 @@
-"""Figures of a release: what its classes, columns and populations give away and lose."""
+"""Figures of a release: the disclosure and the loss by its classes, its columns and populations."""

@@ -43,8 +43,8 @@ _SUPPRESSED = "suppressed"
 class ClassFigure:
     """One number: `attribute` is the sensitive attribute that it is about, None for a figure of classes alone.
 
-    `value` is None if it is not defined, as for no rows. The catalog stores the `recorded` figures; others are details
-    of the one before them. `note` is a remark that belongs to the value.
+    `value` is None if it is undefined, for example without rows. The catalog stores the `recorded` figures; others are
+    details of the one before them. `note` is a remark that belongs to the value.
     """
 
     name: str
@@ -55,12 +55,12 @@ class ClassFigure:
 
 
 def reads_more(statistic: Statistic) -> bool:
-    """Whether a statistic reads a table besides the release, so no release can be measured by it."""
+    """Whether a statistic reads a table besides the release, and therefore cannot be measured on a release."""
     return bool({*statistic.reads} & {*_OF_MORE})
 
 
 def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
-    """The error that explains why a statistic cannot be measured of a release; None if it can."""
+    """Returns the error that explains why a statistic cannot be measured on a release; None if it can."""
     called = f"{statistic.model} of {release.name}"
     policy = policy_of(release)
     if reads_more(statistic):
@@ -91,7 +91,7 @@ def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
 def class_figures(
     engine: Engine, release: Release, requested: Sequence[tuple[Statistic, Mapping[str, Value]]], scratch: Scratch
 ) -> list[list[ClassFigure]]:
-    """The figures of each statistic with its arguments, for each sensitive attribute that it is about.
+    """Returns the figures of each statistic with its arguments, for each sensitive attribute that it is about.
 
     Raises PolicyError for a release whose rows are in no classes, for a statistic that cannot be measured of it, and
     for an invalid argument.
@@ -156,8 +156,8 @@ def _number(value: Any) -> float | None:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limit of joins: tables that could be joined to more than `max_joined_tuples` tuples, counted by bucket, are
-    not.
+    """The limit of joins: tables are joined only if they could form at most `max_joined_tuples` tuples, counted by
+    bucket.
     """
 
     max_joined_tuples: int = 20_000_000
@@ -173,8 +173,8 @@ _OF_BUCKETS = ("", "_at_most_10", "_11_to_20", "_above_20")
 def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple[str, float | None]]:
     """The membership figures of a snapshot: the tuples to which its tables can be joined, and the buckets these match.
 
-    Runs in an open transaction. Raises PolicyError for a live view, for a release whose values are not its source's,
-    for too many tuples, and if the source lacks its former columns.
+    Runs in an open transaction. Raises PolicyError for a live view, for a release that shows other values than its
+    source's, for too many tuples, and if the source lacks its former columns.
     """
     if release.kind == "view":
         raise PolicyError(

@@ -31,14 +31,14 @@ from sqlanon.sql.cells.labels import generalized, level_name, listed_values, occ
 
 
 def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The loss of precision of each quasi-identifier, and of all of them by the policy's weights.
+    """Returns the loss of precision of each quasi-identifier, and of all of them by the policy's weights.
 
-    A value costs its level divided by the height of its hierarchy, and a row that is left out 1: the mean over the rows
-    of the source (Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002; the
-    figure there is 1 less this).
+    A value costs its level divided by the height of its hierarchy; a value of a row that is left out costs 1. The loss
+    is the mean cost over the rows of the source, which is 1 minus the precision of Sweeney, Achieving k-anonymity
+    privacy protection using generalization and suppression, 2002.
 
-    Raises UserError for an argument, as it takes none, and PolicyError for a release that does not show one level, or
-    the values, of each quasi-identifier.
+    Raises UserError for any argument, and PolicyError for a release that does not show each quasi-identifier at one
+    level or by its values.
     """
     shares = {a.name: level / (a.height or 1) for a, level in _levels(engine, release, "precision", arguments)}
     rows, suppressed = release.source_rows, release.suppressed_rows
@@ -58,12 +58,12 @@ def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], 
 def non_uniform_entropy(
     engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
 ) -> list[ClassFigure]:
-    """The non-uniform entropy of each quasi-identifier, and of all of them by the policy's weights.
+    """Returns the non-uniform entropy of each quasi-identifier, and of all of them by the policy's weights.
 
-    In bits, summed over the rows: the information about a row's value that its label lacks for a reader who knows the
-    frequencies of values (De Waal and Willenborg, Information loss through global recoding and local suppression, 1999;
-    Gionis and Tassa, k-Anonymization with minimal loss of information, 2009). NULL if rows are left out, because these
-    are not published and their values have bits of their own.
+    It is the information about a row's value that its label lacks, in bits and summed over the rows, for a reader who
+    knows the frequencies of values (De Waal and Willenborg, Information loss through global recoding and local
+    suppression, 1999; Gionis and Tassa, k-Anonymization with minimal loss of information, 2009). NULL if rows are left
+    out, because the bits of their values are not counted.
 
     Reads the source, in an open transaction. Raises the errors of `precision`.
     """
@@ -88,8 +88,8 @@ def non_uniform_entropy(
 def _levels(
     engine: Engine, release: Release, name: str, arguments: Mapping[str, Value]
 ) -> list[tuple[ReleaseAttribute, int]]:
-    """The quasi-identifiers of a release with their published level. Raises PolicyError unless all rows have the same
-    level.
+    """Returns the quasi-identifiers of a release with their published level. Raises PolicyError unless all rows have
+    the same level.
     """
     if arguments:
         with about("figures", name):
@@ -139,15 +139,15 @@ _UNKNOWN = {"tree_range", "any"}
 def granularity_loss(
     engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
 ) -> list[ClassFigure]:
-    """The granularity loss of each quasi-identifier, and of all of them by the policy's weights.
+    """Returns the granularity loss of each quasi-identifier, and of all of them by the policy's weights.
 
-    A value that is shown by a label costs (n - 1) / (N - 1), where n of the N values of the column lie below the label,
-    and a row that is left out 1: the mean over the rows of the source. Values are those that occur in the source, and
-    of a stored hierarchy those that it lists. It is the number that CREATE ANONYMIZED states, whatever the method.
-    Ranges in the order of a hierarchy that is computed, and centroids, have no figure.
+    A value that is shown by a label costs (n - 1) / (N - 1), where n of the N values of the column are below the label;
+    a value of a row that is left out costs 1. The loss is the mean cost over the rows of the source, as CREATE
+    ANONYMIZED states it for any method. The values of a column are its values in the source, and the values that a
+    stored hierarchy lists. Ranges in the order of a hierarchy that is computed, and centroids, have no figure.
 
-    Reads the source, in an open transaction. Raises UserError for an argument, as it takes none, and PolicyError for a
-    release that does not show a quasi-identifier.
+    Reads the source, in an open transaction. Raises UserError for any argument, and PolicyError for a release that does
+    not show a quasi-identifier.
     """
     if arguments:
         with about("figures", _NAME):

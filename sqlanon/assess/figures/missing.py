@@ -1,9 +1,9 @@
-"""MEASURE release WITH FIGURES (missing): the cells that are suppressed, and by three readings how many rows are alike.
+"""MEASURE release WITH FIGURES (missing): counts suppressed cells, and the rows that are alike by three readings.
 
-A row of a release is alike to itself and to the rows with the same cells, NULL equal to NULL alone (own); a person's
-row to those whose cells are NULL or the person's true labels (agrees), which a linker is left with; a row to those that
-have the same cells wherever both have one (matches; Templ, Kowarik and Meindl, Statistical disclosure control for
-micro-data using the R package sdcMicro, 2015). Row by row no count is less than the one before.
+own: two rows are alike if they have the same cells, where NULL equals only NULL. agrees: a row is alike to a person if
+each of its cells is NULL or the person's true label, so a linker cannot exclude it. matches: two rows are alike if
+their cells are equal wherever neither is NULL (Templ, Kowarik and Meindl, Statistical disclosure control for micro-data
+using the R package sdcMicro, 2015). For each row own <= agrees <= matches.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ _TOGETHER = 256
 def missing(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
     """Counts the suppressed cells of each quasi-identifier, and the least rows that are alike by each reading.
 
-    Reads the source, in a transaction that is open already. `least_agrees` is of the people of the source who fit some
-    row. Raises UserError for an argument, and PolicyError for a release without suppressed cells and for too many rows.
+    Reads the source, in a transaction that is already open. `least_agrees` is the least over the people of the source
+    who fit some row. Raises UserError for an argument, and PolicyError for a release without suppressed cells and for
+    too many rows.
     """
     if arguments:
         with about("figures", _NAME):
@@ -69,7 +70,7 @@ def missing(engine: Engine, release: Release, arguments: Mapping[str, Value], sc
 
 
 def _quasi_identifiers(engine: Engine, release: Release) -> list[ReleaseAttribute]:
-    """The quasi-identifiers of a release with suppressed cells. Raises PolicyError for another one."""
+    """Returns the quasi-identifiers of a release with suppressed cells. Raises PolicyError for any other release."""
     require_own_columns(engine, release)
     called = f"{_NAME} of {release.name} cannot be measured"
     quasi = [attribute for attribute in release.attributes if attribute.role is Role.QUASI_IDENTIFIER]
@@ -81,7 +82,7 @@ def _quasi_identifiers(engine: Engine, release: Release) -> list[ReleaseAttribut
 
 
 def _suppressed(engine: Engine, published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> dict[str, int]:
-    """The number of NULLs in each column that may have suppressed cells."""
+    """Returns the number of NULLs in each column that may have suppressed cells."""
     names = [attribute.name for attribute in quasi if attribute.reading is Reading.LABEL_OR_NULL]
     counts = [f.call("count_if", is_null(column(name))) for name in names]
     (numbers,) = engine.rows(exp.select(*counts).from_(published.copy()))
@@ -128,7 +129,7 @@ def _label(
 
 
 def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
-    """is_released, n, and numbers of the cells, equal where labels are, 0 for a suppressed cell."""
+    """SELECT of is_released, n, and a number for each cell: equal numbers for equal labels, 0 for a suppressed cell."""
     names = [_cell(index) for index in range(len(quasi))]
     rows = [
         exp.select(alias(exp.true(), "is_released"), column("n"), *map(column, names)).from_(relation(released)),

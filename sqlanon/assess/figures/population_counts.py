@@ -124,7 +124,9 @@ def released_cells(
 
 @dataclass(frozen=True)
 class _Shown:
-    """The columns of a release with the quasi-identifiers, by `_key`, and with the sensitive value, by `_VALUE`."""
+    """The columns of a release with the quasi-identifiers, named by `_key`, and with the sensitive value, named
+    `_VALUE`.
+    """
 
     # Those in the rows of the release.
     in_rows: Mapping[str, exp.Expr]
@@ -200,8 +202,8 @@ def independent_values(
 ) -> exp.Select | None:
     """SELECT of value, n for a sensitive attribute that is linked to no quasi-identifier; None if it is linked.
 
-    It is not linked if all rows are in one bucket. Then every population has the same distribution of values, so the
-    values are not joined with rows. The value is its code in the table `codes`.
+    An attribute is not linked if all rows are in one bucket. Then every population has the same distribution of values,
+    so the values are not joined with rows. The value is its code in the table `codes`.
     """
     subject = fold(sensitive.column)
     if subject in model.exact:

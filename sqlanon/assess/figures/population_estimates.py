@@ -24,8 +24,8 @@ SMALL_FRACTION = Fraction(1, 10)
 class Uniques:
     """The estimated number of people with unique values in the population, by each model.
 
-    `chosen` is the estimate of Dankar's rule, and `model` the model that the rule takes: Zayatz, Pitman, SNB, or "" if
-    no row of the sample is unique. A model without an estimate has None.
+    `chosen` is the estimate by Dankar's rule, and `model` the model that the rule selects: Zayatz, Pitman, SNB, or ""
+    if no row of the sample is unique. A model without an estimate has None.
     """
 
     chosen: float
@@ -107,8 +107,8 @@ def pitman(classes: Histogram, people: float) -> float | None:
 def pitman_fit(classes: Histogram) -> PitmanFit | None:
     """Maximizes the likelihood over 0 < alpha < 1 and theta > -alpha; returns None if the maximum is at a boundary.
 
-    For each alpha the derivative along theta falls through 0 once, and so does the derivative along alpha at these
-    thetas, so both are bisected.
+    For each alpha the derivative by theta changes its sign once, from plus to minus, and so does the derivative by
+    alpha at these thetas; both zeros are found by bisection.
     """
     rows, number = _rows(classes), sum(classes.values())
     if not 1 < number < rows:
@@ -144,7 +144,8 @@ def pitman_fit(classes: Histogram) -> PitmanFit | None:
 def _harmonic(first: float, terms: int) -> float:
     """The sum of 1 / (first + i) for i from 0 to terms - 1, which is a difference of two digammas.
 
-    From 12 on it is computed by the asymptotic series of the digamma function, whose error is below 1e-15 there.
+    For `first` of at least 12 it is computed by the asymptotic series of the digamma function, whose error is then
+    below 1e-15.
     """
     added = 0.0
     while terms and first < 12:
@@ -163,8 +164,8 @@ def _series(x: float) -> float:
 
 
 def _last(holds: Callable[[float], bool], inside: float, outside: float) -> float:
-    """Bisects for the last number at which a condition holds, between one at which it does and one at which it does
-    not.
+    """Bisects for the last number at which a condition holds, between `inside`, where it holds, and `outside`, where it
+    does not.
     """
     while (middle := (inside + outside) / 2) not in (inside, outside):
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
@@ -319,8 +320,8 @@ class _SnbEquations:
 
 
 def individual_risk(size: int, weight: float) -> float:
-    """The mean of 1 / F, where F, the number of people of a class, is negative binomial given `size` of them in the
-    sample.
+    """Returns the mean of 1 / F, where F is the number of people in a class: negative binomial, given `size` of them in
+    the sample.
 
     `weight` is the sum of the sampling weights of the class, at least `size`, and p = size / weight. The mean is p
     times the integral of t^(size - 1) / (p + (1 - p) t) over 0 < t < 1. Integration by parts gives a recurrence in the
@@ -345,11 +346,11 @@ def individual_risk(size: int, weight: float) -> float:
 
 
 def k_map_class_size(k: int, fraction: float, alpha: float, *, truncated: bool) -> int:
-    """The least size of a sample class, at most k, that a population class of fewer than k people reaches only by
+    """Returns the least size, at most k, that the sample of a population class of fewer than k people reaches only by
     chance.
 
-    The rows of a class of k people are Poisson with mean f k, or, if `truncated`, conditioned on at least one row. The
-    size is the least one with P(rows >= size) <= alpha.
+    The sampled rows of a class of k people are Poisson with mean f k; if `truncated`, conditioned on at least one row.
+    The result is the least size with P(rows >= size) <= alpha.
     """
     mean = fraction * k
     most = alpha * (-expm1(-mean) if truncated else 1.0)

@@ -234,9 +234,10 @@ def leaves_of_labels(
 ) -> tuple[str, bool]:
     """Makes the relation (label, value, weight) of the leaves below labels, as ESTIMATE determines them.
 
-    Below `*` and in ranges of texts, where leaves cannot be listed, they are the values of the source, which the
-    relation `values` has once each; the second result is true if all leaves are. One of the values with equal `alike`
-    represents them, with their number as its weight. Raises PolicyError, which names the `figure`, for too many leaves.
+    Below `*` and in ranges of texts, whose leaves cannot be listed, the leaves are the values of the source, which the
+    relation `values` has once each; the second result is true if all leaves are values of the source. One of the values
+    with equal `alike` represents them, with their number as its weight. Raises PolicyError, which names the `figure`,
+    for too many leaves.
     """
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
     other = f.coalesce(exp.not_(exp.paren(is_star.copy())), exp.true())

@@ -49,7 +49,9 @@ class _Form:
     when: Selector | None = None
 
     def bound(self, arguments: Mapping[str, Value]) -> dict[str, Argument]:
-        """The arguments by name. Raises PolicyError for one that is missing, unknown or out of its bounds."""
+        """Returns the arguments by name. Raises PolicyError for a missing or unknown argument, and for a value out of
+        bounds.
+        """
         first = self.parameters[0].name
         named = {first if name == UNNAMED else fold(name): value for name, value in arguments.items()}
         try:
@@ -81,9 +83,9 @@ _K_MAP = _Form(
 
 
 def uniques(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The figures of `uniqueness`, and the estimated number of people who are unique in the population, by each model.
+    """Returns the figures of `uniqueness`, and the estimated number of population uniques by each model.
 
-    Raises PolicyError without a sampling fraction above 0 and up to 1, and as `_rows` does.
+    Raises PolicyError without a sampling fraction above 0 and up to 1, and the errors of `_rows`.
     """
     bound = _UNIQUES.bound(arguments)
     rows = _rows(engine, release, _UNIQUES)
@@ -126,12 +128,12 @@ def _note(estimated: Uniques, fraction: Fraction) -> str:
 
 
 def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The greatest and the mean individual risk of a row, by the sampling weights in a published column.
+    """Returns the greatest and the mean individual risk of a row, by the sampling weights in a published column.
 
     `expected_reidentifications` is the sum of the risks over rows, `weighted_people` the sum of the weights. With the
     argument `household`, a published column, `household_risk` is the greatest risk that somebody of a household is
-    found, 1 - product(1 - risk) over its rows, and `household_risk_mean` the mean over households. Raises PolicyError
-    as `_rows` does and for a column that is not published unchanged, and DataError for weights that are NULL, below 1
+    found, 1 - product(1 - risk) over its rows, and `household_risk_mean` the mean over households. Raises the errors of
+    `_rows`, PolicyError for a column that is not published unchanged, and DataError for weights that are NULL, below 1
     or not finite, and for rows without a household.
     """
     of_persons = {name: value for name, value in arguments.items() if fold(name) != _HOUSEHOLD}
@@ -226,11 +228,11 @@ def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterat
 
 
 def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """The share of the rows in classes that may have fewer than k people of the population.
+    """Returns the share of the rows in classes that may have fewer than k people of the population.
 
-    `k_map_class_size` is the class size from which on that has at most the probability alpha by a zero-truncated
-    Poisson distribution, `k_map_class_size_poisson` that by a Poisson distribution, which is less careful. Raises
-    PolicyError as `_rows` does.
+    For classes of at least `k_map_class_size` rows, this has at most the probability alpha by a zero-truncated Poisson
+    distribution. `k_map_class_size_poisson` is the less cautious size by a Poisson distribution. Raises the errors of
+    `_rows`.
     """
     bound = _K_MAP.bound(arguments)
     k, fraction, alpha = (bound[parameter.name] for parameter in _K_MAP.parameters)
@@ -253,7 +255,7 @@ def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], scra
 
 
 def _rows(engine: Engine, release: Release, form: _Form) -> Rows:
-    """The rows of a release, in classes by equal quasi-identifiers.
+    """Returns the rows of a release, in classes by equal quasi-identifiers.
 
     Raises PolicyError for rows in buckets, whose quasi-identifiers distinguish people, for a policy with an ENTITY, and
     for a release without classes.
@@ -271,7 +273,7 @@ def _columns(engine: Engine, release: Release) -> Sequence[Column]:
 
 
 def _histogram(engine: Engine, rows: Rows) -> dict[int, int]:
-    """The number of classes of each size."""
+    """Returns the number of classes of each size."""
     classes = exp.select(alias(rows.count(), "size")).from_(rows.relation.copy())
     classes = classes.group_by(*(key.copy() for key in rows.keys))
     sizes = exp.select(column("size"), f.count()).from_(classes.subquery("class")).group_by(column("size"))

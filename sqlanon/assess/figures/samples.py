@@ -1,4 +1,4 @@
-"""The sample that a policy says its source is, as the default of the arguments of figures."""
+"""The sampling fraction and the weights that a policy declares for its source: defaults of arguments of figures."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _WITH_WEIGHTS = ("individual_risk",)
 
 
 def sampled_fraction(release: Release) -> Decimal | None:
-    """The sampling fraction that the policy of a release says, by the number of its source's rows where it says people.
+    """Returns the sampling fraction of a release's policy; for SAMPLE OF people, the source's rows divided by the
+    people.
 
-    None where it says nothing. Raises PolicyError for a source with more rows than there are people.
+    None if the policy declares no fraction. Raises PolicyError for a source with more rows than people.
     """
     sample, rows = policy_of(release).sample, release.source_rows
     if sample is None or (sample.fraction is None and rows is None):
@@ -36,7 +37,7 @@ def sampled_fraction(release: Release) -> Decimal | None:
 
 
 def sample_arguments(release: Release, call: FigureCall) -> dict[str, Value]:
-    """The arguments of a figure, with the fraction and the weights of the policy's sample where it lacks its own.
+    """Returns the arguments of a figure; a missing fraction or weight is taken from the policy's sample.
 
     Raises PolicyError for a sampling fraction of 0.
     """

@@ -44,7 +44,7 @@ _RECODED = (*LABELS, Reading.RANGE)
 
 
 def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:
-    """The columns of a release's tables in their order, each with the form of its published values."""
+    """Returns the columns of a release's tables in their order, each with the form of its published values."""
     with Scratch(engine) as scratch:
         source = _source(engine, release, scratch)
         return tuple(
@@ -55,7 +55,7 @@ def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:
 
 
 def _source(engine: Engine, release: Release, scratch: Scratch) -> BoundSource | None:
-    """The current source of a release; None if it is gone, or if the policy has several tables."""
+    """Returns the current source of a release; None if it is gone, or if the policy has several tables."""
     policy = policy_of(release)
     try:
         require_one_table(policy, "a summary", "it compares values with those of the source")
@@ -114,7 +114,7 @@ def _shown_column(
 
 
 def _kind(attribute: ReleaseAttribute, counted: Sequence[int]) -> str:
-    """The kind of a column, by its reading and its numbers of rows: all, with a range, a prefix, only stars, and
+    """Returns the kind of a column by its reading and its numbers of rows: all, with a range, a prefix, only stars, and
     NULL.
     """
     rows, ranges, prefixes, stars, nulls = counted

@@ -1,4 +1,4 @@
-"""MEASURE release WITH FIGURES (sse): the share of the variance of numbers that the means of groups do not show."""
+"""MEASURE release WITH FIGURES (sse): the share of the variance of numbers that is lost in the means of groups."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _NAME = "sse"
 
 
 def sse(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
-    """SSE / SST of each column that shows means, and of these columns together, each with variance 1.
+    """Returns SSE / SST of each column that shows means, and of these columns together, each with variance 1.
 
-    It is the sum of the squared differences of the rows' values from the means of their groups, over that from the mean
-    of all (Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control,
-    2002). Groups have the mean of their rows, so SSE is the difference between the variances of the source and of the
-    release. NULL for a column whose values are all equal.
+    SSE is the sum of the squared differences of the rows' values from the means of their groups, SST from the mean of
+    all rows (Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure
+    control, 2002). Groups have the mean of their rows, so SSE is the difference between the variances of the source and
+    of the release. NULL for a column whose values are all equal.
 
-    Reads the source, in an open transaction. Raises UserError for an argument, because the figure takes none,
-    PolicyError for a release whose method does not minimize it, and DataError if the source has other rows now.
+    Reads the source, in an open transaction. Raises UserError for any argument, PolicyError for a release whose method
+    does not minimize it, and DataError if the source has other rows now.
     """
     if arguments:
         with about("figures", _NAME):
@@ -76,8 +76,8 @@ def _numbers(name: str, rows: exp.Table) -> exp.Select:
 
 
 def _share(engine: Engine, release: Release, source: exp.Select, released: exp.Select) -> tuple[int, float | None]:
-    """The number of values of a column, and the share of their variance that the released ones lack; None for equal
-    values.
+    """Returns the number of values of a column, and the share of their variance that the released values lack; None for
+    equal values.
     """
     ((rows, of_release, share),) = engine.rows(
         reading(query_file("losses", _NAME), {"source_number": source, "release_number": released})

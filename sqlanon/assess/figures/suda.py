@@ -1,7 +1,7 @@
-"""MEASURE release WITH FIGURES (suda): the columns that make rows special, by minimal sample uniques.
+"""MEASURE release WITH FIGURES (suda): the columns in which rows are special, by minimal sample uniques.
 
-Elliot, Manning and Ford, A computational algorithm for handling the special uniques problem (2002); Manning, Haglin
-and Keane, A recursive search algorithm for statistical disclosure assessment (2008).
+Elliot, Manning and Ford, A computational algorithm for handling the special uniques problem (2002); Manning, Haglin and
+Keane, A recursive search algorithm for statistical disclosure assessment (2008).
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _ROW, _SET, _SCORE = "r", "s", "score"
 def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
     """Measures the special rows, their minimal sample uniques, and each quasi-identifier's share in the scores.
 
-    Returns the highest score only, and the highest DIS-SUDA if `sampling_fraction` is given. No row is named: a score
-    marks people to look for.
+    Returns the highest score only, and the highest DIS-SUDA if `sampling_fraction` is given. The answer names no row,
+    because a high score would tell an adversary whom to look for.
 
     Raises UserError for wrong arguments. Raises PolicyError for rows that are not published one by one, for several
     rows per respondent, and for too many columns.
@@ -141,7 +141,7 @@ def _shown_columns(engine: Engine, release: Release) -> list[str]:
 
 
 def _largest(release: Release, columns: int, arguments: _Arguments) -> int:
-    """The number of columns of the largest sets to search. Raises PolicyError for too many columns or sets."""
+    """Returns the number of columns of the largest sets to search. Raises PolicyError for too many columns or sets."""
     if columns > MOST_COLUMNS:
         raise PolicyError(
             f"{_NAME} of {release.name} would look at {columns} columns, and at most at {MOST_COLUMNS}",

@@ -268,7 +268,7 @@ def source_populations(
 def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
     """Returns the indexes of the quasi-identifiers in the order of the search.
 
-    First come those whose nodes merge the most rows when they replace codes: those with many codes and few nodes above
+    First are quasi-identifiers whose nodes merge the most rows when they replace codes: many codes, few nodes above
     each.
     """
     sizes = [
@@ -284,7 +284,7 @@ MOST_POPULATIONS = 1_000_000
 
 
 def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[int], cells: str, least: float) -> str:
-    """Makes the table of population, a number, and `node_name` of each index, which is `TOP` for no predicate.
+    """Makes the table of populations: `population`, a number, and `node_name` of each index, `TOP` for no predicate.
 
     `cells` has `code_name` of each index, and n. The codes are replaced by the nodes above them, one quasi-identifier
     after the other in this order; combinations of nodes that are not large are removed before the next one multiplies

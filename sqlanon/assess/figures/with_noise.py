@@ -1,4 +1,4 @@
-"""Compares a release with noise with its source: both get columns of the same form, and their counts are compared.
+"""Compares the counts of a release with noise and of its source, after their columns have been given the same form.
 
 The results have no noise and cost no budget, so they are for the owner only.
 """
@@ -141,7 +141,7 @@ def shown_name(index: int) -> str:
 
 
 def _interval_level(b: BoundAttribute) -> int:
-    """The first level with intervals of a column under INTERVALS; 0 for other columns."""
+    """Returns the first level with intervals of a column under INTERVALS; 0 for other columns."""
     is_interval = b.hierarchy is not None and b.hierarchy.kind == "intervals"
     return intervals.first_level(b.hierarchy) if b.hierarchy and is_interval else 0
 

@@ -30,7 +30,9 @@ Note = Callable[[int], None]
 
 
 class NotAnswered(Exception):
-    """The error that one of several queries does not run. It has ended the transaction, so the query is found later."""
+    """The error of one of several queries that does not run. It has ended the transaction, so the query is identified
+    later.
+    """
 
     def __init__(self, queries: Sequence[WorkloadQuery], error: EngineError) -> None:
         super().__init__(error.message)

@@ -1,7 +1,7 @@
 """Attacks by membership: finds the people of a table who are in the data, ranked by the estimates of a release.
 
-For each person, the adversary asks ESTIMATE for the number of rows with all known values of the person, so there is one
-ranking for the releases of every method. The source says who is in the data.
+For each person, the adversary uses ESTIMATE for the number of rows with all known values of the person, so the ranking
+works for releases by every method. The people in the data are counted in the source.
 """
 
 from __future__ import annotations

@@ -125,8 +125,8 @@ def summary_of(
     """Summarizes a release, with counts on the source and on the release.
 
     `unpublished` are the source's columns that the policy does not name, and `remarks` the sentences from the creation
-    of the release. Raises the errors of ATTACK and MEASURE for changed rows. A figure that a release of its method does
-    not have is left out, with the reason.
+    of the release. Raises the errors of ATTACK and MEASURE for changed rows. A figure that is not defined for the
+    release's method is left out, with the reason.
     """
     release = load_release(engine, name)
     columns = shown_columns(engine, release)
