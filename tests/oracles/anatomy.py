@@ -1,6 +1,6 @@
-"""Anatomy (Xiao and Tao 2006), from its definitions: which buckets are diverse, and when there are any.
+"""Anatomy (Xiao and Tao 2006), from its definitions: diverse buckets, and whether any exist.
 
-Nothing here knows the closed form by which rows are dealt out.
+The closed form by which the method assigns rows to buckets is not used here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Values = Sequence[Hashable]
 
 
 def diverse(counts: Mapping[Hashable, int], variant: str, l: int, c: Fraction = Fraction(3)) -> bool:  # noqa: E741
-    """Whether a bucket with so many rows of each value is l-diverse; None is a value."""
+    """Whether a bucket with these numbers of rows by value is l-diverse; None is a value."""
     frequent = sorted(counts.values(), reverse=True)
     if variant == "probabilistic":
         return l * frequent[0] <= sum(frequent)
@@ -40,12 +40,12 @@ def diverse(counts: Mapping[Hashable, int], variant: str, l: int, c: Fraction = 
 
 
 def feasible(values: Values, variant: str, l: int, c: Fraction = Fraction(3)) -> bool:  # noqa: E741
-    """Whether there are diverse buckets: iff all rows together are one, or there are none."""
+    """Whether diverse buckets exist: if all rows together are a diverse bucket, or if there are no rows."""
     return not values or diverse(Counter(values), variant, l, c)
 
 
 def feasible_by_search(values: Values, variant: str, l: int, c: Fraction = Fraction(3)) -> bool:  # noqa: E741
-    """Whether buckets are possible, by looking at every way to divide the rows."""
+    """Whether diverse buckets exist, by trying every way to divide the rows."""
     return any(all(diverse(Counter(part), variant, l, c) for part in parts) for parts in _divisions(list(values)))
 
 
@@ -61,7 +61,7 @@ def _divisions(values: list[Hashable]) -> Iterator[list[list[Hashable]]]:
 
 
 def by_bucket(rows: Sequence[tuple[int, Hashable, int]]) -> dict[int, Counter[Hashable]]:
-    """The values of each bucket from a table (bucket, value, count)."""
+    """Returns the number of rows of each value, by bucket, from a table (bucket, value, count)."""
     found: dict[int, Counter[Hashable]] = defaultdict(Counter)
     for bucket, value, count in rows:
         assert count >= 1
@@ -71,13 +71,14 @@ def by_bucket(rows: Sequence[tuple[int, Hashable, int]]) -> dict[int, Counter[Ha
 
 
 def fitting(exact: Sequence[int], values: Mapping[int, Counter[Hashable]]) -> bool:
-    """Whether every bucket has as many rows (`exact` has one number a row) as values."""
+    """Whether every bucket has as many rows as values; `exact` has the bucket of each row."""
     return Counter(exact) == {bucket: sum(counts.values()) for bucket, counts in values.items()}
 
 
 def unequal(exact: Sequence[Hashable], values: Sequence[tuple[Hashable, Hashable, int | None]]) -> int:
-    """How many buckets of two tables do not fit together: `exact` has the bucket of each row, `values` rows of
-    bucket, value and count. No bucket has a value twice, or not once, and NULL is a bucket and a value.
+    """Counts the buckets in which two tables disagree: `exact` has the bucket of each row, `values` rows of bucket,
+    value and count. A bucket that has a value in two rows, or with a count below 1, disagrees. NULL is a bucket and a
+    value.
     """
     broken = 0
     for bucket in {*exact, *(of for of, _, _ in values)}:
@@ -89,9 +90,9 @@ def unequal(exact: Sequence[Hashable], values: Sequence[tuple[Hashable, Hashable
 
 
 def most_groups(values: Values, least: int, different: int | None = None) -> int:
-    """Into how many groups of `least` rows or more these can be put, one if there is no other way, by trying.
+    """Returns the largest number of groups of `least` rows or more that these rows can fill, by trying; at least 1.
 
-    If `different` is given, each group is to have so many different values: a value is in as many groups as it has
+    If `different` is given, each group needs this number of different values: a value is in as many groups as it has
     rows, or in all.
     """
     counts = Counter(values).values()
@@ -104,13 +105,15 @@ def most_groups(values: Values, least: int, different: int | None = None) -> int
 
 
 def dealt(values: Sequence[int], groups: int) -> list[int]:
-    """The group of each row, from 0: value by value, of each as many rows as there are groups, then all others."""
+    """Returns the group of each row, from 0: rows are assigned in turn by value, at most `groups` rows of each value
+    first, then all others.
+    """
     order = sorted(range(len(values)), key=lambda row: (values[:row].count(values[row]) >= groups, values[row], row))
     return [place % groups for _, place in sorted(zip(order, range(len(values)), strict=True))]
 
 
 def least_size(l: int, variant: str, c: Decimal) -> int:  # noqa: E741
-    """The least number of rows with different values that is diverse, by trying."""
+    """Returns the least number of rows, all with different values, that is diverse, by trying."""
     size = 1
     while not diverse(Counter(range(size)), variant, l, Fraction(c)):
         size += 1

@@ -1,7 +1,7 @@
-"""Releases of fragments read back as every table that they may have been made of.
+"""Lists every source table from which a release of fragments may have been made.
 
 De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations (2010): a row of
-the association is one row of the source, and in each fragment it is one of the rows of its group there.
+the association represents one row of the source, which in each fragment is one of the rows of its group.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ Fragment = Sequence[tuple[Row, Any]]
 
 
 def count(fragments: Sequence[Fragment]) -> int:
-    """How many ways there are to give each row of the association its own row of each fragment."""
+    """Counts the ways to assign each row of the association its own row of each fragment."""
     groups = [[group for _, group in fragment] for fragment in fragments]
     return prod(factorial(own.count(group)) for own in groups for group in set(own))
 
 
 def sources(fragments: Sequence[Fragment], association: Sequence[Sequence[Any]]) -> Iterator[list[dict[str, Any]]]:
-    """The rows, in the order of the association, for each of these ways."""
+    """Yields the source's rows, in the order of the association, for each way that `count` counts."""
     for chosen in product(*(_dealt(fragment, place, association) for place, fragment in enumerate(fragments))):
         yield [{name: value for part in row for name, value in part.items()} for row in zip(*chosen, strict=True)]
 
 
 def _dealt(fragment: Fragment, place: int, association: Sequence[Sequence[Any]]) -> list[list[Row]]:
-    """Every way to give the rows of one fragment to those of the association that have their group."""
+    """Returns every way to assign the rows of one fragment to the rows of the association with the same group."""
     wanted = [groups[place] for groups in association]
     order = list(dict.fromkeys(wanted))
     held = {group: [row for row, own in fragment if own == group] for group in order}

@@ -1,6 +1,6 @@
-"""What an adversary learns from single classes, from the definitions: over values of classes, with exact fractions.
+"""Confidence of an adversary in single classes, from the definitions, in exact fractions.
 
-A class is the list of its rows' values; None is a value. Each function answers with a class's confidence.
+A class is the list of its rows' values; None is a value. Most functions return the confidence for one class.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def homogeneity(values: Values) -> Fraction:
 
 
 def background(values: Values, everybody: Values, lacking: int) -> Fraction | None:
-    """The most that is believed of a value once so many other values are ruled out, whichever they are.
+    """Returns the highest confidence in a value after `lacking` other values are ruled out, whichever they are.
 
-    None where that leaves one value of all that anybody has: this the adversary knew before.
+    None if that leaves only one of the values of `everybody`: the adversary then knew it before.
     """
     if len(set(everybody)) <= lacking + 1:
         return None
@@ -64,20 +64,20 @@ def similarity(values: Values, families: Mapping[Hashable, Hashable]) -> Fractio
 
 
 def within(values: Sequence[Fraction | None], width: Fraction) -> Fraction:
-    """The greatest share of numbers that lie no more than `width` apart; None is near None alone."""
+    """Returns the greatest share of numbers within `width` of each other; None is close to None alone."""
     numbers = [value for value in values if value is not None]
     groups = [sum(low <= number <= low + width for number in numbers) for low in numbers]
     return Fraction(max([*groups, len(values) - len(numbers)]), len(values))
 
 
 def mean(classes: Sequence[Values], confidences: Sequence[Fraction]) -> Fraction:
-    """The confidence over rows."""
+    """Returns the mean confidence, weighted by the number of rows of each class."""
     each = zip(classes, confidences, strict=True)
     return sum((len(values) * known for values, known in each), Fraction(0)) / sum(map(len, classes))
 
 
 def within_reach(everybody: Values, ratio: Fraction | None, difference: Fraction | None) -> bool:
-    """Whether a class of one value, whichever it is, would have a p/q or a p - q of at least so much."""
+    """Whether a class of one value, whichever it is, reaches this p/q or this p - q."""
     rarest = min(_share(value, everybody) for value in set(everybody))
     return (ratio is not None and 1 / rarest >= ratio) or (difference is not None and 1 - rarest >= difference)
 
@@ -87,11 +87,11 @@ def _share(value: Hashable, values: Values) -> Fraction:
 
 
 def membership(people: Sequence[tuple[float, float, bool]], rate: Fraction) -> Fraction:
-    """How many of the people in the data are named, in expectation, where `rate` of the others are.
+    """Returns the expected number of people in the data who are named at the threshold that names `rate` of the others.
 
-    Each person is a score, a second one for those of equal scores, and whether the person is in the data. Whoever is
-    above a threshold is named, and who is at the threshold with a probability: of all thresholds and the probability
-    that names so many of the others the one that names most (Neyman and Pearson).
+    A person is a score, a second score that breaks ties, and whether the person is in the data. Everybody above the
+    threshold is named, and everybody at it with one probability: of all such choices the best counts (Neyman and
+    Pearson).
     """
     others = sum(not is_member for *_, is_member in people)
     best = Fraction(0)
@@ -105,9 +105,10 @@ def membership(people: Sequence[tuple[float, float, bool]], rate: Fraction) -> F
 
 
 def rules(lists: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], m: int) -> dict[object, Fraction]:
-    """The confidence of each rule from at most m items to a secret item beside them (Cao et al. 2010).
+    """Returns the confidence of each rule from at most m items to another item, a secret one (Cao et al. 2010).
 
-    A list is its known items and its secret ones. The rule from no item is one; a rule that never holds is none.
+    A list is a pair: its known items and its secret ones. A rule may have no items on its left side; a rule that no
+    list supports is left out.
     """
     whole = [{(False, item) for item in known} | {(True, item) for item in secret} for known, secret in lists]
     confidences: dict[object, Fraction] = {}

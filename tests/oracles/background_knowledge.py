@@ -1,6 +1,6 @@
-"""What an adversary believes, over every world that agrees with a release: by enumeration, for tables of a few rows.
+"""Beliefs of an adversary over every world that agrees with a release, by enumeration, for tables of a few rows.
 
-A world gives each person of a class one of the values that the class's rows have. All worlds are equally likely.
+A world assigns each person of a class one of the values that the class's rows have. All worlds are equally likely.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def worlds(classes: Classes) -> list[World]:
 
 
 def belief(among: Sequence[World], claim: Callable[[World], bool], known: Callable[[World], bool]) -> Fraction | None:
-    """The share of the worlds with what is known in which the claim holds; None where no world has it."""
+    """Returns the share of the worlds with the known facts in which the claim holds; None without such a world."""
     possible = [world for world in among if known(world)]
     return Fraction(sum(map(claim, possible)), len(possible)) if possible else None
 
@@ -35,10 +35,10 @@ def belief(among: Sequence[World], claim: Callable[[World], bool], known: Callab
 def beliefs_of_row(
     values: Sequence[Value], value: Value, prior: Mapping[Value, Fraction], stubbornness: Fraction, known: int
 ) -> tuple[Fraction, Fraction]:
-    """p_in and p_out of a person with the value, who is the first of a class; `known` others lack it.
+    """Returns p_in and p_out of a person with the value, who is the first of a class; `known` others lack the value.
 
-    The first is counted over the worlds of the class. The second divides two probabilities of a Dirichlet prior: that
-    of the other rows and the value in turn by that of the other rows alone.
+    p_in is counted over the worlds of the class. p_out is a quotient of two probabilities of a Dirichlet prior: of the
+    other rows and the value in turn, by the other rows alone.
     """
     others = list(values)
     others.remove(value)
@@ -54,7 +54,9 @@ def beliefs_of_row(
 
 
 def _likelihood(sequence: Sequence[Value], weights: Mapping[Value, Fraction]) -> Fraction:
-    """The probability of a sequence under a Dirichlet prior with these weights: a quotient of rising factorials."""
+    """Returns the probability of a sequence under a Dirichlet prior with these weights, as a quotient of rising
+    factorials.
+    """
     rising = prod((_rising(weight, sequence.count(name)) for name, weight in weights.items()), start=Fraction(1))
     return rising / _rising(sum(weights.values(), Fraction(0)), len(sequence))
 
@@ -67,10 +69,10 @@ def _rising(start: Fraction, times: int) -> Fraction:
 
 
 def surest(classes: Classes, k: int) -> Fraction:
-    """The highest belief that somebody has a value, after any k implications that do not exclude every world.
+    """Returns the highest belief that a person has a value, given any k implications that exclude not every world.
 
-    An implication is: if each of some atoms holds, so does one of some others; an atom gives a person a value. What is
-    known is a set of worlds, a bit for each.
+    An atom assigns a value to a person. An implication says: if all atoms of one set hold, one atom of another set
+    holds. Knowledge is a set of worlds, one bit for each.
     """
     among = worlds(classes)
     values = {value for world in among for value in world}
@@ -97,9 +99,10 @@ def surest(classes: Classes, k: int) -> Fraction:
 def surest_of_skyline(
     classes: Classes, lacks: int, others: int, family: int, values: Sequence[Value] | None = None
 ) -> Fraction:
-    """The highest belief that somebody has one of the values, after at most so many facts of each kind, in every world.
+    """Returns the highest belief that a person has one of the values, over all facts of at most these numbers.
 
-    The person lacks values, others have values, and members of the family have the value only if the person does.
+    The facts are: the person lacks a value (`lacks`), another person has a value (`others`), a family member has the
+    value only if the person does (`family`).
     """
     among = worlds(classes)
     people = range(len(among[0]))

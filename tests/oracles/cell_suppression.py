@@ -1,7 +1,7 @@
-"""Suppression of single cells, by brute force: the greedy way over sets of columns, the least cost, and who is found.
+"""Suppression of single cells, by brute force: greedy search over sets of columns, least cost, and matching rows.
 
-Three readings of a missing cell, None: `own` takes it for a value of its own; `agrees` is what a linker is left with
-who knows the true values of a person; `matches` are the rows that agree where both have a value.
+A missing cell, None, is read in three ways: `own` treats it as a value; `agrees` is for a linker who knows the true
+values of a person; `matches` compares rows where both have a value.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ Satisfies = Callable[[Sequence[int]], bool]
 
 
 def sets_of(columns: Sequence[int]) -> list[tuple[int, ...]]:
-    """All sets of columns, the smaller first."""
+    """Returns all sets of columns, smaller sets first."""
     return list(chain.from_iterable(combinations(columns, size) for size in range(len(columns) + 1)))
 
 
 def blanked(row: Row, columns: Sequence[int]) -> Row:
-    """The row with None in these columns."""
+    """Returns the row with None in these columns."""
     return tuple(None if index in columns else value for index, value in enumerate(row))
 
 
 def greedy(
     rows: Sequence[Row], columns: Sequence[int], weights: Sequence[Decimal], satisfies: Satisfies
 ) -> list[tuple[int, ...] | None]:
-    """The set of columns that each row loses, None for a row that no set saves.
+    """Returns the set of columns that each row loses; None for a row that no set saves.
 
-    Sets are tried by their weight, then their size, then their order: rows that are left take a set if the rows that
-    are left and show the same without it may be a class.
+    Sets are tried by weight, then size, then order. The rows left take a set if the rows left that look alike without
+    its columns may be a class.
     """
     chosen: list[tuple[int, ...] | None] = [None] * len(rows)
     left = list(range(len(rows)))
@@ -49,12 +49,12 @@ def greedy(
 
 
 def published(rows: Sequence[Row], chosen: Sequence[tuple[int, ...] | None]) -> list[Row]:
-    """What is shown of the rows that are published."""
+    """Returns the rows that are published, with their cells suppressed."""
     return [blanked(row, lost) for row, lost in zip(rows, chosen, strict=True) if lost is not None]
 
 
 def cost(chosen: Sequence[tuple[int, ...] | None], weights: Sequence[Decimal]) -> Decimal:
-    """The weights of the suppressed cells; a row that is not published costs all of its cells."""
+    """Returns the total weight of the suppressed cells; a row that is not published loses all of its cells."""
     whole = sum(weights, Decimal(0))
     return sum((whole if lost is None else sum((weights[i] for i in lost), Decimal(0)) for lost in chosen), Decimal(0))
 
@@ -72,9 +72,9 @@ def partitions(places: Sequence[int]) -> Iterator[list[list[int]]]:
 
 
 def least_cost(rows: Sequence[Row], k: int, weights: Sequence[Decimal]) -> Decimal | None:
-    """The least cost of a way in which every row is in a class of k; None if there is none.
+    """Returns the least cost at which every row is in a class of k rows; None if no way exists.
 
-    A class has to lose the columns in which its rows differ, and no others.
+    A class loses exactly the columns in which its rows differ.
     """
     costs = []
     for groups in partitions(range(len(rows))):
@@ -85,17 +85,17 @@ def least_cost(rows: Sequence[Row], k: int, weights: Sequence[Decimal]) -> Decim
 
 
 def own(shown: Sequence[Row]) -> list[int]:
-    """For each row the rows with the same cells."""
+    """Returns for each row the number of rows with the same cells."""
     return [sum(other == row for other in shown) for row in shown]
 
 
 def agrees(shown: Sequence[Row], true: Sequence[Row]) -> list[int]:
-    """For each row the rows whose cells are missing or equal to its person's true values."""
+    """Returns for each row the number of rows whose cells are missing or equal its person's true values."""
     return [sum(all(c in (None, t) for c, t in zip(other, values, strict=True)) for other in shown) for values in true]
 
 
 def matches(shown: Sequence[Row]) -> list[int]:
-    """For each row the rows that agree with it where both have a value."""
+    """Returns for each row the number of rows that agree with it wherever both have a value."""
     return [
         sum(all(a is None or b is None or a == b for a, b in zip(other, row, strict=True)) for other in shown)
         for row in shown

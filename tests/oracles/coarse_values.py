@@ -19,8 +19,10 @@ def at_level(tree: Tree, level: int) -> Labels:
 
 
 def hidden(tree: Tree, nodes: Collection[str]) -> Labels | None:
-    """The label of each value where these nodes are hidden: that of the highest parent of a node above or at it, else
-    the value. None where a parent is the top. A text at several levels of a value's path is the highest of these nodes.
+    """Returns the label of each value if these nodes are hidden; None if the parent of a node is the top.
+
+    A value at or below a hidden node gets the label of the highest parent of such a node, any other value its own text.
+    A text that occurs at several levels of a value's path is the highest of these nodes.
     """
     paths = {value: (value, *labels) for value, labels in tree.items()}
     parents = set()
@@ -39,14 +41,14 @@ def hidden(tree: Tree, nodes: Collection[str]) -> Labels | None:
 
 
 def recoded(labels: Labels, values: Sequence[str | None]) -> list[str | None]:
-    """The label of each row."""
+    """Returns the label of the value of each row."""
     return [labels[value] for value in values]
 
 
 def belief(labels: Labels, of_class: Sequence[Hashable], source: Sequence[str | None], value: str) -> Fraction:
-    """The adversary's belief that a row of a class has a value, who knows the shares q of all values in the source.
+    """Returns the adversary's belief that a row of a class has a value, given the shares q of all values in the source.
 
-    It is p(label) q(value) / q(label); of_class has the labels of the class.
+    It is p(label) q(value) / q(label); `of_class` has the labels of the class.
     """
     label = labels[value]
     share = Fraction(Counter(of_class)[label], len(of_class))

@@ -18,8 +18,8 @@ Known = tuple[Hashable, frozenset[Item]]
 
 
 def counted(rows: Sequence[Row], p: int) -> dict[Known, tuple[int, int]]:
-    """Counts the lists of a class with each set of at most p items that occurs, and of these the lists with one same
-    sensitive item, for the item that most have. The empty set is one of these sets.
+    """Counts the lists of a class with each occurring set of at most p items, the empty set among them, and the lists
+    with the set and its most frequent sensitive item.
     """
     known = [(of, frozenset(items or ()), frozenset(secrets or ())) for of, items, secrets in rows]
     sets = {
@@ -34,12 +34,12 @@ def counted(rows: Sequence[Row], p: int) -> dict[Known, tuple[int, int]]:
 
 
 def least_support(rows: Sequence[Row], p: int) -> int | None:
-    """The least number of lists with a set; None without rows."""
+    """Returns the least number of lists with a set; None without rows."""
     return min((n for n, _ in counted(rows, p).values()), default=None)
 
 
 def greatest_share(rows: Sequence[Row], p: int) -> Fraction | None:
-    """The greatest share of the lists with a set that hold one same sensitive item; None without rows."""
+    """Returns the greatest share, among the lists with a set, of lists with one sensitive item; None without rows."""
     return max((Fraction(most, n) for n, most in counted(rows, p).values()), default=None)
 
 
@@ -54,12 +54,12 @@ def violating(rows: Sequence[Row], h: Fraction, k: int, p: int) -> set[Hashable]
 
 
 def without(rows: Sequence[Row], suppressed: Collection[Item]) -> list[Row]:
-    """The rows with items left out of all lists."""
+    """Returns the lists without the suppressed items."""
     return [(of, [i for i in items or () if i not in suppressed], secrets) for of, items, secrets in rows]
 
 
 def minimal(sets: Collection[frozenset[Item]]) -> set[frozenset[Item]]:
-    """The sets that have no other one in them."""
+    """Returns the sets that contain no other set."""
     return {part for part in sets if not any(other < part for other in sets)}
 
 
@@ -68,24 +68,24 @@ def _costs(rows: Sequence[Row]) -> Counter[Item]:
 
 
 def share_of(rows: Sequence[Row], suppressed: Collection[Item]) -> Fraction:
-    """The share of all occurrences of items that are those of the suppressed."""
+    """Returns the share of suppressed items among all occurrences of items."""
     costs = _costs(rows)
     return Fraction(sum(costs[item] for item in suppressed), sum(costs.values()) or 1)
 
 
 def least_share(rows: Sequence[Row], h: Fraction, k: int, p: int) -> Fraction | None:
-    """The least share of occurrences that has to be suppressed, over all sets of items; None if none helps."""
+    """Returns the least share of occurrences to suppress, over all sets of items; None if no set helps."""
     items = list(_costs(rows))
     tried = (set(part) for size in range(len(items) + 1) for part in combinations(items, size))
     return min((share_of(rows, part) for part in tried if not moles(without(rows, part), h, k, p)), default=None)
 
 
 def greedy(rows: Sequence[Row], h: Fraction, k: int, p: int) -> set[Item] | None:
-    """The items that the greedy search suppresses, None where a class violates without any.
+    """Returns the items that the greedy search suppresses; None if a class violates without any items.
 
-    Items that violate alone; then, of the minimal larger sets without these, the item of most sets by its occurrences,
-    the first in their order where several are, until each set is hit; then items are given back whose sets are all hit
-    by others, the one with most occurrences first.
+    First it suppresses items that violate alone. Of the minimal larger sets without these it then takes the item in
+    most sets for its occurrences, the first in order among equals, until each set is hit. Last it gives back items
+    whose sets are all hit by others, the one with most occurrences first.
     """
     sets = minimal({part for _, part in moles(rows, h, k, p)})
     if frozenset() in sets:
@@ -106,5 +106,5 @@ def greedy(rows: Sequence[Row], h: Fraction, k: int, p: int) -> set[Item] | None
 
 
 def in_order(item: Item) -> tuple[bool, str]:
-    """Items in the order of their texts, None last."""
+    """Returns the sort key of an item: by its text, None last."""
     return item is None, "" if item is None else str(item)

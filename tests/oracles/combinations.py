@@ -1,4 +1,4 @@
-"""How sets of columns tell rows apart (Motwani, Xu 2007), pair by pair; and the smallest sets that do."""
+"""Sets of columns by the pairs of rows that they tell apart (Motwani, Xu 2007), and the smallest sufficient sets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def unique_rows(rows: Sequence[Row], columns: Sequence[int]) -> Fraction:
 
 
 def minimal_keys(rows: Sequence[Row], width: int, size: int, least: Fraction) -> set[tuple[int, ...]]:
-    """The smallest sets of up to `size` columns that leave at least a share `least` of the rows alone."""
+    """Returns the minimal sets of up to `size` columns in which at least a share `least` of the rows are unique."""
     keys: set[tuple[int, ...]] = set()
     if len(rows) < 2:
         return keys

@@ -1,4 +1,4 @@
-"""Two releases about the same respondents: every world that agrees with both, for a few respondents only."""
+"""Two releases about the same respondents: every world that agrees with both, for at most a few respondents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def _agrees(value_of: Mapping[str, Hashable], release: Classes) -> bool:
 
 
 def intersection(releases: Sequence[Classes]) -> dict[str, Fraction]:
-    """Of each respondent of all releases the greatest share of a value that all of the classes have."""
+    """Returns for each respondent of all releases the greatest share of a value that all of the respondent's classes
+    have.
+    """
     people = set.intersection(*(set(members) for members, _ in releases))
     shares: dict[str, Fraction] = {}
     for who in people:

@@ -1,4 +1,4 @@
-"""Counts and sums over buckets whose values nobody can match with rows, by looking for the assignments themselves."""
+"""Counts and sums over buckets whose values cannot be matched with rows, by enumerating the assignments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ Holds = Callable[[object, object], bool]
 
 
 def extremes(rows: Rows, values: Values, holds: Holds) -> tuple[int, int]:
-    """The least and the greatest number of rows that satisfy, over every way to give each row a value of its bucket."""
+    """Returns the least and the greatest number of rows that satisfy, over every assignment of a bucket's values to its
+    rows.
+    """
     low = high = 0
     for bucket, own in rows.items():
         high += _most(own, values[bucket], holds)
@@ -25,7 +27,7 @@ def extremes(rows: Rows, values: Values, holds: Holds) -> tuple[int, int]:
 
 
 def drawn(rows: Rows, values: Values, holds: Holds, generator: random.Random) -> int:
-    """How many rows satisfy when each bucket's values are given to its rows at random."""
+    """Counts the rows that satisfy if each bucket's values are assigned to its rows at random."""
     total = 0
     for bucket, own in rows.items():
         shuffled = list(values[bucket])
@@ -35,7 +37,7 @@ def drawn(rows: Rows, values: Values, holds: Holds, generator: random.Random) ->
 
 
 def _most(rows: Sequence[object], values: Sequence[object], fits: Holds) -> int:
-    """A greatest matching, by augmenting paths."""
+    """Returns the size of a maximum matching of rows and values, by augmenting paths."""
     given: dict[int, int] = {}
 
     def place(row: int, seen: set[int]) -> bool:
@@ -52,7 +54,7 @@ def _most(rows: Sequence[object], values: Sequence[object], fits: Holds) -> int:
 
 
 def worlds(rows: Rows, values: Values) -> Iterator[list[tuple[object, object]]]:
-    """Every way to give each row a value of its bucket: the pairs of row and value. Equal ways come more than once."""
+    """Yields every assignment of a value of its bucket to each row, as pairs of row and value; equal ones repeat."""
     ways = (
         [list(zip(own, way, strict=False)) for way in permutations(values[key], len(own))] for key, own in rows.items()
     )
@@ -63,10 +65,10 @@ def worlds(rows: Rows, values: Values) -> Iterator[list[tuple[object, object]]]:
 def figures(
     answers: Sequence[Sequence[Fraction]], function: str
 ) -> tuple[float | None, float | None, Fraction | None, Fraction | None]:
-    """The estimate, its standard error and the least and greatest answer over worlds of equal probability.
+    """Returns the estimate, its standard error and the least and greatest answer over equally likely worlds.
 
-    Each answer is what the rows of one world add up that satisfy. Where no row does, a sum is taken for 0 and other
-    functions have no answer. The standard error of an average is that of a ratio (Cochran 1977, section 6.4).
+    `answers` has, for each world, the values of the rows that satisfy. In a world without such a row a sum is 0 and
+    other functions have no answer. The standard error of an average is the one of a ratio (Cochran 1977, section 6.4).
     """
     of = {"sum": sum, "avg": lambda own: sum(own) / Fraction(len(own)), "min": min, "max": max}[function]
     known = [of(own) for own in answers if own or function == "sum"]

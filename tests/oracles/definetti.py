@@ -1,6 +1,6 @@
-"""The deFinetti attack (Kifer 2009) by looking at every dealing of a bucket: naive Bayes that is learned in rounds.
+"""The deFinetti attack (Kifer 2009), over every assignment of a bucket's values: naive Bayes learned in rounds.
 
-Only what is published goes in: the rows of each bucket with their columns, and its values in any order.
+The input is what is published: the rows of each bucket with their columns, and its values in any order.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Belief = list[dict[Hashable, float]]
 
 
 def rounds_of_belief(buckets: Sequence[Bucket], rounds: int) -> list[list[Belief]]:
-    """What is believed of each bucket, before the first round and after each.
+    """Returns the beliefs about each bucket before the first round and after each round.
 
-    A round counts how often each value goes with each value of a column, as it is believed so far, one more each;
-    then each dealing of a bucket is as likely as the product over its rows and their columns.
+    A round adds up how often each value goes with each value of a column by the current beliefs, plus one each. Then
+    the likelihood of an assignment is the product over the bucket's rows and their columns.
     """
     columns = len(buckets[0][0][0])
     kinds = [len({row[place] for rows, _ in buckets for row in rows}) for place in range(columns)]
@@ -64,7 +64,7 @@ def _random_worlds(bucket: Bucket) -> Belief:
 
 
 def _posterior(bucket: Bucket, likely: Sequence[dict[Hashable, float]]) -> Belief:
-    """How likely each value is for each row, all dealings of the bucket's values weighed by their likelihood."""
+    """Returns the probability of each value for each row: assignments of the bucket's values by their likelihood."""
     rows, values = bucket
     found = [dict.fromkeys(values, 0.0) for _ in rows]
     whole = 0.0
@@ -77,5 +77,5 @@ def _posterior(bucket: Bucket, likely: Sequence[dict[Hashable, float]]) -> Belie
 
 
 def named(belief: dict[Hashable, float]) -> tuple[Hashable, float]:
-    """The value that is believed most, and how much."""
+    """Returns the most probable value, and its probability."""
     return max(belief.items(), key=lambda one: (one[1], str(one[0])))

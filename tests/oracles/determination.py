@@ -1,4 +1,4 @@
-"""Whether one column determines another, counted row by row, and how probable that is where they are independent."""
+"""Whether one column determines another, counted row by row, and the probability of this by chance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Pair = tuple[Hashable, Hashable]
 
 
 def groups(pairs: Sequence[Pair]) -> list[list[Hashable]]:
-    """The second values of the rows of each first value that several rows have; NULL is none."""
+    """Groups the second values by their first value; groups of one row, and NULL as a first value, are left out."""
     by_value: dict[Hashable, list[Hashable]] = defaultdict(list)
     for value, other in pairs:
         if value is not None:
@@ -20,12 +20,14 @@ def groups(pairs: Sequence[Pair]) -> list[list[Hashable]]:
 
 
 def agreeing(pairs: Sequence[Pair]) -> int:
-    """In how many of these groups all second values are the same."""
+    """Counts the groups in which all second values are equal."""
     return sum(len(set(others)) == 1 for others in groups(pairs))
 
 
 def by_chance(pairs: Sequence[Pair]) -> Fraction:
-    """The probability that as many groups agree where each second value is drawn by its share of all rows."""
+    """Returns the probability that at least as many groups agree if each second value is drawn by its share of all
+    rows.
+    """
     counts = Counter(other for _, other in pairs)
     shares = [Fraction(count, len(pairs)) for count in counts.values()]
     # How probable it is that so many of the groups so far agree.
@@ -40,7 +42,7 @@ def by_chance(pairs: Sequence[Pair]) -> Fraction:
 
 
 def by_shuffling(pairs: Sequence[Pair], random: Random, times: int) -> int:
-    """In how many shuffles of the second values at least as many groups agree."""
+    """Counts the shuffles of the second values in which at least as many groups agree."""
     firsts, seconds = [first for first, _ in pairs], [second for _, second in pairs]
     reached = agreeing(pairs)
     found = 0

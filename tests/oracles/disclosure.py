@@ -17,7 +17,7 @@ Classes = Sequence[Sequence[Hashable]]
 
 
 def disclosure(classes: Classes, above: float = 0.3) -> dict[str, float | None]:
-    """Every figure about a sensitive attribute, by its name."""
+    """Returns every figure about a sensitive attribute, by name."""
     values = [value for rows in classes for value in rows]
     names = [
         *("a_acc", "a_know", "a_quot", "a_quot_present", "gain", "p_loss", "p_loss_mean"),
@@ -53,7 +53,7 @@ def entropy(p: dict[Hashable, Fraction]) -> float:
 
 
 def divergence(q: dict[Hashable, Fraction], p: dict[Hashable, Fraction]) -> float:
-    """Jensen-Shannon: half the sum of the two Kullback-Leibler divergences from their mean."""
+    """Returns the Jensen-Shannon divergence: half the sum of the two Kullback-Leibler divergences from the mean."""
     mean = {s: (q[s] + p.get(s, 0)) / 2 for s in q}
     return (kullback_leibler(q, mean) + kullback_leibler(p, mean)) / 2
 
@@ -63,7 +63,7 @@ def kullback_leibler(p: dict[Hashable, Fraction], m: dict[Hashable, Fraction]) -
 
 
 def quantile(ascending: Sequence[float], percent: int) -> float:
-    """The least value that no fewer than this share of all do not exceed."""
+    """Returns the least value such that at least `percent` percent of all values do not exceed it."""
     return ascending[-(-percent * len(ascending) // 100) - 1]
 
 
@@ -93,7 +93,7 @@ def linkage(sizes: Sequence[int]) -> dict[str, float | None]:
 
 
 def population_uniqueness(sizes: Sequence[int], fraction: Fraction) -> dict[str, float | None]:
-    """Theta = f n1 / (f n1 + 2 (1 - f) n2); nothing is known without a class of two."""
+    """Returns theta = f n1 / (f n1 + 2 (1 - f) n2) and its terms; unknown without a class of two rows."""
     ones, twos = list(sizes).count(1), list(sizes).count(2)
     below = fraction * ones + 2 * (1 - fraction) * twos
     return {

@@ -1,14 +1,12 @@
-"""The leaves below each label of a generalized column, or pieces of them on which a query's condition is the same.
+"""Creates the leaves below each label of a generalized column: values, or pieces with one truth value per comparison.
 
-Every leaf below a label is taken to be equally likely (the uniform assumption of Xiao and
-Tao, Anatomy: simple and effective privacy preservation, 2006), or as likely as the user's
-table of the column's values says. Leaves are rows of label, value, weight, mean, square, least
-and greatest: `value` stands for all values of a piece, `weight` says how many they are, NULL where
-nobody knows, and the others are the moments of these values as numbers.
+The leaves below a label are assumed to be equally likely (the uniform assumption of Xiao and Tao, Anatomy: simple and
+effective privacy preservation, 2006), or as likely as in the user's table of the column's values. A leaf is a row of
+label, value, weight, mean, square, least and greatest: `value` represents all values of a piece, `weight` is their
+number, NULL if it is unknown, and the other columns are the moments of these values as numbers.
 
-Below `*` where nothing lists the values they are those of the other rows, as frequent as they are there: the few rows
-in which a release shows `*` are taken to be like the others (decision 23). It is an estimate only: any other value is
-possible and not counted on.
+If no table lists the values below `*`, the few rows that show `*` are assumed to have the values of the other rows,
+equally often (decision 23). Only estimates assume this: any other value remains possible, with weight 0.
 """
 
 from __future__ import annotations
@@ -65,7 +63,7 @@ MOST_LEAVES = 100_000
 
 _CUT_BY_ENDS = ("interval", "period", "mask")
 _LISTED = ("listed", "listed_range")
-# Types without an axis, of which no two values have the same text.
+# Types without an axis whose values all have different texts.
 _WRITTEN = (
     *("UHUGEINT", "BIGNUM", "BLOB", "BIT", "UUID", "JSON", "INTERVAL"),
     *("TIME", "TIME_NS", "TIME WITH TIME ZONE"),
@@ -91,9 +89,9 @@ class ColumnUse:
     why: str = ""
     # The most values below the labels that are listed one by one.
     most: int = MOST_LEAVES
-    # The table of value, with each once: the only ones that are leaves, beside NULL; None for all below a label.
+    # The table of the distinct values that may be leaves, beside NULL; None if all values below a label may be.
     values: str | None = None
-    # A column of that table: of the values below a label that have the same there, one is a leaf that weighs as many.
+    # A column of this table: values below a label that are equal in it are one leaf, with their number as weight.
     alike: str | None = None
 
 
@@ -104,15 +102,15 @@ class Leaves:
     table: str
     # Whether each value is a leaf of its own.
     each: bool
-    # The table of label and weight of the labels below which there may be other values, which nobody can list.
+    # The table (label, weight) of the labels below which further values are possible that cannot be listed.
     unlisted: str | None = None
 
 
 def leaves(scratch: Scratch, generalized: Generalized, use: ColumnUse) -> Leaves:
-    """The leaves below the labels of a column.
+    """Creates the leaves below the labels of a column.
 
-    Raises PolicyError where the query needs more than is known of the values, DataError
-    where the release shows a label that its hierarchy does not have.
+    Raises PolicyError if the query needs more than is known of the values, DataError if the release shows a label that
+    its hierarchy does not have.
     """
     if not generalized.bound.type:
         raise PolicyError(
@@ -143,7 +141,7 @@ def leaves(scratch: Scratch, generalized: Generalized, use: ColumnUse) -> Leaves
 def _leaves_on_axis(
     scratch: Scratch, generalized: Generalized, use: ColumnUse, axis: Axis, labels: str, each: bool
 ) -> str:
-    """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
+    """Creates the leaves for a type whose values lie on an axis: each value if `each`, else pieces of the axis."""
     ends = open_ends(generalized.bound.hierarchy)
     label_steps = _of_open_ends(labels, ends) or [_labels_step(labels)]
     span = scratch.table("span", _with(_spans(generalized, axis, ends, listed=each), label_steps))
@@ -164,7 +162,7 @@ def _leaves_on_axis(
 def _starred_leaves(
     scratch: Scratch, generalized: Generalized, use: ColumnUse, table: str, labels: str, each: bool
 ) -> Leaves:
-    """Returns the leaves. No table lists the leaves of `*`: rows with `*` are taken to be like the other rows."""
+    """Returns the leaves; rows with `*`, whose leaves no table lists, are assumed to be like the other rows."""
     engine, starred = scratch.engine, _starred(labels)
     any_starred = _any_rows(engine, starred)
     unlisted = each and any_starred
@@ -211,7 +209,9 @@ def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
 
 
 def _of_open_ends(labels: str, ends: Sequence[OpenEnd]) -> list[Step]:
-    """The labels of open ends as `ended`, and as `shown` the others; nothing where a hierarchy has no such labels."""
+    """Returns the steps `ended`, the labels of open ends, and `shown`, all others; none if the hierarchy has no open
+    ends.
+    """
     if not ends:
         return []
     rows = exp.select(exp.Star()).from_(relation(labels))
@@ -220,7 +220,7 @@ def _of_open_ends(labels: str, ends: Sequence[OpenEnd]) -> list[Step]:
 
 
 def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, listed: bool) -> exp.Query:
-    """The spans of all labels; with `listed`, without those of `*`, whose values nobody can list."""
+    """Returns the spans of all labels; with `listed`, without the spans of `*`, whose values cannot be listed."""
     forms = [form for form in generalized.forms if not (listed and form == "star" and not axis.listed)]
     length = prefix_length(generalized)
     parts = {
@@ -260,7 +260,7 @@ def _no_spans(axis: Axis) -> exp.Query:
 
 
 def _written_leaves(generalized: Generalized) -> exp.Query:
-    """The values that are labels themselves, for a type without an axis."""
+    """Returns the leaves for a type without an axis: the labels that are values themselves."""
     value = try_cast(column("shown"), generalized.bound.type)
     rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
     rows = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments()).from_(
@@ -271,7 +271,7 @@ def _written_leaves(generalized: Generalized) -> exp.Query:
 
 
 def unread(generalized: Generalized) -> PolicyError | None:
-    """The error of any query about a column whose labels cannot be read; None where they can."""
+    """Returns the error of any query about a column whose labels cannot be read; None if they can."""
     kind, forms = generalized.bound.type, set(generalized.forms)
     if not kind or forms & set(_LISTED):
         return None
@@ -291,7 +291,7 @@ def unread(generalized: Generalized) -> PolicyError | None:
 
 
 def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis: Axis, span: str) -> None:
-    """Raises PolicyError where a leaf cannot be listed, or where there are too many of them."""
+    """Raises PolicyError if a leaf cannot be listed, or if there are more than `use.most` leaves."""
     unlisted: exp.Expr = exp.not_(column("known"))
     if axis.kind != "integer":
         unlisted = exp.or_(unlisted, column("low").neq(column("high")))
@@ -307,7 +307,7 @@ def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis:
 
 
 def _and_null(rows: exp.Query, generalized: Generalized, axis: Axis | None) -> exp.Query:
-    """The leaves, and NULL below the labels that may stand for it; the label NULL stands for nothing else."""
+    """Adds NULL to the leaves of each label that may represent it; the label NULL represents only NULL."""
     return exp.union(rows, nulls(generalized, axis), distinct=False, copy=False)
 
 
@@ -330,7 +330,7 @@ def _require_all(
 
 
 def size_of_span() -> exp.Expr:
-    """The number of whole numbers in a span, as DOUBLE: a type of 128 bits has more of them than it can count."""
+    """Counts the whole numbers in a span, as DOUBLE, because a type of 128 bits cannot count all of its own numbers."""
     last = column("high") + column("high_side")
     first = column("low") + column("low_side")
     exact = paren(last) - paren(first)
@@ -339,7 +339,7 @@ def size_of_span() -> exp.Expr:
 
 
 def every_number(axis: Axis) -> exp.Select:
-    """Every whole number of the spans, each a leaf: label, value, weight and the moments."""
+    """Returns each whole number of the spans as a leaf: label, value, weight and the moments."""
     number = big(size_of_span() - 1)
     series = f.unnest(exp.GenerateSeries(start=literal(0), end=number))
     at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
@@ -349,9 +349,9 @@ def every_number(axis: Axis) -> exp.Select:
 
 
 def single_values(axis: Axis) -> exp.Select:
-    """The values of spans that hold one value each, as leaves: label, value, weight and the moments.
+    """Returns the value of each span, all of which hold one value, as a leaf: label, value, weight and the moments.
 
-    What is possible and not counted on weighs nothing.
+    A value that is merely possible (`known` is NULL) has weight 0.
     """
     weight = if_(is_null(column("known")), real(0.0), unit_weight())
     single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(weight, "weight"))
@@ -359,7 +359,7 @@ def single_values(axis: Axis) -> exp.Select:
 
 
 def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Select:
-    """SELECT of label, value, weight and moments: the distinct values of a table that lie in the spans.
+    """Returns label, value, weight and moments: the distinct values of a table that lie in the spans.
 
     `alike` is a column of the table: of the values with equal `alike`, the least represents all, with their number as
     weight.
@@ -391,25 +391,28 @@ _ROWS_PER_STAR = 20
 
 
 def others_are_known(leaves: str, labels: str, starred: exp.Query) -> exp.Query:
-    """Whether enough rows, all but one in twenty, have labels whose values have known weights.
+    """Whether at least 19 of 20 rows have labels whose leaves have known weights.
 
-    `labels` has each label and n, how many rows show it, `leaves` the leaves of these labels. The weights of `starred`
-    labels are not known.
+    `labels` has each label and n, the number of rows that show it; `leaves` has the leaves of these labels. The weights
+    of `starred` labels are unknown.
     """
     tables: dict[str, Relation] = {"labels": labels, "known": _known(leaves, starred)}
     return query_file("estimates", "others_are_known", tables=tables, rows_per_star=_ROWS_PER_STAR)
 
 
 def spread(leaves: str, labels: str, starred: exp.Query) -> exp.Query:
-    """The leaves, with the values of the other rows below `starred` labels, as frequent as they are there.
+    """Returns the leaves, with the values of the other rows below `starred` labels, equally often as in the other rows.
 
-    `labels` has each label and n, how many rows show it. The leaves that starred labels had before weigh nothing.
+    `labels` has each label and n, the number of rows that show it. The leaves that starred labels had before get weight
+    0.
     """
     tables: dict[str, Relation] = {"leaves": leaves, "labels": labels, "starred": starred}
     return query_file("estimates", "spread", tables=tables | {"known": _known(leaves, starred)})
 
 
 def _known(leaves: str, starred: exp.Query) -> exp.Query:
-    """SELECT of label, total: the other labels whose leaves all have a weight, with the sum of the weights."""
+    """Returns label and total, the sum of the weights, of each label that is not starred and whose leaves all have a
+    weight.
+    """
     tables: dict[str, Relation] = {"leaves": leaves, "starred": starred}
     return query_file("estimates", "weighed_labels", tables=tables)

@@ -1,4 +1,4 @@
-"""Leaves that are as likely as a user's table of the column's values says."""
+"""Weighs the leaves of a column by the user's table of how frequent its values are (a marginal)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, exists, identical, if_, infix, is_not_null, is_null, real, try_cast
 from sqlanon.sql.build.names import alias, column, relation
 
-# The columns of a table of how frequent values are.
+# The columns of a marginal: a table of values and their frequencies.
 MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 
 
 def weighed(table: str, marginal: str) -> exp.Select:
-    """The leaves, each as likely as the marginal says; a value that it does not name is possible, with weight 0."""
+    """Returns the leaves with the weights of the marginal; a value that it lacks is possible, with weight 0."""
     weight = f.coalesce(column(MARGINAL_WEIGHT, "marginal"), real(0.0))
     counted = infix(weight.copy(), ">", 0)
     # The moments of pieces without weight may be too large to be multiplied by it.
@@ -43,7 +43,7 @@ def weighed(table: str, marginal: str) -> exp.Select:
 
 
 def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
-    """The leaves of values, and below starred labels all values that the marginal, or another label, has."""
+    """Adds to the leaves of starred labels all values of the marginal and of other labels."""
     names = ("label", "value", "weight", *MOMENTS)
     leaves = exp.select(*map(column, names)).from_(relation(table))
     listed = exp.select(column("value")).from_(relation(table))
@@ -59,7 +59,7 @@ def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
     return exp.union(leaves, others, distinct=False, copy=False)
 
 
-# Tables of how frequent the values of a column are, by which a user weighs the leaves below a release's labels.
+# Marginals: tables of the frequencies of a column's values, with which a user weighs the leaves of a release.
 
 
 # Columns of the source, each with the table of its values.
@@ -71,10 +71,10 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 def with_marginals(
     engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, scratch: Scratch
 ) -> ReleaseModel:
-    """The release, with the tables by which the leaves of these columns are weighed.
+    """Returns the release with the tables that weigh the leaves of the given columns.
 
-    Raises PolicyError for a column that is no quasi-identifier, and for a table that does not say
-    once for each of its values how frequent it is, or that reads the source of the release.
+    Raises PolicyError for a column that is no quasi-identifier, and for a table that has not exactly one frequency for
+    each of its values, or that reads the source of the release.
     """
     generalized = dict(release.generalized)
     quasi_identifiers = [attribute.name for attribute in policy.quasi_identifiers]
@@ -95,7 +95,7 @@ def with_marginals(
 
 
 def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
-    """The values of a column and how often each occurs, as a table of their own."""
+    """Creates a table of a column's values and their frequencies from the user's table, which it validates."""
     found_table = find_relation(engine, name)
     if found_table is None:
         raise PolicyError(f"MARGINALS: there is no table or view {name}")
@@ -146,7 +146,7 @@ def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:
 
 
 def _numbers(listed: str) -> exp.Select:
-    """Counts the rows, and the different values, NULL among them."""
+    """Counts the rows and the distinct values, including NULL."""
     different = exp.select(column(MARGINAL)).distinct().from_(relation(listed))
     count = exp.select(f.count()).from_(different.subquery("different"))
     return exp.select(f.count(), count.subquery(copy=False)).from_(relation(listed))

@@ -38,9 +38,9 @@ from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.rows import class_label
 
 _VARCHAR = exp.DataType.build("VARCHAR")
-# The types that a day or a moment may be compared with: a time zone would make the result depend on the session.
+# The types that a date or a timestamp may be compared with: with a time zone the result depends on the session.
 _MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "VARCHAR", '"NULL"')
-# The types that a moment with a time zone may be compared with: what has no zone is of the session's.
+# The types that a timestamp with time zone may be compared with: others are read in the session's time zone.
 _INSTANTS = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "VARCHAR", '"NULL"')
 
 
@@ -51,10 +51,10 @@ def piece_steps(
     constants: Sequence[exp.Expr],
     keys: Sequence[tuple[exp.Table, str]],
 ) -> list[Step]:
-    """The steps `cut` and `piece`, which read the step `span`.
+    """Returns the steps `cut` and `piece`, which read the step `span`.
 
-    Values are compared with the `constants` and joined with the `keys` (relation, column). Raises PolicyError for a
-    constant that lies nowhere on the axis.
+    The query compares values with the `constants` and joins them with the `keys` (relation, column). Raises PolicyError
+    for a constant that has no point on the axis.
     """
     engine = scratch.engine
     _require_comparable(engine, generalized, axis, constants, keys)
@@ -67,7 +67,7 @@ def piece_steps(
 
 
 def pieces(generalized: Generalized, axis: Axis) -> exp.Query:
-    """The leaves: a row for each piece, from the step `piece`."""
+    """Returns the leaves, one row for each piece of the step `piece`."""
     scale = 10.0**axis.scale
     moments: list[exp.Expr] = []
     for name in MOMENTS:
@@ -92,7 +92,9 @@ def _require_comparable(
     constants: Sequence[exp.Expr],
     keys: Sequence[tuple[exp.Table, str]],
 ) -> None:
-    """Raises PolicyError where a comparison would not follow the axis: text needs text, exact numbers exact ones."""
+    """Raises PolicyError for a comparison that may not follow the axis: of text with another type, of exact with
+    inexact numbers.
+    """
     named = [alias(constant.copy(), f"constant_{index}") for index, constant in enumerate(constants)]
     kinds = [kind for _, kind in engine.columns(exp.select(*named))] if named else []
     for table, key in keys:
@@ -113,7 +115,7 @@ def _require_comparable(
 
 
 def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Table, str]]) -> exp.Query:
-    """The points of the axis around every constant and every key; NULL for one that lies nowhere on the axis."""
+    """Returns the points of the axis around each constant and each key; NULL for one that has no point on the axis."""
     texts: list[exp.Query] = []
     if constants:
         listed = f.unnest(exp.Array(expressions=[_text(constant) for constant in constants]))
@@ -132,7 +134,7 @@ def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Ta
 
 
 def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Sequence[exp.Expr]) -> None:
-    """Raises the error for the first constant that has no point on the axis, or else for the keys."""
+    """Raises the error for the first constant without a point on the axis, or for the keys if each has one."""
     for constant in constants:
         text = _text(constant)
         lost = exp.or_(*(_null(edge(text)) for edge in (axis.down, axis.up)))
@@ -145,7 +147,9 @@ def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Seq
 
 
 def _digit_leaves() -> exp.Select:
-    """The texts of digits below masks of digits, equally likely; pieces of other texts there weigh nothing."""
+    """Returns the texts of digits below each mask of digits as equally likely leaves; other texts below it have weight
+    0.
+    """
     stars = f.call("length", column("mask")) - f.call("length", column("low"))
     most = infix(f.power(literal(10), paren(stars.copy())), "-", 1)
     ends = [big(end) for end in (literal(0), paren(most))]
@@ -161,7 +165,7 @@ def _digit_leaves() -> exp.Select:
 
 
 def _text(tree: exp.Expr) -> exp.Expr:
-    """A constant as a text; NULL where it cannot be computed, which is an error of the part that contains it."""
+    """Converts a constant to a text; NULL if it fails, because the error belongs to the part that contains it."""
     return as_text(f.try_(paren(tree.copy())))
 
 
@@ -169,23 +173,24 @@ def _null(tree: exp.Expr) -> exp.Expr:
     return is_null(tree)
 
 
-# Values below a label that nobody can list, where a query has to tell every value apart.
+# Values below a label that cannot be listed, for a query that distinguishes every value.
 #
-# Below `*` there may be any value of the type. A condition on such a value may be anything, so each is taken to be
-# true,
-# false and NULL in turn; nobody knows the group of the value.
+# Below `*` any value of the type is possible. So each condition on such a value is taken to be true, false and NULL in
+# turn; the group of the value is unknown.
 
 
-# Whether a signature is one of values that are known.
+# The column that is true for signatures of known values.
 LISTED = "listed"
 # The most conditions on one column, each of which may be true, false or NULL for such a value.
 _MOST_CONDITIONS = 6
 
 
 def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], numbers: Sequence[int]) -> exp.Select:
-    """label, weight, `listed`, the parts and the moments of the arguments, of the labels in a table (label, weight).
+    """Returns label, weight, `listed`, the parts and the moments of the arguments for the labels of a table (label,
+    weight).
 
-    All parts but `groups` are conditions.
+    Each label has a row for each combination of true, false and NULL in its conditions, which are all parts but
+    `groups`. Raises PolicyError for too many conditions.
     """
     conditions = [name for name in parts if name not in groups]
     if len(conditions) > _MOST_CONDITIONS:
@@ -208,14 +213,14 @@ def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], num
     return rows.join(combinations.subquery("way"), join_type="CROSS", copy=False)
 
 
-# The shares of leaves that a query treats alike in those below a label, and the moments of their values.
+# For leaves that a query treats alike: their share of the leaves below the label, and the moments of their values.
 
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def share() -> exp.Expr:
-    """The share of a leaf in those below its label; 1 where it is the only one, whatever its weight."""
+    """Returns the share of a leaf among the leaves below its label; 1 for an only leaf, whatever its weight."""
 
     def over(tree: exp.Expr) -> exp.Window:
         return window(tree, partition_by=[column("label")])
@@ -228,26 +233,26 @@ def share() -> exp.Expr:
 
 
 def below_label() -> list[exp.Alias]:
-    """Counts the signatures and the leaves below a label."""
+    """Returns the number of signatures and the total weight of the leaves below a label."""
     counts = {"signatures": f.count(), "total": f.sum(column("weight"))}
     return [alias(window(count, partition_by=[column("label")]), name) for name, count in counts.items()]
 
 
 def value_moments(value: exp.Expr, kind: Number) -> list[exp.Expr]:
-    """The moments of one value: mean and square as DOUBLE, its ends as numbers of parts."""
+    """Returns the moments of one value: mean and square as DOUBLE, both ends as numbers of parts."""
     real = kind.real(value)
     return [real, real * real, kind.parts(value), kind.parts(value)]
 
 
 def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool, kind: Number) -> list[exp.Alias]:
-    """The moments of an argument on each leaf: those of its piece, or the value itself."""
+    """Returns the moments of an argument on each leaf: the moments of its piece, or of the value itself."""
     of_pieces: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
     moments = of_pieces if pieces else value_moments(argument, kind)
     return [alias(tree, f"{moment}_{number}") for tree, moment in zip(moments, MOMENTS, strict=True)]
 
 
 def moments_of(number: int, kind: Number) -> list[exp.Alias]:
-    """The moments of the leaves of one signature, from those of its pieces."""
+    """Returns the moments of the leaves of one signature, computed from the moments of its pieces."""
     mean, square, least, greatest = (column(f"{moment}_{number}") for moment in MOMENTS)
 
     def weighed(of: exp.Expr) -> exp.Expr:
@@ -259,7 +264,7 @@ def moments_of(number: int, kind: Number) -> list[exp.Alias]:
         return if_(all_known, function(this=of.copy()))
 
     def mixed(of: exp.Expr, alone: exp.Expr) -> exp.Expr:
-        """The mean over the pieces, or the value where there is only one; NULL where a weight is not known."""
+        """Returns the mean over the pieces, or the value if there is only one; NULL if a weight is unknown."""
         return case((single.copy(), alone), (known.copy(), weighed(of)))
 
     low, high = end(exp.Min, least), end(exp.Max, greatest)

@@ -1,9 +1,9 @@
 """Reads labels of ranges along a hierarchy of prefixes, such as PREFIXES (4, 3) of postal codes.
 
-Values that are as long as each other, and begin alike as far as the last level below `*` shows, are below one node of
-that level. There the order along the hierarchy is that of the values: the values below any node are neighbors in that
-order, and siblings are put in the order of their least values. So a range whose ends are such values has the values
-between them, and none of another length. Of other ranges the order depends on values that nobody knows.
+Two values of equal length that share the prefix of the last level below `*` are below one node of that level. Below
+this node the order along the hierarchy equals the order of the values: the values below any node are neighbors in it,
+and siblings are sorted by their least values. So a range between two such values contains exactly the values of this
+length between them. The order of other ranges depends on values that nobody knows.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal
 from sqlanon.sql.hierarchies.base import builder, functional
 
-# As many values of digits as four stars hide are listed between two ends, as below a mask.
+# At most this many texts of digits are listed between two ends: four stars of a mask hide as many.
 _MOST_DIGITS = 9_999
-# Of so many digits numbers fit BIGINT.
+# Numbers of at most this many digits fit BIGINT.
 _MOST_LENGTH = 18
 
 
 def prefix_length(generalized: Generalized) -> int | None:
-    """The number of characters that the level below `*` shows, for a column with ranges along prefixes; else None."""
+    """Returns the number of characters that the last level below `*` shows; None unless a column has ranges along
+    prefixes.
+    """
     hierarchy = generalized.bound.hierarchy
     if hierarchy is None or "tree_range" not in generalized.forms or generalized.marginal is not None:
         return None
@@ -49,10 +51,11 @@ def prefix_length(generalized: Generalized) -> int | None:
 
 
 def prefix_ranges(axis: Axis, length: int) -> exp.Query:
-    """The spans of ranges along prefixes: from end to end below one node of the last level, else as `_tree_range`.
+    """Returns the spans of ranges along prefixes: from end to end below one node of the last level, else as
+    `_tree_range`.
 
-    Of texts that are digits the values between are listed by `digits_between`; other texts there are possible and not
-    counted on, and so is a value that reads as a range.
+    Between ends of digits, `digits_between` lists the values; other texts there, and a value that reads as a range, are
+    possible and have weight 0.
     """
     rows = exp.select(exp.Star(), alias(_is_below_one_node(length), "below")).from_(fixed("range").subquery("range"))
     low, high = (axis.down(column(end)) for end in ("low", "high"))
@@ -78,14 +81,14 @@ def prefix_ranges(axis: Axis, length: int) -> exp.Query:
 
 
 def _is_below_one_node(length: int) -> exp.Expr:
-    """Whether the texts `low` and `high` have one length and one beginning, and `low` comes first."""
+    """Whether the texts `low` and `high` have equal lengths and equal prefixes, and `low` sorts before `high`."""
     low, high = column("low"), column("high")
     alike = f.left(low.copy(), literal(length)).eq(f.left(high.copy(), literal(length)))
     return exp.and_(f.length(low.copy()).eq(f.length(high.copy())), alike, low < high)
 
 
 def _are_few_digits() -> exp.Expr:
-    """Whether the texts `low` and `high` are numbers with few others between them."""
+    """Whether the texts `low` and `high` are whole numbers with at most 9,999 between them."""
     low, high = column("low"), column("high")
     digits = (f.call("regexp_full_match", end.copy(), literal("[0-9]+")) for end in (low, high))
     short = infix(f.length(high.copy()), "<=", literal(_MOST_LENGTH))
@@ -95,12 +98,12 @@ def _are_few_digits() -> exp.Expr:
 
 
 def _mask_of_ends(axis: Axis) -> exp.Expr | None:
-    """A mask of texts as long as the end `high`."""
+    """Returns a mask of stars as long as the end `high`; None unless the type is text."""
     return f.call("repeat", literal(STAR), integer(f.length(column("high")))) if axis.kind == "text" else None
 
 
 def digits_between(length: int) -> exp.Query:
-    """label and value: the texts of digits from end to end of ranges along prefixes, each once."""
+    """Returns label and value: each text of digits between the ends of a range along prefixes."""
     rows = exp.select(column("label"), column("low"), column("high")).from_(fixed("range").subquery("range"))
     rows = rows.where(_is_below_one_node(length), _are_few_digits())
     ends = (big(column(end)) for end in ("low", "high"))

@@ -1,11 +1,9 @@
-"""Reads the labels of a generalized column as spans of values on its axis, one of which may be a single value.
+"""Reads the labels of a generalized column as spans of values on its axis; a span may hold a single value.
 
-Each function returns label, low, low_side, high, high_side, known, open_low, open_high and
-mask, from the relation "shown" (label, shown). A span begins and ends at a point of the
-axis and a side of it, 0 before the point and 1 behind it. `known` says that every value
-in it is equally likely, or, where it is NULL, that they are possible and not counted on,
-`open_low` and `open_high` that it has no end there, and `mask` is the label that its texts
-fit.
+Each function returns label, low, low_side, high, high_side, known, open_low, open_high and mask, from the relation
+"shown" (label, shown). A span begins and ends at a point of the axis and at a side of it, 0 before the point and 1
+behind it. `known` is true if all values of the span are equally likely, and NULL if they are possible with weight 0.
+`open_low` and `open_high` are true if the span has no end there. `mask` is the label that the texts of the span fit.
 """
 
 from __future__ import annotations
@@ -47,15 +45,15 @@ STAR = "*"
 
 
 def spans(form: str, axis: Axis) -> exp.Query:
-    """The spans of the labels that are read in one form."""
+    """Returns the spans of the labels that are read in one form."""
     return _FORMS[form](axis)
 
 
 def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
-    """label, weight: the labels that may stand for NULL, apart from the label NULL.
+    """Returns label and weight of the labels that may represent NULL, apart from the label NULL.
 
-    Where a range says that NULL is among its values, it is one more leaf; on the real
-    line, where a range has no number of leaves, it weighs nothing. Below `*` it may or may not be.
+    For a range that ends in "or NULL", NULL is one more leaf, with weight 1; on the real line, where the leaves of a
+    range cannot be counted, it has weight 0. Below `*` NULL is possible, with weight 0.
     """
     nothing = cast(literal(0), "DOUBLE")
     queries: list[exp.Query] = []
@@ -77,7 +75,7 @@ def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
 
 
 def _fits(axis: Axis | None) -> exp.Expr:
-    """Whether the ends of a range are values of the type."""
+    """Whether the ends of a range are values of the column's type."""
     if axis is None:
         return exp.true()
     return exp.and_(*(_not_null(axis.down(column(end))) for end in ("low", "high")))
@@ -118,7 +116,7 @@ def _period(axis: Axis) -> exp.Query:
 
 
 def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
-    """The values that have a label of their own, which is their text."""
+    """Returns the spans of the values among `names`, each of which is its own label."""
     is_named = column("shown").isin(*(literal(name) for name in names))
     rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown"), copy=False)
     labelled = rows.where(is_named, copy=False).subquery("labelled", copy=False)
@@ -143,7 +141,7 @@ def _range(axis: Axis) -> exp.Query:
 
 
 def _tree_range(axis: Axis) -> exp.Query:
-    """Ranges in an order that depends on values nobody knows: one with two ends may stand for any value."""
+    """Returns the spans of ranges in an unknown order: a range with two ends may represent any value."""
     low, high = (axis.down(column(end)) for end in ("low", "high"))
     ends = (alias(low, "low"), alias(high, "high"))
     rows = exp.select(column("label"), *ends, column("with_null")).from_(fixed("range").subquery("range"))
@@ -160,9 +158,7 @@ def _tree_range(axis: Axis) -> exp.Query:
 
 
 def ways_of_label() -> exp.Expr:
-    """Counts the ways in which the label of a range can be read: a text may hold brackets and commas, and end in "or
-    NULL".
-    """
+    """Counts the readings of a range's label; a text may itself hold brackets and commas, and end in "or NULL"."""
     return window(f.count(), partition_by=[column("label")])
 
 
@@ -171,10 +167,11 @@ def is_one_value() -> exp.Expr:
 
 
 def is_meant(ways: exp.Expr, values: exp.Expr) -> exp.Expr:
-    """Whether a reading of a range of texts is what its label means; NULL where it is merely possible.
+    """Whether a reading of a range of texts is what its label means; NULL if it is merely possible.
 
-    `values` are those of its `ways` that are one value. A label with one way is certain. One with two, the value "x or
-    NULL" and the value x or NULL, is taken to mean the latter, as where a hierarchy lists the values.
+    `values` is the number of its readings, of which there are `ways`, that are a single value. A label with one reading
+    is certain. A label with two, the value "x or NULL" and the value x or NULL, is assumed to mean the latter, as in a
+    hierarchy that lists the values.
     """
     whole = exp.and_(infix(ways, "=", 2), infix(values, "=", 2))
     null_or_not = if_(column("with_null"), exp.true(), cast(exp.null(), "BOOLEAN"))
@@ -193,7 +190,7 @@ def _bounds(axis: Axis) -> exp.Query:
 
 
 def everything(axis: Axis, rows: exp.Expr) -> exp.Query:
-    """All values of the type, below the labels of some rows."""
+    """Returns the spans of all values of the type, for the labels of the given rows."""
     low, high = axis.end(axis.low), axis.end(axis.high)
     open_ = exp.false() if axis.listed else exp.true()
     known = exp.true() if axis.listed else exp.false()
@@ -231,7 +228,7 @@ def _not_null(tree: exp.Expr) -> exp.Expr:
 
 
 def _known(axis: Axis) -> exp.Expr:
-    """Whether values between two ends are equally likely: they can be counted, or there is one."""
+    """Whether the values between two ends are equally likely: they can be counted, or there is only one."""
     if axis.kind == "real":
         ends = (f.call("isfinite", column(end)) for end in ("low", "high"))
         return exp.or_(exp.and_(*ends), column("low").eq(column("high")))
@@ -242,7 +239,7 @@ def _known(axis: Axis) -> exp.Expr:
 
 
 def open_spans(ends: Sequence[OpenEnd], axis: Axis) -> exp.Query:
-    """The spans of the labels of open ends, which are in the relation "ended"."""
+    """Returns the spans of the labels of open ends, which are in the relation "ended"."""
     return union_all([_open_span(end, axis) for end in ends])
 
 
@@ -261,7 +258,7 @@ def _open_span(end: OpenEnd, axis: Axis) -> exp.Query:
 
 
 def within_ends(all_spans: exp.Query, ends: Sequence[OpenEnd], axis: Axis) -> exp.Query:
-    """Spans without what an open end cuts off them: a decade from 1930 that begins at an end in 1937."""
+    """Clips spans at the open ends: a decade from 1930 begins at 1937 if an open end ends there."""
     for end in ends:
         text = end.high if end.low is None else end.low
         if text is None:
@@ -292,7 +289,7 @@ _FORMS: dict[str, Callable[[Axis], exp.Query]] = {
 
 
 def starred(axis: Axis, masks: exp.Subquery) -> exp.Query:
-    """The spans of labels that end in stars, from `masks` with label, mask, prefix and stars."""
+    """Returns the spans of labels that end in stars, from `masks` with label, mask, prefix and stars."""
     if axis.kind == "text":
         rows = exp.select(exp.Star(), alias(_behind(column("prefix")), "behind")).from_(masks)
         single = column("stars").eq(0)
@@ -306,7 +303,7 @@ def starred(axis: Axis, masks: exp.Subquery) -> exp.Query:
 
 
 def _of_numbers(axis: Axis, masks: exp.Subquery) -> exp.Query:
-    """The whole numbers that have these digits, and as many more as there are stars."""
+    """Returns the spans of the whole numbers that have these digits, followed by one digit for each star."""
     zeros, nines = (_repeated(digit, column("stars")) for digit in "09")
     ends = [axis.of(_integer(joined(column("prefix"), part))) for part in (zeros, nines)]
     minus = column("prefix").eq("-")
@@ -334,12 +331,12 @@ def _integer(tree: exp.Expr) -> exp.Expr:
 
 
 def _of_digits() -> exp.Expr:
-    """Whether a mask is digits and one to four stars: its values are taken to have digits in place of the stars."""
+    """Whether a mask is digits and one to four stars: its values are assumed to have digits in place of the stars."""
     return column("mask").rlike("^[0-9]+[*]{1,4}$")
 
 
 def _behind(prefix: exp.Expr) -> exp.Expr:
-    """The least text that sorts after all with the prefix; NULL where there is none."""
+    """Returns the least text that sorts after all texts with the prefix; NULL if there is none."""
     last = f.call("unicode", f.right(prefix.copy(), 1))
     raised = last + 1
     # Code points from D800 to DFFF are no characters.
@@ -362,7 +359,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
-    """SELECT of NULL as a leaf of each label that may represent it, and of the label NULL."""
+    """Returns NULL as a leaf of each label that may represent it, and of the label NULL."""
     is_null = column("shown").is_(exp.null())
     if "bounds" in generalized.forms:
         ends = f.call("struct_extract", column("label"), "low")
@@ -377,7 +374,7 @@ def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
 
 
 def listed_leaves(generalized: Generalized) -> exp.Query:
-    """The values that a stored hierarchy lists below each label."""
+    """Returns the values that a stored hierarchy lists below each label, as leaves."""
     return select(
         column("label"),
         column("value"),
@@ -420,7 +417,7 @@ def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:
 
 
 def _listed_range(generalized: Generalized) -> exp.Select:
-    """The listed values between the ends of a range, in the order of the hierarchy."""
+    """Returns the listed values between the ends of a range, in the order of the hierarchy."""
     query = exp.select(column("label", "range"), column("value", "listed"), alias(unit_weight(), "weight")).from_(
         fixed("range").subquery("range")
     )
@@ -433,7 +430,7 @@ def _listed_range(generalized: Generalized) -> exp.Select:
 
 
 def tree_steps(generalized: Generalized) -> list[Step]:
-    """The values of a stored hierarchy as `listed`: with their labels, or with their ranks."""
+    """Returns the step `listed`, the values of a stored hierarchy with their labels, or with their ranks for ranges."""
     rows = relation(("anon", "hierarchy_value"))
     if "listed_range" not in generalized.forms:
         return [("listed", listed_values(generalized.bound, rows))]
@@ -447,12 +444,12 @@ def tree_steps(generalized: Generalized) -> list[Step]:
 
 
 def unit_weight() -> exp.Expr:
-    """1 as DOUBLE: the weight of a leaf that is one value, or the probability of what is certain."""
+    """Returns 1 as DOUBLE: the weight of a leaf that is one value, or the probability of a certain event."""
     return cast(literal(1), "DOUBLE")
 
 
 def no_moments() -> list[exp.Expr]:
-    """The moments of a leaf that is a single value: NULL, since a query's argument is evaluated on the value itself.
+    """Returns the moments of a leaf with one value: NULL, because a query's argument is evaluated on the value itself.
 
     The ends take their types from the other queries of a UNION.
     """
