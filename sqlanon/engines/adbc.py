@@ -1,4 +1,4 @@
-"""Connects to other databases by ADBC (Arrow Database Connectivity): their own SQL, rows as Arrow streams."""
+"""Connects to other databases by ADBC (Arrow Database Connectivity): SQL in their dialects, rows as Arrow streams."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Said = Callable[[Any], SqlanonError]
 
 
 class AdbcConnection:
-    """A connection in a transaction that lasts until `commit`, and is rolled back where it is closed before.
+    """A connection in a transaction. The transaction lasts until `commit`; `close` without it rolls back.
 
-    `said` makes an error of sqlanon's of one of the driver's, and keeps to itself what the driver says of values.
+    `said` converts an error of the driver to an error of sqlanon without the values that the driver quotes.
     """
 
     def __init__(self, connection: Any, dialect: str, said: Said) -> None:
@@ -40,30 +40,30 @@ class AdbcConnection:
         self._without_values = said
 
     def run(self, statement: exp.Expr | str) -> None:
-        """Runs a statement and drops its result. Raises the error that `said` makes of the driver's."""
+        """Runs a statement and drops its result. Raises the driver's error as `said` converts it."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute(self._text(statement))
 
     def rows(self, query: exp.Expr | str) -> list[tuple[Any, ...]]:
-        """The rows of a query; for counts, names and texts of the catalog, never for rows of people."""
+        """Returns the rows of a query; for counts, names and texts of the catalog, never for rows of people."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute(self._text(query))
             return list(cursor.fetchall())
 
     @contextmanager
     def stream(self, query: exp.Expr | str) -> Iterator[pyarrow.RecordBatchReader]:
-        """Returns the rows of a query as a stream of Arrow batches. Raises what `said` makes of an error."""
+        """Yields the rows of a query as a stream of Arrow batches. Raises the driver's error as `said` converts it."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute(self._text(query))
             yield cursor.fetch_record_batch()
 
     def ingest(self, table: str, stream: pyarrow.RecordBatchReader | pyarrow.Table, **schema: str) -> None:
-        """Creates a table of a stream's rows, in the schema that `schema` names, if the driver has schemas."""
+        """Creates a table with a stream's rows, in the schema given by `schema` if the driver has schemas."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.adbc_ingest(table, stream, mode="create", **schema)
 
     def commit(self) -> None:
-        """Raises the driver's own error where nobody can tell whether it has happened."""
+        """Commits. Raises the driver's own error, after which it is unknown whether the commit happened."""
         self._connection.commit()
 
     def close(self) -> None:
@@ -96,12 +96,12 @@ def require_driver(package: str, extra: str, purpose: str) -> Iterator[None]:
         raise UserError(f"{purpose} need {package}", hint=f"pip install 'sqlanon[{extra}]'") from None
 
 
-# Rows as streams of Arrow: from DuckDB to files and other databases, and back. No row becomes one of Python's.
+# Rows as Arrow streams, between DuckDB and files or other databases. No row becomes a Python object.
 
 
-# So many rows are in a batch.
+# The number of rows of a batch.
 _ROWS = 100_000
-# The name of a stream while a table is made of it.
+# The name of a stream while a table is created from it.
 STREAM = "__sqlanon_stream"
 
 
@@ -114,7 +114,7 @@ def require_pyarrow(purpose: str) -> Any:
 
 
 def installed_pyarrow() -> Any:
-    """The module pyarrow, None where it is not installed. Raises UserError where it does not fit the NumPy there is."""
+    """Returns the module pyarrow; None if it is not installed. Raises UserError if it does not fit NumPy."""
     try:
         import pyarrow
     except ModuleNotFoundError:
@@ -137,9 +137,9 @@ def _version(package: str) -> str:
 
 @contextmanager
 def batches(engine: Engine, query: exp.Query) -> Iterator[pyarrow.RecordBatchReader]:
-    """The rows of a query on DuckDB as a stream, which has to be read before the connection is used again.
+    """Yields the rows of a query on DuckDB as a stream, to be read before the connection is used again.
 
-    Raises EngineError for what DuckDB refuses while the stream is read.
+    Raises EngineError for an error of DuckDB while the stream is read.
     """
     text = to_sql(query)
     try:
@@ -150,9 +150,9 @@ def batches(engine: Engine, query: exp.Query) -> Iterator[pyarrow.RecordBatchRea
 
 
 def created_from(engine: Engine, name: QualifiedName, stream: object, query: exp.Query | None = None) -> None:
-    """Makes a table of DuckDB's of a stream's rows; with a `query` of what that makes of the relation `STREAM`.
+    """Creates a table of DuckDB from a stream's rows, or from a `query` that reads them as the relation `STREAM`.
 
-    Raises EngineError for what DuckDB refuses.
+    Raises EngineError for an error of DuckDB.
     """
     connection = engine.connection
     try:
@@ -161,17 +161,16 @@ def created_from(engine: Engine, name: QualifiedName, stream: object, query: exp
     except duckdb.Error as error:
         raise translated(error) from None
     finally:
-        # After an error the transaction is aborted, and the name goes with it.
+        # After an error the transaction is aborted, and the name disappears with it.
         with suppress(duckdb.Error):
             connection.unregister(STREAM)
 
 
-# SQLite files by ADBC, and their tables as DuckDB's.
+# SQLite files by ADBC, and copies of their tables in DuckDB.
 
 
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-# The types that SQLite has, and what stands for NULL while rows are read: the driver takes the type of a column from
-# its first values.
+# SQLite's types, each with a value in place of NULL: the driver infers a column's type from its first values.
 STORED: Mapping[str, exp.Expr] = {
     **dict.fromkeys(_WHOLE, literal(0)),
     **dict.fromkeys(("FLOAT", "DOUBLE"), exp.Literal(this="0.0", is_string=False)),
@@ -181,18 +180,19 @@ STORED: Mapping[str, exp.Expr] = {
 
 
 def open_sqlite(path: Path, *, read_only: bool = False, immutable: bool = False) -> AdbcConnection:
-    """A SQLite file, made where there is none.
+    """Opens a SQLite file; creates it if it does not exist.
 
-    One that is opened as immutable is read as it is: no log beside it is applied, and no file is made there.
+    With `immutable`, no log beside the file is applied, and no other file is created beside it.
 
-    Raises UserError where the driver is not installed or there is no such file to read, EngineError for another file.
+    Raises UserError if the driver is not installed or the file to read does not exist, EngineError for a file that is
+    not SQLite's.
     """
     with require_driver("adbc-driver-sqlite", "sqlite", "SQLite files"):
         from adbc_driver_manager import Error
         from adbc_driver_sqlite import dbapi
     if read_only and not path.is_file():
         raise UserError(f"there is no file {path}")
-    # In a URI other characters than letters mean something.
+    # In a URI characters other than letters have a meaning.
     uri = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}{'&immutable=1' if immutable else ''}"
     try:
         connection = dbapi.connect(uri)
@@ -213,12 +213,12 @@ def _said_by_sqlite(error: Any) -> SqlanonError:
 def copied_from_sqlite(
     database: AdbcConnection, table: str, columns: Sequence[Column], engine: Engine, name: QualifiedName
 ) -> None:
-    """Makes a table of DuckDB's of one of SQLite's, with these columns in these types, which are SQLite's own."""
+    """Creates a table of DuckDB from a SQLite table, with these columns, whose types SQLite has too."""
     outputs: list[exp.Expr] = []
     for number, (part, kind) in enumerate(columns):
         value = as_text(column(part)) if kind == "VARCHAR" else column(part)
         value = cast(value, "DOUBLE") if kind in ("FLOAT", "DOUBLE") else value
-        # A type that SQLite does not have is not that of the file's values, and whoever asks for it compares them.
+        # A column of a type that SQLite lacks is read as text; the caller compares the types.
         outputs.append(alias(f.coalesce(value, STORED.get(kind, literal("")).copy()), f"value_{number}"))
         outputs.append(alias(column(part).is_(exp.null()), f"is_null_{number}"))
     with database.stream(exp.select(*outputs).from_(relation(table))) as stream:
@@ -229,30 +229,31 @@ def copied_from_sqlite(
 
 def _values(columns: Sequence[Column], types: Sequence[str]) -> Iterator[exp.Expr]:
     for number, ((name, kind), type_) in enumerate(zip(columns, types, strict=True)):
-        # Of a table without rows the driver says that all columns are whole numbers, which are no bytes.
+        # For a table without rows the driver reports whole numbers in all columns; these cannot be cast to BLOB.
         value = exp.null() if kind == "BLOB" and type_ != "binary" else column(f"value_{number}")
         present = exp.Case(ifs=[exp.If(this=column(f"is_null_{number}").eq(0), true=cast(value, kind))])
         yield alias(present, name)
 
 
-# PostgreSQL by ADBC, whose driver is libpq: the environment, services and ~/.pgpass have the password, as there.
+# PostgreSQL by ADBC. The driver is libpq: the password comes from the environment, a service or ~/.pgpass.
 
 
-# Classes of SQLSTATE whose messages are about names, rights, locks and the server, and quote no value: those of names
-# and syntax, of transactions and rights, of resources and of the system.
+# Classes of SQLSTATE whose messages quote no value: errors of names and syntax, of transactions and rights, of
+# resources, and of the server.
 _VALUELESS = ("08", "0A", "25", "28", "2B", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
-# What libpq says once it has read the URL.
+# How libpq's messages begin after it has parsed the URL.
 _ANSWERS = ("connection to server", "could not translate host name", "definition of service")
 _SPELT = "is each option behind the ? one of libpq's, and its value one that it can have?"
 _REFUSED = ("password authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
 
 
 def open_postgres(uri: str, called: str, *, imports: bool = False) -> AdbcConnection:
-    """A connection to the database of a URI without a password, in a transaction; errors call it `called`.
+    """Connects to the database of a URI without a password, and begins a transaction; errors name it as in `called`.
 
-    It writes an export or reads one, or it reads what it `imports`: errors have other hints then.
+    With `imports` the connection reads source tables; otherwise it writes or reads an export. The hints of errors
+    differ.
 
-    Raises UserError where the driver is not installed or the server refuses the user, EngineError where it cannot be
+    Raises UserError if the driver is not installed or the server refuses the user, EngineError if the server cannot be
     reached.
     """
     with require_driver("adbc-driver-postgresql", "postgres", "exports to PostgreSQL and imports from it"):
@@ -271,7 +272,7 @@ def commit_errors(called: str) -> Iterator[None]:
     try:
         from adbc_driver_manager import Error
     except ImportError:
-        # No connection can have been opened.
+        # Without the driver no connection can have been opened.
         yield
         return
     try:
@@ -287,7 +288,7 @@ def commit_errors(called: str) -> Iterator[None]:
 def _not_connected(error: Any, called: str) -> SqlanonError:
     said = _first_line(error)
     if not said.removeprefix("Failed to connect: ").startswith(_ANSWERS):
-        # What libpq says of the URL itself quotes it.
+        # libpq's message about the URL itself quotes the URL.
         return UserError(f"{called}: libpq cannot use the URL, or what the environment adds to it", hint=_SPELT)
     if any(refused in said for refused in _REFUSED):
         return UserError(
@@ -298,9 +299,7 @@ def _not_connected(error: Any, called: str) -> SqlanonError:
 
 
 def _said_of_source(called: str, error: Any) -> SqlanonError:
-    """Returns the error for a source table that cannot be read. Its message may be shown: its values are not those of a
-    release.
-    """
+    """Converts an error of reading a source table. The message may be shown: it quotes no value of a release."""
     state = _state(error)
     if state.startswith(("22", "P0")):
         return DataError(
@@ -313,7 +312,7 @@ def _said_of_source(called: str, error: Any) -> SqlanonError:
 
 
 def _without_values(called: str, error: Any) -> SqlanonError:
-    """Returns the server's message about an error, without what may be a value."""
+    """Converts an error of the server; the message is left out if it may quote a value."""
     state = _state(error)
     said = f"{called}: PostgreSQL refuses it ({state})"
     if state[:2] in _VALUELESS:

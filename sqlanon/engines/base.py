@@ -20,19 +20,20 @@ Query = str | exp.Expr
 Column = tuple[str, str]
 
 
-# What can be done about a summary that is too large to go from one engine to the other.
+# The hint for a summary with more rows than may be copied between engines.
 RAISE_BOUND = "raise the bound: summary_rows => ... of connect()"
 
 
 class TooManyRows(UserError):
-    """A table has more rows than may be copied from one engine to the other."""
+    """Raised for a table with more rows than may be copied from one engine to another."""
 
 
 class Reading(NamedTuple):
     """A relation that a query reads, by its full name.
 
-    `kind` is 'table', 'view', or 'other' for what is not in the database: a file, or a frame of Python's. `steady` is
-    whether a lasting view of the query, in the schema main, reads it whatever the search path of a session is.
+    `kind` is 'table', 'view', or 'other' for a relation outside of the database: a file, or a data frame of Python.
+    `steady` is whether a permanent view of the query, in the schema main, reads the same relation whatever a session's
+    search path is.
     """
 
     kind: str
@@ -48,7 +49,7 @@ class Calls(NamedTuple):
 
 
 class Engine(Protocol):
-    """A database that runs portable SQL; a query is a tree, or a text of the user's or of a file under sql/."""
+    """A database that runs portable SQL. A query is a tree, or a text: the user's, or a file under sql/."""
 
     @property
     def connection(self) -> Any:
@@ -56,11 +57,11 @@ class Engine(Protocol):
         ...
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query; for counts, names and settings, never for the user's rows."""
+        """Returns the rows of a query; for counts, names and settings, never for the user's rows."""
         ...
 
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
-        """Returns the columns of a query of numbers without NULL as arrays, by name; for counts, as `rows` is."""
+        """Returns the columns of a query of numbers without NULL as arrays, by name; for counts, like `rows`."""
         ...
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
@@ -68,25 +69,25 @@ class Engine(Protocol):
         ...
 
     def columns(self, query: Query) -> list[Column]:
-        """The names and types of a query's columns."""
+        """Returns the names and types of a query's columns."""
         ...
 
     @property
     def distributed(self) -> bool:
-        """Whether rows lie on another engine, Spark, than the catalog and the summaries that methods work on."""
+        """Whether rows are on another engine, Spark, than the catalog and the summaries that methods work on."""
         ...
 
     @property
     def reads_in_place(self) -> bool:
-        """Whether rows are where the catalog and the temporary tables are, so that a query may join them.
+        """Whether rows are in the same place as the catalog and the temporary tables, so that a query may join them.
 
-        Otherwise rows are counted where they lie, once, and the counts are collected.
+        Otherwise rows are counted on their own engine, once, and the counts are collected.
         """
         ...
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether the rows of a table have row numbers and are read in their order."""
+        """Whether the rows of a table have row numbers and are read in the order of these."""
         ...
 
     @property
@@ -100,17 +101,18 @@ class Engine(Protocol):
         ...
 
     def copy_rows(self, name: str, query: exp.Query) -> str:
-        """Makes a temporary relation of this name for the rows of a query, which may be as many as a source has.
+        """Creates a temporary relation of this name with the rows of a query, at most as many as a source has.
 
-        The rows stay on the engine that has the query's rows; `run` is for small results, which methods read. Random
-        numbers in the query are drawn once, however often the relation is read. Returns its kind, TABLE or VIEW.
+        The rows stay on the engine that has the query's rows; for small results, which methods read, use `run`. Random
+        numbers in the query are drawn once, however often the relation is read. Returns the relation's kind, TABLE or
+        VIEW.
         """
         ...
 
     def declare(self, source: Source) -> Source:
-        """The source by the name that it has here, which may be another one where its rows lie on another engine.
+        """Returns the source under its name on this engine; the name differs if the rows are on another engine.
 
-        Raises UserError where it cannot be told which relation is meant, or where none can be meant.
+        Raises UserError if the name is ambiguous, or no relation has it.
         """
         ...
 
@@ -119,32 +121,32 @@ class Engine(Protocol):
         ...
 
     def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
-        """Copies the files of a table that is one of Parquet files to a folder of this machine; returns their names.
+        """Copies the Parquet files of a table to a local folder; returns their names.
 
-        `named` names the file of each number, from 0. A table of any other kind has none.
+        `named` returns the name of the file with a number, from 0. A table of any other kind has no files.
         """
         ...
 
     def fingerprint(self, rows: exp.Query) -> str | None:
-        """A text that identifies the rows of a query in any order; None where DuckDB's hashes make one."""
+        """Returns a text that identifies the rows of a query in any order; None if DuckDB's hashes are used for it."""
         ...
 
     def reads(self, query: str) -> list[Reading]:
-        """The tables and views that a user's query reads, through views and macros too.
+        """Returns the tables and views that a user's query reads, through views and macros too.
 
-        Raises UserError where it cannot be told.
+        Raises UserError if they cannot be determined.
         """
         ...
 
     def calls(self, query: str) -> Calls:
-        """The functions and macros that a user's query calls, through views and macros too.
+        """Returns the functions and macros that a user's query calls, through views and macros too.
 
-        Raises UserError where it cannot be told.
+        Raises UserError if they cannot be determined.
         """
         ...
 
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """Returns the tables that a query reads, by their full names, and the files and frames."""
+        """Returns the tables that a query reads, by their full names, and the files and data frames."""
         ...
 
     def in_transaction(self) -> bool:
@@ -156,7 +158,7 @@ class Engine(Protocol):
         ...
 
     def end_statement(self) -> None:
-        """Called at the end of each statement of sqlanon's."""
+        """Called at the end of each statement of sqlanon."""
         ...
 
     def version(self) -> str:
@@ -168,7 +170,7 @@ class Engine(Protocol):
         ...
 
 
-# An engine that has its rows, its catalog and its summaries in one place.
+# An engine that holds its rows, its catalog and its summaries in one place.
 
 
 class SingleEngine:
@@ -185,7 +187,7 @@ class SingleEngine:
         raise NotImplementedError
 
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
-        """The columns of a query of numbers."""
+        """Returns the columns of a query of numbers as arrays, by name."""
         raise NotImplementedError
 
     def copy_rows(self, name: str, query: exp.Query) -> str:
@@ -194,7 +196,7 @@ class SingleEngine:
         return "TABLE"
 
     def declare(self, source: Source) -> Source:
-        """Returns the source itself: its relations are known by their names already."""
+        """Returns the source itself: its relations have the same names here."""
         return source
 
     def native_function(self, name: str) -> str | None:
@@ -210,4 +212,4 @@ class SingleEngine:
         return []
 
     def end_statement(self) -> None:
-        """Does nothing: the engine notes nothing of a statement."""
+        """Does nothing: the engine records nothing about a statement."""

@@ -1,6 +1,6 @@
 """Declares the methods of DuckDB's connection, from DuckDB's own stubs, for type checkers and editors.
 
-At run time a connection of sqlanon's hands on what it does not have itself, and this class is empty.
+At run time this class is empty, and a connection of sqlanon passes methods it lacks on to DuckDB's connection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     __all__ += ["DuckDBConnection", "DuckDBRelation", "DuckDBStatement", "SparkSession"]
 
     class ConnectionMethods(DuckDBConnection):
-        """DuckDB's methods; those that return their connection return the one that they were called on."""
+        """DuckDB's methods; a method that returns its connection returns the object that it was called on."""
 
         def append(self, table_name: str, df: pandas.DataFrame, *, by_name: bool = False) -> Self: ...
         def begin(self) -> Self: ...

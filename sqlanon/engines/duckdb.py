@@ -33,29 +33,25 @@ from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import InstalledScript, RepeatedQuery, to_sql
 from sqlanon.sql.build.sql_files import sql_file
 
-# Whether a macro may have come since the macros were listed last, so that each statement need not list them.
+# Whether a macro may have been created since the macros were listed last, so that not every statement lists them.
 #
-# To list macros DuckDB describes each of its 3,000 functions, and nothing else tells them. But DuckDB numbers whatever
-# is
-# made in a catalog, in one sequence for all connections and all attached databases, temporary objects among them. A
-# new
-# connection takes the next numbers for its temporary database, and so shows how far the sequence has come. Where it
-# has
-# come no further than at the end of a statement that found no macro, there is none now.
+# To list macros DuckDB describes each of its 3,000 functions, and there is no other way. But DuckDB numbers every new
+# catalog entry, in one sequence for all connections and all attached databases, temporary objects included. A new
+# connection takes the next numbers for its temporary database, and so shows the state of the sequence. If the state is
+# the same as at the end of a statement that found no macro, there is still none.
 #
-# What a statement itself makes is in the sequence, too. That nobody else made anything while it ran is known from the
-# sequence of queries: it has come as far as the engine's own queries go. A macro that another connection has made and
-# not
-# yet committed has a number from before, so nothing is kept where there is another connection, nor in a transaction of
-# the user's, which may be rolled back.
+# The sequence also counts what the statement itself creates. That nobody else created anything during the statement is
+# known from the sequence of queries, which then has advanced by the engine's own queries only. A macro that another
+# connection has created and not yet committed already has its number. So nothing is kept while there is another
+# connection, nor in a transaction of the user, which may be rolled back.
 
 
-# A connection takes so many numbers for its temporary database. Where it takes others, nothing is kept.
+# The numbers that a new connection takes for its temporary database. If it takes another count, nothing is kept.
 _OF_A_CONNECTION = 3
 
 
 class ConnectionNumbers(NamedTuple):
-    """The row of `sql/statements/connection_numbers.sql`, of a new connection."""
+    """The row of `sql/statements/connection_numbers.sql`, read on a new connection."""
 
     temporary_database: int
     query: int
@@ -67,9 +63,10 @@ class ConnectionNumbers(NamedTuple):
 
 
 class MacroWatch:
-    """Watches whether a connection may see new macros, so that they need not be listed for each statement.
+    """Tells whether a connection may see new macros, so that they need not be listed for each statement.
 
-    `ask` reads the numbers of a new connection, in one query, on the connection that it is given; None where it cannot.
+    `ask` reads the numbers of the new connection that it is given, in one query; it returns None if they cannot be
+    read.
     """
 
     def __init__(self, connection: Any, ask: Callable[[Any], ConnectionNumbers | None]) -> None:
@@ -77,16 +74,16 @@ class MacroWatch:
         self._ask = ask
         # The numbers at the end of a statement that found no macro.
         self._settled: ConnectionNumbers | None = None
-        # Of the statement that runs: the number of its first query, the extensions, and how many queries the engine
-        # had run by its first one, less those of new connections since then, which the engine does not count.
+        # For the current statement: the number of its first query, the extensions, and how many queries the engine had
+        # run before. Queries of new connections are not counted by the engine.
         self._begun: tuple[int, int, int] | None = None
         self._has_counted = False
 
     def begin(self, now: Session, queries: int, *, in_transaction: bool) -> bool:
-        """Begins a statement: whether there are still no macros, as the last statement has found.
+        """Begins a statement; returns whether there are still no macros, as at the end of the last statement.
 
-        `now` was read by the statement's own connection, and so after all queries of that had ended; `queries` is how
-        many the engine had run by then. `in_transaction` is whether the user has begun one.
+        `now` was read on the statement's own connection, after all its earlier queries had ended; `queries` is the
+        number of queries that the engine had run by then. `in_transaction` is whether the user has begun a transaction.
         """
         settled, self._settled, self._begun = self._settled, None, None
         if in_transaction or now.connections != 1 or now.foreign_databases:
@@ -102,7 +99,7 @@ class MacroWatch:
         self._begun = None
 
     def end(self, queries: int) -> None:
-        """Ends a statement that found no macro; `queries` is how many the engine has run by now."""
+        """Ends a statement that found no macro; `queries` is the number of queries that the engine has run so far."""
         if self._begun is None:
             return
         (first_query, extensions, before), self._begun = self._begun, None
@@ -110,7 +107,7 @@ class MacroWatch:
         if last is None or last.query != first_query + (queries - before) + 1 or last.extensions != extensions:
             return
         if not self._has_counted:
-            # Whether a connection takes as many numbers as it is taken to is seen where nothing else has come between.
+            # Two new connections in a row show whether a connection takes as many numbers as assumed.
             first, last = last, self._numbers()
             self._has_counted = last is not None and last.follows(first) and last.query == first.query + 1
         if self._has_counted:
@@ -127,12 +124,12 @@ if TYPE_CHECKING:
 Observer = Callable[[str], None]
 
 _PAUSE_SECONDS = 0.01
-# So many texts and no longer ones are kept as DuckDB has parsed them.
+# The number of parsed texts that are kept, and the most characters of such a text.
 _MOST_PARSED, _LONGEST_PARSED = 256, 20_000
 
 _LINES_OF_COMMENTS = re.compile(r"^(?:\s+|--[^\n]*(?:\n|$))*")
 
-# Scripts as DuckDB parses them in sessions of these settings, and how many of them are kept.
+# Parsed scripts, by text and settings of the session, and how many of them are kept.
 _SCRIPTS: dict[tuple[Any, ...], list[Any]] = {}
 _MOST_SCRIPTS = 64
 
@@ -140,10 +137,9 @@ _MOST_SCRIPTS = 64
 def open_database(
     path: str, *, read_only: bool = False, config: Mapping[str, str | bool | int | float | list[str]] | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection whose progress bar never prints into a program's output.
+    """Opens a DuckDB connection whose progress bar never prints into a program's output.
 
-    Raises UserError when another process holds the file, or when there is no such
-    file to read.
+    Raises UserError if another process holds the file, or if the file to read does not exist.
     """
     try:
         connection = duckdb.connect(path, read_only=read_only, config=dict(config or {}))
@@ -155,7 +151,7 @@ def open_database(
 
 
 def rest(connection: duckdb.DuckDBPyConnection) -> None:
-    """Ends the threads of an idle database; each database has as many as there are processors."""
+    """Ends the threads of an idle database; each database has as many threads as there are processors."""
     connection.execute("SET threads = 1")
 
 
@@ -178,7 +174,7 @@ def _cannot_open(path: str, error: duckdb.Error) -> UserError:
 
 
 def is_connection(value: object) -> bool:
-    """Whether it is one of DuckDB's own connections."""
+    """Whether a value is one of DuckDB's own connections."""
     return isinstance(value, duckdb.DuckDBPyConnection)
 
 
@@ -188,14 +184,14 @@ class DuckDBEngine(SingleEngine):
     def __init__(self, connection: Any, observe: Observer | None = None, *, alone: bool = False) -> None:
         self.connection = connection
         self.observe = observe
-        # Whether nobody but this engine uses the connection: then each transaction is one that it has begun.
+        # Whether only this engine uses the connection: then it has begun every transaction.
         self._is_alone = alone
         self._parsed: OrderedDict[tuple[object, ...], Any] = OrderedDict()
-        # Whether a transaction is open that this engine has begun.
+        # Whether a transaction that this engine has begun is open.
         self._begun = False
-        # How many queries have been run, of a text with several each; those that failed may be left out.
+        # The number of queries run, each query of a text counted; failed ones may be missing.
         self._queries = 0
-        # How many of them had been run when the session was read.
+        # The value of `_queries` when the session was read.
         self._session_at = 0
         self._macros = MacroWatch(connection, self._connection_numbers)
 
@@ -222,11 +218,10 @@ class DuckDBEngine(SingleEngine):
             raise translated(error, text) from None
 
     def _statement(self, text: str, settings: tuple[object, ...] = ()) -> Any:
-        """Parses a statement, or returns it parsed from the second time on; a script of several statements stays a
-        text.
+        """Returns a parsed statement, cached by its text and `settings`; a script of several statements stays a text.
 
-        Each run looks names up and binds parameters anew, as for a text. Under other `settings` a text that may contain
-        a part of the user's is parsed again.
+        Each run looks names up and binds parameters anew, as for a text. A text that may contain a part of the user's
+        is parsed again under other `settings`.
         """
         key = (text, *settings)
         if key in self._parsed:
@@ -305,7 +300,7 @@ class DuckDBEngine(SingleEngine):
         return bool(first == second)
 
     def shadowing_macros(self) -> list[str]:
-        """The macros that have the name of a built-in function; `end_statement` says when the statement has run."""
+        """Returns the macros named like a built-in function, as of the beginning of the statement."""
         now = session(self)
         if self._macros.begin(now, self._session_at, in_transaction=self.in_transaction()):
             return []
@@ -315,7 +310,7 @@ class DuckDBEngine(SingleEngine):
         return names
 
     def end_statement(self) -> None:
-        """Notes how far DuckDB's sequences have come, so that the next statement need not list the macros."""
+        """Records the state of DuckDB's sequences, so that the next statement need not list the macros."""
         self._macros.end(self._queries)
 
     def _connection_numbers(self, connection: Any) -> ConnectionNumbers | None:
@@ -329,7 +324,7 @@ class DuckDBEngine(SingleEngine):
             return None
 
     def reads(self, query: str) -> list[Reading]:
-        """The tables and views that a user's query reads, through views and macros too.
+        """Returns the tables and views that a user's query reads, through views and macros too.
 
         Raises UserError if the calls cannot be determined.
         """
@@ -338,7 +333,7 @@ class DuckDBEngine(SingleEngine):
     def calls(self, query: str) -> Calls:
         """Returns the functions and macros that a user's query calls, directly or through views and macros.
 
-        Raises UserError where it cannot be told.
+        Raises UserError if the calls cannot be determined.
         """
         return calls_made(self.rows, query)
 
@@ -350,8 +345,8 @@ class DuckDBEngine(SingleEngine):
     def transaction(self) -> Iterator[None]:
         """Runs the block in a transaction.
 
-        Inside a transaction that the user began, a failure aborts all of it, as any
-        statement of DuckDB's that fails there does: what is left is to ROLLBACK.
+        Inside a transaction that the user began, a failure aborts the whole transaction, as any failing statement does
+        in DuckDB: only ROLLBACK is left.
         """
         joined = self.in_transaction()
         if not joined:
@@ -373,7 +368,7 @@ class DuckDBEngine(SingleEngine):
 
     @contextmanager
     def beside(self) -> Iterator[DuckDBEngine]:
-        """Another connection to the same database, whose transactions are not the user's; closed behind the block.
+        """Yields another connection to the same database, with transactions of its own; it is closed after the block.
 
         Its queries are counted as this engine's, so that they do not make the next statement list the macros.
         """
@@ -388,7 +383,8 @@ class DuckDBEngine(SingleEngine):
 
     def _abort(self) -> None:
         with suppress(duckdb.Error):
-            # A second BEGIN is an error, and an error aborts the transaction. If one has done so before, the better.
+            # A second BEGIN is an error, and an error aborts the transaction. If an earlier error has aborted it, all
+            # the better.
             self.connection.execute("BEGIN TRANSACTION")
 
     def _rollback(self) -> None:
@@ -413,7 +409,7 @@ def _is_surely_a_query(text: str) -> bool:
     return first.isalpha() or first == "("
 
 
-# A query with DuckDB's own functions named in full, so that nobody's macro can take their place.
+# A query with DuckDB's own functions named in full, so that no macro can replace them.
 
 
 _PARSED = RepeatedQuery("SELECT system.main.json_serialize_sql(?)")
@@ -422,11 +418,12 @@ _BUILT_IN = ("system", "main")
 
 
 def with_built_ins(rows: Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]], query: str) -> str:
-    """The query with each function and each operator written as a call of system.main's; `rows` asks DuckDB.
+    """Returns the query with each function and operator written as a call in system.main; `rows` runs a query on
+    DuckDB.
 
-    A macro may have the name of any function, and of operators such as + and ||, and a call by the bare name means the
-    macro then. What a call by the full name means nobody can change. Comparisons, AND, OR, IN, CASE and CAST are no
-    calls. Raises InternalError for a query that DuckDB cannot take apart.
+    A macro may have the name of any function, and of operators such as + and ||: a call by the bare name then calls the
+    macro. Nobody can change the meaning of a call by the full name. Comparisons, AND, OR, IN, CASE and CAST are no
+    calls. Raises InternalError for a query that DuckDB cannot parse.
     """
     try:
         tree = json.loads(rows(_PARSED, [query])[0][0])
@@ -441,7 +438,7 @@ def with_built_ins(rows: Callable[[RepeatedQuery, Sequence[object]], list[tuple[
 
 
 def _calls(tree: Any) -> Iterator[dict[str, Any]]:
-    """The calls in a tree that DuckDB has made of a query: of functions, operators and window functions."""
+    """Yields the calls in DuckDB's parse tree of a query: functions, operators and window functions."""
     pending = [tree]
     while pending:
         node = pending.pop()
@@ -453,10 +450,10 @@ def _calls(tree: Any) -> Iterator[dict[str, Any]]:
             pending += node.values()
 
 
-# The logs of databases: files beside a database's own, which whoever opens that one applies to it.
+# The logs of databases: files beside a database, which are applied to it by anyone who opens it.
 
 
-# What their names have behind that of the database.
+# The suffixes of logs behind the name of the database.
 DUCKDB_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 SQLITE_LOGS = ("-journal", "-wal", "-shm")
 
@@ -464,7 +461,7 @@ SQLITE_LOGS = ("-journal", "-wal", "-shm")
 def logs_beside(path: Path, endings: Sequence[str]) -> list[Path]:
     """Finds logs with these endings beside a file, or beside the path of a missing file.
 
-    They stand beside what a link leads to: that is where databases look for them.
+    For a link, the logs are beside the file that it leads to: databases look for them there.
     """
     files = dict.fromkeys((path, Path(os.path.realpath(path))))
     return [log for file in files for end in endings if os.path.lexists(log := file.with_name(file.name + end))]

@@ -1,12 +1,11 @@
-"""Lists what every engine answers alike: the queries that may leave DuckDB.
+"""Lists the parts of queries that every engine answers alike: only such queries may leave DuckDB.
 
-The list holds what was tried on both DuckDB and Spark. Anything else is an error that
-names it, since what an engine does not know the same way it often answers without
-complaint: a hash, an element of a list or a rounded number is simply another one there.
+The list holds what was tried on both DuckDB and Spark. Anything else is an error that names it, because an engine often
+answers an unknown construct without complaint and differently: a hash, an element of a list or a rounded number is
+simply another one there.
 
-What a query cannot show of itself is the type of its columns. Texts of floating-point
-numbers differ between engines, and so do floating-point columns cast to whole numbers:
-no query of ours does either.
+A query does not show the types of its columns. Texts of floating-point numbers differ between engines, and so do
+floating-point columns cast to whole numbers: no query of sqlanon has either.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from sqlanon.errors import EngineError
 from sqlanon.sql.build.expressions import as_text, big, paren, text_by_bytes, text_without_collation
 from sqlanon.sql.build.render import to_sql
 
-# How DuckDB writes the dates before and after all others.
+# DuckDB's texts for the dates before and after all others.
 INFINITE = ("infinity", "-infinity")
 
 _Kind = type[exp.Expr]
 _Types = exp.DataType.Type
 
-# Nodes that mean one thing, whatever stands in them.
+# Nodes with one meaning, whatever they contain.
 _PLAIN: frozenset[_Kind] = frozenset(
     {
         *(exp.Alias, exp.Boolean, exp.From, exp.Having, exp.Identifier, exp.Null, exp.Paren),
@@ -44,7 +43,7 @@ _PLAIN: frozenset[_Kind] = frozenset(
     }
 )
 
-# Nodes of which a part may be missing on another engine, with the parts that are not.
+# Nodes that may have parts that another engine lacks, with the parts that every engine has.
 _PARTS: dict[_Kind, frozenset[str]] = {
     exp.Select: frozenset(
         {"with_", "expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit", "windows"}
@@ -114,7 +113,7 @@ def _extra(node: exp.Expr, known: frozenset[str]) -> str | None:
 
 
 def _literal(node: exp.Expr) -> str | None:
-    """Numbers with a decimal point are exact decimals, and each engine has its own rules to compute with those."""
+    """Names a number beyond BIGINT, or a decimal number without a CAST, with which engines compute differently."""
     assert isinstance(node, exp.Literal)
     text = node.name
     if node.is_string or "e" in text.lower():
@@ -142,7 +141,7 @@ def _cast(node: exp.Expr) -> str | None:
 
 
 def _never_met(node: exp.Cast) -> bool:
-    """Whether it is CASE WHEN ... = 'infinity': elsewhere no date, or moment, is infinite, and the branch not taken."""
+    """Whether the cast is in CASE WHEN ... = 'infinity': elsewhere no date is infinite, and the branch is not taken."""
     parent = node.parent
     branch = parent.parent if isinstance(parent, exp.EQ) else None
     whole = isinstance(branch, exp.If) and branch.this is parent and isinstance(branch.parent, exp.Case)
@@ -150,7 +149,7 @@ def _never_met(node: exp.Cast) -> bool:
 
 
 def _is_day(value: exp.Literal) -> bool:
-    """Whether the text is a day that all engines read as that day: 1937-01-01."""
+    """Whether all engines read the text as the same day, as 1937-01-01."""
     return _DAY.fullmatch(value.name) is not None
 
 
@@ -171,7 +170,7 @@ def _added(value: exp.Expr) -> exp.Expr:
 
 
 def _fractional(value: exp.Expr) -> bool:
-    """Whether it shows that the value need not be whole: engines round it differently."""
+    """Whether the expression's value may be a fraction, which engines round differently."""
     value = value.unnest()
     if isinstance(value, _WHOLE_AGAIN) or (isinstance(value, exp.Cast) and value.to.this in _WHOLE):
         return False
@@ -213,7 +212,7 @@ def _distinct(node: exp.Expr) -> str | None:
 
 
 def _order(node: exp.Expr) -> str | None:
-    """Engines disagree where NULLs stand, so the query says it."""
+    """Names an ORDER BY without a place for NULLs, on which engines disagree; None for any other."""
     said = all(isinstance(part, exp.Ordered) and part.args.get("nulls_first") is not None for part in node.expressions)
     return None if said else "ORDER BY without NULLS FIRST or NULLS LAST"
 
@@ -226,13 +225,13 @@ def _frame(node: exp.Expr) -> str | None:
 
 
 def _window(node: exp.Expr) -> str | None:
-    """DuckDB numbers the rows of a table as they stand in it; elsewhere they stand in no order."""
+    """Names a window function that needs an ORDER BY and has none: only DuckDB orders rows. None for any other."""
     unordered = isinstance(node.this, _IN_ORDER) and not node.args.get("order")
     return f"the function {node.this.sql_name()} without ORDER BY" if unordered else None
 
 
 def _bits(node: exp.Expr) -> str | None:
-    """Each engine has an order of its own for operators on bits, so parentheses say it."""
+    """Names nested operators on bits without parentheses, on whose precedence engines disagree; None for any other."""
     left, right = node.this, node.expression
     nested = isinstance(left, exp.Binary) and not isinstance(left, exp.Dot) and type(left) is not type(node)
     if nested or (isinstance(right, exp.Binary) and not isinstance(right, exp.Dot)):
@@ -246,14 +245,15 @@ def _column(node: exp.Expr) -> str | None:
 
 
 def _rows(node: exp.Expr) -> str | None:
-    """Lists are not portable, but the rows of a list of numbers are."""
+    """Names the rows of a list, unless they are a series of numbers; None if they are."""
     return None if isinstance(node.this, exp.GenerateSeries) else "the rows of a list"
 
 
 def _numbers(node: exp.Expr) -> str | None:
-    """The numbers up to another one, as rows. Where there are none DuckDB has no row, and Spark an error.
+    """Names a list of numbers that engines may not count alike; None for rows counted upwards by a constant step.
 
-    Without a step Spark counts down to a number that is less; nothing says so.
+    Without a step Spark counts down to a number that is less. If there is no number, DuckDB has no row, and Spark an
+    error.
     """
     if not isinstance(node.parent, exp.Explode) or node.args.get("is_end_exclusive"):
         return "a list of numbers"
@@ -289,20 +289,20 @@ _RULES: dict[_Kind, Callable[[exp.Expr], str | None]] = {
 }
 
 
-# A portable query in Spark's words.
+# A portable query in Spark's SQL.
 
 
 def quoted(name: str) -> str:
-    """A name as Spark reads it, whatever is in it."""
+    """Quotes a name for Spark, whatever characters it has."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def spark_sql(tree: exp.Expr) -> str:
-    """A portable query as Spark writes it; parameters become :p1, :p2 and so on.
+    """Writes a portable query in Spark's SQL; parameters become :p1, :p2 and so on.
 
     Raises EngineError, naming the construct, for a query that is not portable.
     """
-    # Wrapped, so that the query itself can be replaced like any other part.
+    # In parentheses, the query itself can be replaced like any of its parts.
     spelled = paren(tree.copy())
     _compare_by_bytes(spelled)
     require_portable(spelled.this)
@@ -312,24 +312,24 @@ def spark_sql(tree: exp.Expr) -> str:
         elif isinstance(node, exp.Extract) and node.name.upper() == "ISODOW":
             node.set("this", exp.var("DAYOFWEEK_ISO"))
         elif isinstance(node, exp.BitwiseLeftShift):
-            # Spark drops the bits that leave an INT; DuckDB has an error for it.
+            # Spark drops the bits beyond an INT; DuckDB raises an error.
             node.set("this", big(node.this))
         elif isinstance(node, exp.Parameter | exp.Placeholder):
             node.replace(exp.Placeholder(this=f"p{node.name}"))
         elif isinstance(node, exp.CTE) and node.args.get("materialized") is False:
-            # Spark has no words for what it does anyway.
+            # Spark never materializes it, and has no word for this.
             node.set("materialized", None)
         elif isinstance(node, exp.TryCast):
-            # Unless told so, sqlglot takes it for one that raises errors.
+            # By default sqlglot reads it as a cast that raises errors.
             node.set("safe", True)
         elif isinstance(node, exp.Cast) and node.this.is_string and node.this.name in INFINITE:
-            # No date of Spark's is infinite, and none equals NULL. Numbers are as in DuckDB.
+            # Spark has no infinite date: the cast returns NULL, which no date equals. Numbers are as in DuckDB.
             node.replace(exp.TryCast(this=node.this.copy(), to=node.to.copy(), safe=True))
     return to_sql(spelled.this, dialect="spark")
 
 
 def _compare_by_bytes(tree: exp.Expr) -> None:
-    """Takes out what has DuckDB compare texts by their bytes, as Spark does unless a type says otherwise."""
+    """Removes DuckDB's instructions to compare texts by their bytes, which Spark does by default."""
     for node in list(tree.walk()):
         if (text := text_by_bytes(node)) is not None:
             node.replace(text)

@@ -9,9 +9,9 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urls
 from sqlanon.errors import UserError
 
 _URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
-# The URL of anything, and that of a database with forgotten slashes, which would be the path of a folder.
+# Any URL, and a database's URL with missing slashes, which would otherwise be the path of a folder.
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://|(?:postgres|postgresql|mysql|mariadb|jdbc|mongodb):", re.IGNORECASE)
-# What libpq takes in place of a URL: words with values, of which one may be a password.
+# Words with values, which libpq accepts in place of a URL; one of them may be a password.
 _WORD = (
     r"(?:host|hostaddr|port|dbname|user|password|passfile|service|servicefile|options|application_name|connect_timeout"
     r"|client_encoding|require_auth|channel_binding|target_session_attrs|gssencmode|krbsrvname|ssl[a-z_]+)"
@@ -22,17 +22,17 @@ _KEYWORDS = re.compile(
 _HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[\w.%-]*)(?::\d*)?"
 _HOSTS = re.compile(rf"{_HOST}(?:,{_HOST})*", re.ASCII)
 _SCHEMA = "schema"
-# Databases that anything may be in, or that are PostgreSQL's own.
+# Schemas that may hold anything, or belong to PostgreSQL.
 _RESERVED = re.compile(r"public|information_schema|pg_.*", re.IGNORECASE)
-# PostgreSQL cuts longer names short.
+# PostgreSQL cuts longer names.
 LONGEST_NAME = 63
 
 
 @dataclass(frozen=True)
 class DatabaseUrl:
-    """`uri` is what the driver connects to; `called` has the host and the database, and nothing else.
+    """`uri` is the URL for the driver; `called` has the host and the database, and nothing else.
 
-    `schemas` are those that the URL names, which are no part of the uri.
+    `schemas` are the schemas in the URL, which the uri lacks.
     """
 
     uri: str
@@ -42,7 +42,7 @@ class DatabaseUrl:
 
 @dataclass(frozen=True)
 class SchemaUrl:
-    """`uri` is what the driver connects to; `called` has the host, the database and the schema, and nothing else."""
+    """`uri` is the URL for the driver; `called` has the host, the database and the schema, and nothing else."""
 
     uri: str
     schema: str
@@ -50,16 +50,16 @@ class SchemaUrl:
 
 
 def is_database_url(path: str) -> bool:
-    """Whether a path is that of a PostgreSQL database, and not of a file."""
+    """Whether a path is the URL of a PostgreSQL database rather than a file."""
     return _URL.match(path.strip()) is not None
 
 
 def require_no_url(path: str, *, hint: str) -> None:
-    """Raises UserError for what is meant as a URL, or in place of one, as libpq takes it: `host=... dbname=...`.
+    """Raises UserError for a URL, and for words that libpq accepts in its place: `host=... dbname=...`.
 
-    The error shows nothing of it: it may have a password in it.
+    The error does not show the path, which may have a password in it.
     """
-    # A parser of URLs leaves out such characters, wherever they are.
+    # Parsers of URLs skip these characters anywhere.
     if _REMOTE.match(re.sub(r"[\t\r\n]", "", path.strip())):
         raise UserError("what a URL names is not on this machine, and no file's path begins like one", hint=hint)
     if _KEYWORDS.match(path.strip()):
@@ -71,10 +71,10 @@ def require_no_url(path: str, *, hint: str) -> None:
 
 
 def database_url(path: str) -> DatabaseUrl:
-    """The database that a URL names.
+    """Returns the database that a URL names.
 
-    Raises UserError for a URL with a password in it, and for one that may be read in two ways: its parts are then no
-    longer told from a password, and the error shows none of them.
+    Raises UserError for a URL with a password in it, and for an ambiguous one: a part of it might be a password, and
+    the error shows none of its parts.
     """
     parts, has_password = _parts(path)
     try:
@@ -94,7 +94,7 @@ def database_url(path: str) -> DatabaseUrl:
 
 
 def _parts(path: str) -> tuple[SplitResult, bool]:
-    """The parts of a URL, and whether it has a password; raises UserError for one that may be read in two ways."""
+    """Returns the parts of a URL, and whether it has a password. Raises UserError for an ambiguous URL."""
     malformed = UserError(
         "the URL of a database is malformed, or has a password with characters that end it",
         hint="write postgresql://user@host:port/database?schema=name, with no password, %20 for a space, %23 for # "
@@ -113,10 +113,10 @@ def _parts(path: str) -> tuple[SplitResult, bool]:
 
 
 def schema_url(path: str, default: str | None = None) -> SchemaUrl:
-    """The schema that a URL names, or else the default.
+    """Returns the schema that a URL names, or else the default.
 
-    Raises UserError for a URL with a password in it, one that names no schema where there is no default, or a schema
-    that is nobody's own.
+    Raises UserError for a URL with a password, with several schemas, or with none if there is no default, and for a
+    reserved or too long name.
     """
     url = database_url(path)
     schemas = url.schemas or (() if default is None else (default,))

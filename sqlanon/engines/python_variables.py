@@ -14,7 +14,7 @@ import duckdb
 from sqlanon.engines.translated import translated
 
 _PACKAGE = __name__.partition(".")[0]
-# They can be read any number of times, which a reader of Arrow batches cannot.
+# Data frames that can be read any number of times, which a reader of Arrow batches cannot.
 _DATA_FRAMES = frozenset(
     (
         "pandas.DataFrame",
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 def caller_frames() -> list[FrameType]:
-    """The functions that are being called, from the one that calls sqlanon outwards."""
+    """Returns the frames of the functions that are being called, from the caller of sqlanon outwards."""
     frame: FrameType | None = sys._getframe(1)
     while frame and frame.f_back and _package(frame) == _PACKAGE:
         frame = frame.f_back
@@ -46,9 +46,9 @@ def _package(frame: FrameType) -> str:
 
 
 def data_frame_named(name: str, frames: Sequence[FrameType]) -> Any:
-    """The data frame that a variable of the first of these functions that has it holds; None if it holds none.
+    """Returns the data frame in a variable of the first of these frames that has it; None for another value.
 
-    A function's local variables come before those of its module.
+    A function's local variables come before the variables of its module.
     """
     for frame in frames:
         variables = frame.f_locals if _has_local(frame, name) else frame.f_globals
@@ -58,9 +58,9 @@ def data_frame_named(name: str, frames: Sequence[FrameType]) -> Any:
 
 
 def _has_local(frame: FrameType, name: str) -> bool:
-    """Whether a function has such a local variable.
+    """Whether a function has a local variable of this name.
 
-    Its code says so: until the function ends, or is looked at again, a look at the variables keeps what they hold.
+    Its code is read, because reading `f_locals` would keep the variables' values until the function ends.
     """
     code = frame.f_code
     if code.co_flags & CO_OPTIMIZED:
@@ -69,7 +69,7 @@ def _has_local(frame: FrameType, name: str) -> bool:
 
 
 def data_frame_kind(value: object) -> str | None:
-    """The library and the class of a data frame, such as `pandas.DataFrame`; None for any other value."""
+    """Returns the library and the class of a data frame, such as `pandas.DataFrame`; None for any other value."""
     classes = (f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(value).__mro__)
     return next((name for name in classes if name in _DATA_FRAMES), None)
 
@@ -77,8 +77,8 @@ def data_frame_kind(value: object) -> str | None:
 def called_beside_caller(function: Callable[[], Result]) -> Result:
     """Calls the function where DuckDB sees the variables of sqlanon's caller, and returns its result.
 
-    DuckDB looks for a table that the database does not have among the variables of the function that
-    calls it, so the call comes from one whose module has just these.
+    DuckDB looks for a table that the database lacks among the variables of the Python function that calls DuckDB, so
+    the call comes from a function whose module has exactly the caller's variables.
     """
     caller = caller_frames()[0]
     result: Result = FunctionType(_call.__code__, {**caller.f_globals, **caller.f_locals})(function)
@@ -91,9 +91,9 @@ def _call(function_of_sqlanon: Callable[[], Any]) -> Any:
 
 @contextmanager
 def registered_frames(connection: Any, frames: Mapping[str, Any]) -> Iterator[None]:
-    """Makes each data frame a temporary view of that name until the block ends.
+    """Makes each data frame a temporary view of its name until the block ends.
 
-    Raises EngineError where DuckDB cannot read one.
+    Raises EngineError for a data frame that DuckDB cannot read.
     """
     names: list[str] = []
     try:

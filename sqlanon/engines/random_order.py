@@ -1,4 +1,4 @@
-"""Rows in a random order on Spark: each row gets a draw from its executor's operating system, once."""
+"""Rows in a random order on Spark: each row gets one random number from its executor's operating system."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from sqlglot import exp
 
 from sqlanon.errors import EngineError
 
-# The name by which a query that `sql.build.ddl.shuffled` has made asks for draws.
+# The function name by which a query of `sql.build.ddl.shuffled` requests random numbers.
 RANDOM_DRAW = "__sqlanon_random_draw"
 
 
 def in_random_order(query: exp.Query) -> exp.Query:
-    """A query that orders its rows by draws and nothing else, without that order.
+    """Returns a query ordered by random numbers alone, without that order.
 
-    Raises EngineError for any other order, in which rows would be published as they stand in the source.
+    Raises EngineError for any other order, which would publish rows in the order of the source.
     """
     order = query.args.get("order")
     keys = [part.this for part in order.expressions] if isinstance(order, exp.Order) else []
@@ -25,7 +25,7 @@ def in_random_order(query: exp.Query) -> exp.Query:
 
 
 def without_draws(query: exp.Query) -> tuple[exp.Query, list[str]]:
-    """A query without the columns that are draws, one for each of its rows, and the names of these."""
+    """Returns a query without its columns of random numbers, and the names of these."""
     if not isinstance(query, exp.Select) or query.args.get("distinct"):
         return query, []
     draws = [part.alias for part in query.selects if isinstance(part, exp.Alias) and _is_draw(part.this)]

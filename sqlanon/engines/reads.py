@@ -1,8 +1,8 @@
-"""Finds the tables that a user's query reads, through views and macros, in its text as DuckDB has parsed it.
+"""Finds the tables that a user's query reads, through views and macros, in the query's text as DuckDB has parsed it.
 
-DuckDB's own `get_table_names` binds the query to tables without columns, and so refuses whatever
-needs to know them: JOIN ... USING, COLUMNS(...), UNPIVOT. Here names are looked up and nothing is bound. A name
-that is computed, such as query_table's, is in no text: DuckDB's plan then has it.
+DuckDB's own `get_table_names` binds the query to tables without columns, and so refuses JOIN ... USING, COLUMNS(...)
+and UNPIVOT, which need the columns. Here names are looked up and nothing is bound. A computed name, such as an argument
+of query_table, is in no text: DuckDB's plan is read then.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENTRY = re.compile(rf"({_PART})(?:\.({_PART}))?")
 
 
 def search_path(database: str, setting: str) -> list[Namespace]:
-    """The databases and schemas that the setting names, in order; a schema alone is one of the current `database`.
+    """Returns the databases and schemas in the setting, in order; a schema alone is in the current `database`.
 
     >>> search_path("clinic", 'main,"old data".anon')
     [('clinic', 'main'), ('old data', 'anon')]
@@ -51,18 +51,18 @@ _PLANNED = "SELECT system.main.json_serialize_plan(?)"
 _PATH = "SELECT system.main.current_database(), system.main.current_setting('search_path')"
 _TEMPORARY = ("temp", "main")
 
-# They read what an argument names, which may be computed.
+# Functions that read the table or query in an argument, which may be computed.
 _BY_ARGUMENT = frozenset(("query", "query_table", "json_execute_serialized_sql"))
-# These read a table, and no plan says which.
+# Functions that read a table that no plan shows.
 _UNPLANNED = frozenset(("duckdb_table_sample", "pragma_storage_info"))
 
 
 class _Unsaid(Exception):
-    """The text does not say what is read."""
+    """Raised if the text does not show what is read."""
 
 
 class _Known(NamedTuple):
-    """A table or view that there is. A view that somebody made has its text."""
+    """An existing table or view; a view that a user created has its text."""
 
     kind: str
     name: QualifiedName
@@ -70,9 +70,9 @@ class _Known(NamedTuple):
 
 
 def relations_read(rows: Rows, query: str) -> list[Reading]:
-    """Returns the relations that a query reads, each once; `rows` answers questions about the database.
+    """Returns the relations that a query reads, each once; `rows` runs a query on the database.
 
-    Raises UserError where it cannot be told.
+    Raises UserError if they cannot be determined.
     """
     reader = _Reader(rows)
     try:
@@ -86,7 +86,7 @@ def relations_read(rows: Rows, query: str) -> list[Reading]:
 def calls_made(rows: Rows, query: str) -> Calls:
     """Returns the functions and macros that a query calls, through views and macros too.
 
-    Raises UserError where it cannot be told.
+    Raises UserError if they cannot be determined.
     """
     reader = _Reader(rows)
     try:
@@ -98,9 +98,7 @@ def calls_made(rows: Rows, query: str) -> Calls:
 
 
 def _answer(rows: Rows, question: str, query: str) -> Any:
-    """Asks DuckDB about a query, and returns its answer in JSON. An error of parsing or serializing is part of that
-    answer.
-    """
+    """Returns DuckDB's answer, in JSON, to a question about a query. Raises _Unsaid if the answer is an error."""
     try:
         answer = json.loads(rows(question, [query])[0][0])
     except RecursionError:
@@ -111,7 +109,7 @@ def _answer(rows: Rows, question: str, query: str) -> Any:
 
 
 def _planned(rows: Rows, query: str) -> list[Reading]:
-    """The tables that DuckDB's plan reads, before anything of it is optimized away."""
+    """Returns the tables in DuckDB's plan before optimization. Raises UserError if the plan does not show them."""
     try:
         tree = _answer(rows, _PLANNED, query)
     except _Unsaid:
@@ -129,7 +127,7 @@ def _planned(rows: Rows, query: str) -> list[Reading]:
 
 
 def _nodes(tree: Any) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
-    """Each object in a tree of JSON, with the names of the WITH queries that it may mean."""
+    """Yields each object in a tree of JSON, with the names of the WITH queries that are visible in it."""
     pending: list[tuple[Any, frozenset[str]]] = [(tree, frozenset())]
     while pending:
         node, known = pending.pop()
@@ -137,7 +135,7 @@ def _nodes(tree: Any) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
             pending += ((part, known) for part in node)
         elif isinstance(node, dict):
             for entry in node.get("cte_map", {}).get("map", ()):
-                # One query sees those before it. Of itself it sees the rows only if it is recursive.
+                # A WITH query sees the queries before it. It sees its own rows only if it is recursive.
                 pending.append((entry["value"], known))
                 known |= {fold(entry["key"])}
             if node.get("type") == "RECURSIVE_CTE_NODE":
@@ -147,7 +145,7 @@ def _nodes(tree: Any) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
 
 
 class _Reader:
-    """Reads texts, and those of the views and macros that they name."""
+    """Reads the text of a query, and the texts of the views and macros in it."""
 
     def __init__(self, rows: Rows) -> None:
         self.readings: dict[Reading, None] = {}
@@ -183,7 +181,7 @@ class _Reader:
             self.read(after_as(meant.text), [(database, schema)], (database, schema))
 
     def read_macros(self) -> None:
-        """Notes what the macros that were called read, and those that they call."""
+        """Records the relations and calls of the called macros, and of the macros that these call."""
         pending = self._macros if self.functions else []
         while called := [macro for macro in pending if fold(macro[3]) in self.functions]:
             pending = [macro for macro in pending if macro not in called]
@@ -207,7 +205,7 @@ class _Reader:
         return [*search_path(database, path), (database, "main")]
 
     def _meant(self, path: tuple[str, ...], namespaces: Sequence[Namespace]) -> _Known:
-        """The relation that a name means, as DuckDB would find it; of the kind 'other' if it is none of the database's.
+        """Returns the relation that a name means, as DuckDB would find it; of the kind 'other' if no database has it.
 
         In a name a.b, a is a schema or else a database.
         """
@@ -224,5 +222,5 @@ class _Reader:
 
 
 def _is_with_query(path: tuple[str, ...], known: frozenset[str]) -> bool:
-    """Whether a name is that of a WITH query, or of all its rows so far, as recurring.name is."""
+    """Whether a name means a WITH query, or all rows of a recursive one so far (recurring.name)."""
     return fold(path[-1]) in known and (len(path) == 1 or (len(path) == 2 and fold(path[0]) == "recurring"))

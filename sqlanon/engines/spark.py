@@ -1,7 +1,7 @@
 """Spark behind the engine protocol: it answers portable queries over tables and views of a session.
 
-Temporary tables become temporary views of rows that Spark keeps. There are no
-transactions, and nothing is published: Spark encodes, counts and checks.
+Temporary tables become temporary views of rows that Spark keeps. There are no transactions, and nothing is published:
+Spark encodes, counts and checks.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ except ModuleNotFoundError as missing:
     message = "sqlanon.engines.spark needs PySpark: pip install 'sqlanon[spark]'"
     raise ModuleNotFoundError(message, name=missing.name) from None
 
-# Overflow and bad input are errors, as in DuckDB, rather than wrong numbers and NULLs.
+# Overflow and bad input are errors, as in DuckDB; otherwise they would be wrong numbers and NULLs.
 _ANSI = "spark.sql.ansi.enabled"
-# Unless switched off, ${...} in a query is replaced, in names and strings too.
+# Unless this is off, ${...} in a query is replaced, in names and strings too.
 _SUBSTITUTION = "spark.sql.variable.substitute"
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -52,7 +52,7 @@ _LOCAL = {
     # A TIMESTAMP is one without a time zone, as in DuckDB.
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
     "spark.sql.shuffle.partitions": "4",
-    # Rows that are kept are read in two thirds of the time.
+    # With it, kept rows are read in two thirds of the time.
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     _ANSI: "true",
     _SUBSTITUTION: "false",
@@ -71,20 +71,20 @@ _TYPES = {
     "timestamp_ntz": "TIMESTAMP",
     "binary": "BLOB",
 }
-# 122 bits of java.security.SecureRandom.
+# A random number: 122 bits of java.security.SecureRandom.
 _DRAW = "reflect('java.util.UUID', 'randomUUID')"
-# Where rows are kept: in memory they leave Java's heap no room for what groups and sorts them, which then fails. What
-# the operating system has of these files in its cache is read as fast as from memory.
+# The place of kept rows: in memory they would leave grouping and sorting too little of Java's heap, and these fail.
+# Files in the operating system's cache are read as fast as memory.
 _ON_DISK = StorageLevel.DISK_ONLY
-# What DuckDB has as HUGEINT.
+# Spark's type for DuckDB's HUGEINT.
 _HUGE = DecimalType(38, 0)
 
 
 def local_session(threads: int = 2, config: Mapping[str, str] | None = None) -> SparkSession:
-    """A Spark session inside this process, which listens on this machine only.
+    """Returns a Spark session inside this process, which listens on this machine only.
 
-    Tables that it writes lie in a temporary folder, gone when the process ends.
-    `config` adds settings. Raises UserError where there is no Java to run Spark with.
+    Its tables are in a temporary folder, which is deleted when the process ends. `config` adds settings. Raises
+    UserError if there is no Java to run Spark with.
     """
     folder = tempfile.mkdtemp(prefix="sqlanon-spark-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -103,8 +103,8 @@ def local_session(threads: int = 2, config: Mapping[str, str] | None = None) -> 
 class SparkEngine(SingleEngine):
     """One Spark session; `observe` is called with the text of every query before it runs.
 
-    Spark itself logs the messages of errors, which may quote values: in a session that
-    `local_session` did not make, switch that off with `setLogLevel("OFF")`.
+    Spark itself logs the messages of errors, which may quote values: in a session that `local_session` did not make,
+    switch the log off with `setLogLevel("OFF")`.
     """
 
     def __init__(self, session: SparkSession, observe: Callable[[str], None] | None = None) -> None:
@@ -112,7 +112,7 @@ class SparkEngine(SingleEngine):
         self._observe = observe
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """The rows, with values as DuckDB gives them: a struct is a dictionary, a large whole number an int."""
+        """Returns the rows, with values as in DuckDB: a struct is a dictionary, a large whole number an int."""
         with spark_errors(query):
             frame = self.frame(query, parameters)
             huge = [field.dataType == _HUGE for field in frame.schema.fields]
@@ -122,7 +122,7 @@ class SparkEngine(SingleEngine):
             ]
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
-        """Makes or drops a temporary table, or several in a row; Spark writes nothing else.
+        """Creates or drops temporary tables; Spark writes nothing else.
 
         Raises EngineError for any other statement.
         """
@@ -136,14 +136,14 @@ class SparkEngine(SingleEngine):
                 for table in _dropped(statement):
                     self.connection.catalog.dropTempView(table.name)
             elif isinstance(statement, exp.Create) and _is_temporary(statement):
-                # Kept as rows: a view alone would ask its query anew, of tables that may have changed.
+                # The rows are kept: a view alone would run its query again, on tables that may have changed.
                 checkpoint = self.frame(statement.expression, parameters).localCheckpoint(storageLevel=_ON_DISK)
                 checkpoint.createTempView(exp.to_identifier(statement.this.name, quoted=True).sql(dialect="spark"))
             else:
                 raise _cannot(f"run {type(statement).__name__}", "it answers queries and makes temporary tables")
 
     def fingerprint(self, rows: exp.Query) -> str:
-        """The number of the rows and the sums of parts of their digests, as one text: the same in any order."""
+        """Returns the number of rows and the sums of parts of their digests, as one text that no order changes."""
         name = f"__sqlanon_{secrets.token_hex(8)}"
         with spark_errors(rows):
             self.frame(rows).createTempView(name)
@@ -154,40 +154,40 @@ class SparkEngine(SingleEngine):
                 self.connection.catalog.dropTempView(name)
 
     def shuffled(self, rows: DataFrame) -> DataFrame:
-        """The rows in an order that nobody can draw again."""
+        """Returns the rows in an order by random numbers, which nobody can repeat."""
         draw = f"__sqlanon_{secrets.token_hex(8)}"
         with spark_errors():
             drawn = self.drawn(rows, [draw])
-            # Dealt out by their draws and sorted in each part: a sort of all would read them once more to cut them.
+            # Partitioned by the random numbers and sorted in each part: a full sort would read the rows once more.
             return drawn.repartition(draw).sortWithinPartitions(draw).drop(draw)
 
     def drawn(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
-        """The rows as they are now, with draws in further columns of these names.
+        """Returns the rows as they are now, with random numbers in further columns of these names.
 
-        The draws are made once, by java.util.UUID from the operating system of each executor, and kept: a task that is
-        repeated would draw anew, and rows would be lost or doubled. An executor that is lost takes its draws with it,
-        and whatever reads them fails.
+        The random numbers come from java.util.UUID on each executor's operating system. They are drawn once and kept: a
+        repeated task would draw others, and rows would be lost or doubled. If an executor is lost, its random numbers
+        are lost too, and every read of them fails.
         """
         return rows.selectExpr("*", *(f"{_DRAW} AS {name}" for name in names)).localCheckpoint(storageLevel=_ON_DISK)
 
     def columns(self, query: Query) -> list[Column]:
-        """The names and types of a query's columns, types as DuckDB calls them.
+        """Returns the names of a query's columns and their types, as DuckDB calls them.
 
-        Raises EngineError for a type that DuckDB has no like of.
+        Raises EngineError for a type that DuckDB has no counterpart of.
         """
         with spark_errors(query):
             return columns_of(self.frame(query))
 
     def reads(self, query: str) -> list[Reading]:
-        """Raises EngineError: Spark does not say which tables a view reads."""
+        """Raises EngineError: Spark does not report the tables that a view reads."""
         raise _cannot("say which tables a query reads", "name the tables")
 
     def calls(self, query: str) -> Calls:
-        """Raises EngineError: Spark does not say which functions a view calls."""
+        """Raises EngineError: Spark does not report the functions that a view calls."""
         raise _cannot("say which functions a query calls", "name the tables")
 
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """Raises EngineError: Spark does not say which tables a view reads."""
+        """Raises EngineError: Spark does not report the tables that a view reads."""
         raise _cannot("say which tables a query reads", "name the tables")
 
     def in_transaction(self) -> bool:
@@ -202,9 +202,9 @@ class SparkEngine(SingleEngine):
         return "Spark " + str(self.connection.version)
 
     def frame(self, query: Query, parameters: Sequence[object] = ()) -> DataFrame:
-        """A portable query as Spark's data frame, which runs when it is asked for rows.
+        """Returns a portable query as a data frame of Spark, which runs when its rows are read.
 
-        Raises EngineError for a query that is not portable, and in a session that would answer otherwise.
+        Raises EngineError for a query that is not portable, and in a session that would answer differently.
         """
         tree = _parsed(query)
         if not isinstance(tree, exp.Query):
@@ -241,7 +241,7 @@ def _is_temporary(statement: exp.Create) -> bool:
 
 
 def _dropped(statement: exp.Drop) -> list[exp.Table]:
-    """The tables of DROP TABLE IF EXISTS, or views; empty where it could be about something else."""
+    """Returns the tables or views that a DROP ... IF EXISTS names; empty for any other DROP."""
     tables = [table for table in dropped(statement) if isinstance(table, exp.Table) and not table.db]
     certain = statement.args.get("exists") and statement.kind in ("TABLE", "VIEW")
     return tables if certain and len(tables) == len(dropped(statement)) else []
@@ -254,9 +254,9 @@ def _plain(value: Any) -> Any:
 
 
 def columns_of(frame: DataFrame) -> list[Column]:
-    """The names of a data frame's columns and their types, as DuckDB calls them.
+    """Returns the names of a data frame's columns and their types, as DuckDB calls them.
 
-    Raises EngineError for a type that DuckDB has no like of.
+    Raises EngineError for a type that DuckDB has no counterpart of.
     """
     return [(field.name, _type(field.name, field.dataType)) for field in frame.schema.fields]
 
@@ -274,16 +274,16 @@ def _cannot(what: str, hint: str, query: str | None = None) -> EngineError:
     return EngineError(f"Spark does not {what}", hint=hint, query=query)
 
 
-# What Spark says of an error, without the values that it may quote.
+# Errors of Spark, without the values that their messages may quote.
 
 
-# Where PySpark writes each error that it raises, message and all, to the standard error stream.
+# The loggers by which PySpark writes each error with its message to the standard error stream.
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 @contextmanager
 def spark_errors(query: Query | None = None) -> Iterator[None]:
-    """Inside the block Spark's errors are raised as EngineError, without values, and none of them is logged."""
+    """Converts errors of Spark in its block to EngineError without values, and keeps PySpark from logging them."""
     with ExitStack() as stack:
         for logger in map(PySparkLogger.getLogger, _LOGGERS):
             stack.callback(setattr, logger, "disabled", logger.disabled)
@@ -295,7 +295,7 @@ def spark_errors(query: Query | None = None) -> Iterator[None]:
 
 
 def translated(error: Exception, query: Query | None = None) -> SqlanonError:
-    """The error without the values that its message may quote: only what speaks of names is passed on."""
+    """Converts an error of Spark; the message is kept only for an analysis error, which is about names."""
     text = query if isinstance(query, str) or query is None else to_sql(query.copy())
     condition = (error.getCondition() if isinstance(error, PySparkException) else None) or type(error).__name__
     if isinstance(error, AnalysisException):

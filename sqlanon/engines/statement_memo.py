@@ -1,4 +1,4 @@
-"""Answers of the database that hold as long as one statement runs, so that it is asked once."""
+"""Caches answers of the database that hold while one statement runs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from sqlanon.engines.base import Engine
 from sqlanon.sql.build.render import RepeatedQuery
 from sqlanon.sql.build.sql_files import sql_file
 
-# The number of the transaction, which is another one in each statement outside of a transaction of the user's.
+# The number of the transaction; outside of a user's transaction each statement has another one.
 TRANSACTION = RepeatedQuery("SELECT system.main.txid_current()")
 
 _Answers = dict[tuple[object, ...], list[tuple[Any, ...]]]
 
-# The engine on which a statement runs, and what it has answered since the statement began.
+# The engine on which a statement runs, and its answers since the statement began.
 _statement: ContextVar[tuple[Engine, _Answers] | None] = ContextVar("_statement", default=None)
 
 
 class Session(NamedTuple):
-    """A session as it is when a statement begins, from `sql/statements/session.sql`.
+    """A session at the beginning of a statement, read by `sql/statements/session.sql`.
 
-    `settings` are those by which the text of a query means what it does; the first two are the collation and
-    integer_division. `query` is the number of the query that has read it, `foreign_databases` how many databases have
-    a catalog that is not DuckDB's. `anon_columns` is the number of columns of the current database's schema anon, and
-    `migration_columns` of those that its table schema_version has to have, which are three.
+    `settings` can change the meaning of a query's text; the first two are the collation and integer_division. `query`
+    is the number of the query that read the session, `foreign_databases` the number of databases with a catalog that is
+    not DuckDB's. `anon_columns` is the number of columns of the current database's schema anon, and `migration_columns`
+    the number of required columns of its table schema_version that exist, at most three.
     """
 
     settings: tuple[Any, ...]
@@ -45,7 +45,7 @@ class Session(NamedTuple):
 
 @contextmanager
 def within_statement(engine: Engine) -> Iterator[None]:
-    """One statement runs within the block: what `rows_once` has read there is not read again."""
+    """Marks its block as one statement: answers of `rows_once` in it are cached until the block ends."""
     token = _statement.set((engine, {}))
     try:
         yield
@@ -60,7 +60,7 @@ def is_within_statement(engine: Engine) -> bool:
 
 
 def rows_once(engine: Engine, query: RepeatedQuery, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-    """The rows of a query whose answer no statement of sqlanon's changes, such as the names of the databases."""
+    """Returns the rows of a query, cached during a statement; for answers that no statement of sqlanon changes."""
     current = _statement.get()
     if current is None or not is_within_statement(engine):
         return engine.rows(query, parameters)
@@ -71,24 +71,24 @@ def rows_once(engine: Engine, query: RepeatedQuery, parameters: Sequence[object]
 
 
 def remember(engine: Engine, query: RepeatedQuery, rows: list[tuple[Any, ...]]) -> None:
-    """Takes these rows for the answer to a query without parameters, as long as the statement that runs does."""
+    """Caches these rows as the answer to a query without parameters, until the current statement ends."""
     current = _statement.get()
     if current is not None and is_within_statement(engine):
         current[1][(query,)] = rows
 
 
 def is_session_query(text: str) -> bool:
-    """Whether a query is the one that reads a session."""
+    """Whether a text is the query that reads a session."""
     return text == _session_query()
 
 
 def session(engine: Engine) -> Session:
-    """The session as it was at the beginning of the statement that runs; outside of a statement, as it is."""
+    """Returns the session at the beginning of the current statement; outside of a statement, the session now."""
     return _session(rows_once(engine, _session_query()))
 
 
 def session_anew(engine: Engine) -> Session:
-    """The session as it is now, which the rest of the statement takes for that of its beginning."""
+    """Reads the session again, and caches it for the rest of the statement."""
     rows = engine.rows(_session_query())
     remember(engine, _session_query(), rows)
     return _session(rows)
@@ -119,10 +119,10 @@ def _session(rows: list[tuple[Any, ...]]) -> Session:
 
 
 def current_database(engine: Engine) -> str:
-    """The name of the database that the connection writes to."""
+    """Returns the name of the database that the connection writes to."""
     return session(engine).database
 
 
 def settings_of_texts(engine: Engine) -> tuple[Any, ...]:
-    """The settings by which the text of a query means what it does: the collation, integer_division, and others."""
+    """Returns the settings that can change a query's meaning: the collation, integer_division, and others."""
     return session(engine).settings

@@ -13,15 +13,15 @@ from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import create_temporary, drop, to_sql
 
-# What the names of ended statements began with, which none of their objects has any more.
+# Prefixes of names used by ended statements; no object has them any more.
 _free: WeakKeyDictionary[Engine, list[str]] = WeakKeyDictionary()
 
 
 class Scratch:
-    """Makes temporary objects under names of its own and drops them at the end.
+    """Creates temporary objects under names of its own and drops them at the end.
 
-    They live in DuckDB's temporary database, on this connection only. The next statement has the same names, so that
-    one that is repeated has the same texts, unless this one failed and may have left its objects.
+    They are in DuckDB's temporary database, on this connection only. The next statement reuses the names, so that a
+    repeated statement has the same texts. After a failed statement, whose objects may still exist, it does not.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -31,7 +31,7 @@ class Scratch:
         self._made: list[tuple[str, str]] = []
 
     def name(self, purpose: str, kind: str = "TABLE") -> str:
-        """A new name, which no table of the user's has, for an object that will be dropped."""
+        """Returns a new name, which no table of the user has, for an object that will be dropped."""
         name = f"__sqlanon_{self.key}_{len(self._made)}_{purpose}"
         self._made.append((kind, name))
         return name
@@ -40,28 +40,28 @@ class Scratch:
         return self.name(purpose, "VIEW")
 
     def view(self, purpose: str, query: exp.Query) -> str:
-        """A temporary view of a query; returns its name."""
+        """Creates a temporary view of a query; returns its name."""
         name = self.view_name(purpose)
         self.engine.run(create_temporary("VIEW", name, query))
         return name
 
     def table(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str:
-        """A temporary table with the rows of a query; returns its name."""
+        """Creates a temporary table with the rows of a query; returns its name."""
         name = self.name(purpose)
         self.engine.run(create_temporary("TABLE", name, query), parameters)
         return name
 
     def rows(self, purpose: str, query: exp.Query) -> str:
-        """A temporary relation of rows, as many as those of a source, where they are; returns its name."""
+        """Creates a temporary relation with rows of a source, on the engine that holds them; returns its name."""
         name = f"__sqlanon_{self.key}_{len(self._made)}_{purpose}"
         self._made.append((self.engine.copy_rows(name, query), name))
         return name
 
     def bounded(self, purpose: str, query: exp.Query) -> tuple[str, int | None]:
-        """A temporary table with the rows of a query where they may go there, and else one of rows where they are.
+        """Creates a temporary table with the rows of a query or, if they are too many to copy, a relation on their own
+        engine.
 
-        Returns its name and the number of its rows, None where they are where they were: on another engine than
-        tables, and too many to go from one to the other.
+        Returns its name and the number of its rows, or None for a relation on another engine than the tables.
         """
         try:
             return self.counted_table(purpose, query)
@@ -69,16 +69,15 @@ class Scratch:
             return self.rows(purpose, query), None
 
     def counted_table(self, purpose: str, query: exp.Query) -> tuple[str, int]:
-        """A temporary table with the rows of a query; returns its name and how many they are."""
+        """Creates a temporary table with the rows of a query; returns its name and the number of rows."""
         name = self.name(purpose)
         return name, int(self.engine.rows(create_temporary("TABLE", name, query))[0][0])
 
     def growing_table(self, purpose: str, query: exp.Query) -> str:
-        """A temporary table with the rows of a query, to which more will be added; returns its name.
+        """Creates a temporary table with the rows of a query, to which more will be added; returns its name.
 
-        DuckDB 2.0 loses rows of a table that gets no row at first, when it is made or by an INSERT, and then, in the
-        same transaction, those of 122,880 or more at once: count(*) counts them, and no scan returns them. A table that
-        has had a row, if only for a moment, keeps them.
+        DuckDB 2.0 loses rows of a table that was created empty and then, in the same transaction, gets 122,880 rows or
+        more at once: count(*) counts them, and no scan returns them. A table that once had a row keeps them.
         """
         name, count = self.counted_table(purpose, query)
         if not count:
@@ -92,14 +91,14 @@ class Scratch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # After an error the transaction that made them is rolled back, and they with it.
+        # After an error the transaction that created the objects is rolled back, and they disappear with it.
         if error is None:
             self.drop()
 
     def drop(self) -> None:
-        """Drops what was made, and hands its names on to the next statement.
+        """Drops all objects, and leaves their names to the next statement.
 
-        For what outlives a transaction, after an error as well; `with` sees to the rest.
+        `with` calls it, except after an error; objects that outlive the transaction need it then, too.
         """
         if self._made:
             drops = (drop(made, relation(name), exists=True) for made, name in reversed(self._made))

@@ -1,4 +1,4 @@
-"""Translates an error of DuckDB, without the values that it may quote."""
+"""Translates errors of DuckDB, without the values that they may quote."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sqlanon.engines.federated.stand_ins import elsewhere_in
 from sqlanon.errors import WITHHELD, EngineError, SqlanonError, UserError
 from sqlanon.sql.release.view_preconditions import refusal_in
 
-# What these say is about names, types, files, memory, or the connection. What is in no list may quote a value, as
-# errors of conversions, constraints and JSON do.
+# Messages of these classes are about names, types, files, memory, or the connection. Messages of a class in no list may
+# quote a value, such as errors of conversions, constraints and JSON.
 _VALUELESS = (
     duckdb.BinderException,
     duckdb.CatalogException,
@@ -30,8 +30,8 @@ _VALUELESS = (
     duckdb.SequenceException,
     duckdb.SyntaxException,
 )
-# Of these some may quote a value: error('...') is an InvalidInputException, a commit says which key is there
-# twice, and a time zone or an order that there is not, which a column may hold, is a NotImplementedException.
+# Some messages of these classes may quote a value: error('...') is an InvalidInputException, a commit names a duplicate
+# key, and an unknown time zone or order, which a column may hold, is a NotImplementedException.
 _SOMETIMES = {
     duckdb.InvalidInputException: re.compile(
         r"Invalid Input Error: ("
@@ -62,8 +62,8 @@ _SOMETIMES = {
         r"Not implemented Error: (Unimplemented .*|.*\b(not|only) (yet )?(supported|implemented)\b.*)", re.DOTALL
     ),
 }
-# A type that lists values of a column. Possessive quantifiers (*+) read 'a''a' as one value: read as one or as two, a
-# list that is never closed would be read in each way there is.
+# A type that lists values of a column. Possessive quantifiers (*+) read 'a''a' as one value; otherwise a list that is
+# never closed would be read in exponentially many ways.
 _ENUM = re.compile(r"\bENUM\s*+\((?:'[^']*+(?:''[^']*+)*+'(?:,\s*+)?+)*+\)")
 # The kind of an error, which its class says already, and the line with a caret below it, at the end.
 _KIND = re.compile(r"^[A-Z][A-Za-z ]+ Error: ")
@@ -73,16 +73,17 @@ _FLAGS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 _QUOTED_LINE = re.compile(r"(?<!\n)\n+(?P<head>LINE \d+: )(?P<line>[^\n]*)\n(?P<caret> *)\^+\s*$")
 _QUOTED_NAME = re.compile(r'"([^"\n]+)"|\bwith name (\w+)')
 _OF_EXTENSION = "An error occurred while trying to automatically install the required extension"
-# From the system, through an IOException or a commit that fails.
+# Messages of the system, in an IOException or a failed commit.
 _NO_SPACE = re.compile(
     "No space left on device|Disk quota exceeded|File too large|There is not enough space on the disk"
 )
 _NO_FILES = re.compile(r'No files found that match the pattern "([^"\n]+)"')
-# So many files of a folder are compared with the name of one that is not there.
+# The number of files of a folder whose names are compared with the name of a missing file.
 _MOST_FILES = 1_000
-# Of a CSV file, of JSON, of read_text; and of a CSV file whose encoding is named.
+# Messages about a CSV file, JSON or read_text; then about a CSV file whose encoding is given.
 _NOT_UTF8 = re.compile("file is not utf-8 encoded|invalid UTF-8 encoding|valid UTF-8", re.IGNORECASE)
-# Of a CSV file. What is wrong stands behind the row at fault, which may have any text: the last such line is DuckDB's.
+# Messages about a CSV file. The problem is behind the row at fault, which may hold any text: the last such line is
+# DuckDB's.
 _CSV_LINE = re.compile(r"(?:Conversion|Invalid Input) Error: CSV Error on Line: (\d+)\n")
 _CSV_COLUMNS = re.compile(r"\nExpected Number of Columns: (?P<expected>\d+) Found: (?P<found>\d+)\n")
 _CSV_TYPE = re.compile(
@@ -90,7 +91,7 @@ _CSV_TYPE = re.compile(
     r"This type was auto-detected from the CSV file\.\n"
 )
 _NOT_ENCODED = re.compile(r"Invalid Input Error: File is not [\w-]+ encoded")
-# How the connection is used is the user's to change.
+# Errors of the connection's use, which the user can change.
 _OF_CONNECTION = (duckdb.ConnectionException, duckdb.ResourceInUseException)
 
 
@@ -103,9 +104,9 @@ def in_use() -> duckdb.Error:
 
 
 def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
-    """An engine error without the values that a message may quote.
+    """Converts an error of DuckDB to an error of sqlanon, without the values that the message may quote.
 
-    What the database file itself does not allow, and how the connection is used, is the user's to change: a UserError.
+    An error that the user can prevent, by another file or another use of the connection, is a UserError.
     """
     text, quoted = _quotation(str(error).strip())
     text = _ENUM.sub("ENUM", text)
@@ -131,7 +132,7 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
         )
     if refusal := refusal_in(text):
         return UserError(refusal.message, hint=refusal.hint, query=query)
-    # A list of values that is cut off, or quoted in another way, is not told from the rest.
+    # A list of values that is cut off, or quoted in another way, cannot be removed.
     is_shown = _is_valueless(error, text) and not re.search(r"\bENUM\s*\(", text)
     message = _KIND.sub("", text) if is_shown else WITHHELD
     kind = UserError if isinstance(error, _OF_CONNECTION) else EngineError
@@ -139,9 +140,9 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
 
 
 def _quotation(text: str) -> tuple[str, tuple[str, int] | None]:
-    """A message without the line of the query that DuckDB quotes in it, and that line with the offset of its caret.
+    """Returns a message without the query's line that DuckDB quotes, and the line with the offset of its caret.
 
-    Without such a line, it is the name that the message is about.
+    Without such a line, the second part is the name that the message is about, with offset 0; None without a name.
     """
     match = _QUOTED_LINE.search(text)
     if not match:
@@ -155,22 +156,23 @@ def _quotation(text: str) -> tuple[str, tuple[str, int] | None]:
 
 
 def _offset_at(line: str, column: int) -> int:
-    """The offset of the character in a column of a line as DuckDB counts them; 0 where none begins there.
+    """Returns the offset of the character in a column of a line, as DuckDB counts columns; 0 if no character begins
+    there.
 
-    To DuckDB a letter with what is combined with it, an emoji of several, and a flag are one character each, as wide as
-    the first of its parts. A tab has no width.
+    DuckDB counts a letter with its combining marks, a compound emoji, and a flag as one character each, as wide as its
+    first part. A tab has no width.
     """
     at, before = 0, ""
     for offset, character in enumerate(line):
         is_flag = character in _FLAGS
-        # Letters that are combined with the one before, and what is not printed, such as a tab.
+        # Combining characters, and unprinted ones such as a tab.
         is_part = category(character)[0] in "MC" or character in _SKINS or before == _JOINER
         is_part = is_part or (is_flag and before in _FLAGS)
         if not is_part:
             if at >= column:
                 return offset if at == column else 0
             at += 2 if east_asian_width(character) in "WF" else 1
-        # Two letters are a flag, and a third begins the next one.
+        # Two letters are a flag, and a third letter begins the next flag.
         before = "" if is_part and is_flag else character
     return len(line) if at == column else 0
 
@@ -183,7 +185,7 @@ def _is_valueless(error: duckdb.Error, text: str) -> bool:
 
 
 def near_file(text: str) -> str | None:
-    """A hint for DuckDB's message that there is no file: one that is called like it, or the folder of relative paths.
+    """Returns a hint for DuckDB's message about a missing file: a similar file, or the folder of relative paths.
 
     None for other messages.
     """
@@ -195,7 +197,7 @@ def near_file(text: str) -> str | None:
 
 
 def file_like(path: Path) -> Path | None:
-    """The file that a path without one may mean: of its name a folder below, or of its kind with a like name."""
+    """Returns a file that a missing path may mean: of its name in a folder below, or of its kind and a similar name."""
     try:
         entries = [*islice(path.parent.iterdir(), _MOST_FILES)]
         below = next((each / path.name for each in sorted(entries) if (each / path.name).is_file()), None)
@@ -207,7 +209,7 @@ def file_like(path: Path) -> Path | None:
 
 
 def _other_rows(text: str, query: str | None) -> UserError | None:
-    """The error of a CSV file in which a row has another type, or another number of columns, than the first rows."""
+    """Returns the error for a CSV file with a row of another type or number of columns than its first rows."""
     if (line := _CSV_LINE.match(text)) is None:
         return None
     if not (wrong := sorted((*_CSV_TYPE.finditer(text), *_CSV_COLUMNS.finditer(text)), key=re.Match.start)):
@@ -226,7 +228,7 @@ def _other_rows(text: str, query: str | None) -> UserError | None:
 
 
 def _users_to_change(text: str, query: str | None) -> UserError | None:
-    """The error of a file that is open for reading only, or too old for a secure view, or of a missing module."""
+    """Returns another error that the user can prevent, such as a read-only file or an aborted transaction."""
     before, read_only, _ = text.partition('" which is attached in read-only mode')
     if read_only:
         database = before.partition('database "')[2]
@@ -238,7 +240,7 @@ def _users_to_change(text: str, query: str | None) -> UserError | None:
     if no_file := _NO_FILES.search(text):
         return UserError(no_file[0], hint=near_file(text), query=query)
     if missing := re.match(r"Invalid Input Error: Required module '(\w+)' failed to import", text):
-        # The rest is a traceback, with lines of whatever program runs.
+        # The rest is a traceback, with lines of the user's program.
         return UserError(
             f"the Python module {missing.group(1)} is missing, without which DuckDB hands over no such value",
             hint=f"pip install {missing.group(1)}",

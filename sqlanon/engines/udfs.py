@@ -1,12 +1,11 @@
-"""Python functions in SQL, while a release is made or measured, and in nothing that is stored.
+"""Registers Python functions for SQL while a release is made or measured; no stored object uses them.
 
-Each file under `udfs/` holds one pure, vectorized (Arrow) function that is named like
-the file, with `PARAMETERS` and `RETURNS`, its SQL types. A function lives on the
-connection for one query only, under a name drawn at random: a stored object cannot
-come to depend on it, and nothing that is already there can take its place.
+Each file under `udfs/` holds one pure, vectorized (Arrow) function that is named like the file, with `PARAMETERS` and
+`RETURNS`, its SQL types. A function exists on the connection for one query only, under a random name: a stored object
+cannot come to depend on it, and no existing object can take its place.
 
-A file may also define `of_value`, the same for a single value. DuckDB calls it row by row, which takes
-longer, where pyarrow is not installed.
+A file may also define `of_value`, the same function for a single value. If pyarrow is not installed, DuckDB calls it
+row by row, which takes longer.
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ _DRAWN_KEY_BYTES = 32
 
 
 def names() -> tuple[str, ...]:
-    """The functions there are, sorted."""
+    """Returns the names of all functions, sorted."""
     return tuple(name.removesuffix(".py") for name in listing("udfs") if name.endswith(".py"))
 
 
 @cache
 def load(name: str) -> ModuleType:
-    """The module `udfs/<name>.py`, read from the wheel or the checkout once in a process.
+    """Returns the module `udfs/<name>.py`, loaded from the wheel or the checkout once per process.
 
-    Raises InternalError if there is none, or if it does not declare a function of its
-    own name, `PARAMETERS` and `RETURNS`; UserError if it needs pyarrow and there is none.
+    Raises InternalError if there is none, or if it does not declare a function of its own name, `PARAMETERS` and
+    `RETURNS`; UserError if it needs pyarrow and pyarrow is not installed.
     """
     if name not in names():
         raise InternalError(f"the file udfs/{name}.py is missing from this installation")
@@ -69,9 +68,9 @@ def load(name: str) -> ModuleType:
 def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
     """Makes the function available under a random name, which it yields, until the block ends.
 
-    `bound` are the function's further arguments. They stay in Python: they are in no
-    SQL text, and are forgotten with the block. If the function fails, the block ends
-    in an InternalError that does not say for which value; until then its results are NULL.
+    `bound` are the function's further arguments. They stay in Python: no SQL text has them, and they are forgotten
+    after the block. If the function fails, its results are NULL, and the block ends in an InternalError that does not
+    name the value.
     """
     if native := engine.native_function(name):
         yield native
@@ -103,7 +102,7 @@ def _registered(engine: Engine, name: str, bound: dict[str, object]) -> Iterator
         module.RETURNS,
         type="arrow" if vectorized else "native",
         null_handling="special",
-        # One that is not volatile may be called once for a constant.
+        # DuckDB may call a function without side effects once for a constant.
         side_effects=getattr(module, "VOLATILE", False),
     )
     try:
@@ -125,9 +124,9 @@ def _silent(
     failures: list[str],
     nulls: Callable[[Any], Any] | None,
 ) -> Callable[[Any], Any]:
-    """The function, noting the kind of a failure where DuckDB would print the error and the values with it.
+    """Wraps the function: an error is recorded by its class, because DuckDB would print its message and the values.
 
-    What it was called with then has NULLs for results: `nulls` of it, or a single one.
+    After an error the results of the call are NULL: `nulls` of the values, or a single one.
     """
 
     def call(values: Any) -> Any:
@@ -150,8 +149,8 @@ def _remove(engine: Engine, sql_name: str) -> None:
     try:
         engine.connection.remove_function(sql_name)
     except Exception:
-        # An aborted transaction refuses, and takes the function along when it is rolled back. What was
-        # bound is forgotten already, and an error that aborted it must not be hidden by this one.
+        # An aborted transaction refuses this, and its rollback removes the function. The bound arguments are forgotten
+        # already, and the error that aborted the transaction must not be hidden by this one.
         return
 
 
@@ -163,10 +162,10 @@ def tokens(engine: Engine, values: exp.Query, target: str, key: bytes) -> None:
 def masks(engine: Engine, values: exp.Query, target: str, name: str, **bound: object) -> None:
     """Creates the temporary table `target` (value, token) with one row per distinct value, NULL too.
 
-    `values` gives one text column named "value"; the tokens are made by the function `name` with what is `bound`. The
-    table says who is behind each token: the caller drops it as soon as the tokens are joined.
+    `values` has one text column named "value". The function `name` computes the tokens with the arguments `bound`. The
+    table reveals the person behind each token: the caller drops it as soon as the tokens are joined.
 
-    Raises InternalError if a token could not be computed; the table is then gone again.
+    Raises InternalError if a token could not be computed; the table is then dropped.
     """
     created = False
     try:
@@ -187,10 +186,9 @@ def _create_tokens(values: exp.Query, target: str, function: str) -> exp.Create:
 
 
 def release_key(variable: str | None = None, of: str = "the pseudonyms") -> bytes:
-    """A key: drawn from the operating system, or the bytes of an environment variable. `of` says whose, in words.
+    """Returns a random key, or the bytes of an environment variable. `of` names the key's purpose in errors.
 
-    A drawn key is in no other place, so once the release is made nobody can link its
-    tokens to another release's.
+    A random key is stored nowhere, so that nobody can link the release's tokens to another release's.
 
     Raises UserError if the variable is not set or holds fewer than `MINIMUM_KEY_BYTES` bytes.
     """

@@ -1,9 +1,9 @@
-"""Spark and DuckDB as one engine: a query runs where its rows are.
+"""Spark and DuckDB as one engine: a query runs on the engine that has its rows.
 
-A query that names a relation of Spark's runs on Spark, and the tables of DuckDB's that it reads besides are sent there.
-Every other query runs in DuckDB. A temporary table that is made of rows on Spark is a summary, and is collected into
-DuckDB, as is what a query groups on its way; only what `copy_rows` copies stays on Spark. So the stages of a release
-need not know on which engine they run.
+A query that names a relation of Spark runs on Spark, and the tables of DuckDB that it also reads are sent there. Every
+other query runs in DuckDB. A temporary table of rows on Spark is a summary, and is collected into DuckDB, as are the
+groups inside a query; only the rows of `copy_rows` stay on Spark. So the stages of a release need not know on which
+engine they run.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from sqlanon.sql.build.names import identifier, relation
 from sqlanon.sql.build.render import create_temporary, drop, dropped
 from sqlanon.sql.build.sql_files import sql_file
 
-# What policies are on, where their rows are on Spark: tables and views of the session, and Parquet files.
+# Sources of policies with rows on Spark: tables and views of the session, and Parquet files.
 
 
 class Sources:
-    """Sources that statements have named; each has a stand-in, a temporary view of DuckDB's."""
+    """The sources in statements; each has a stand-in, a temporary view of DuckDB."""
 
     def __init__(self, local: DuckDBEngine, spark: SparkEngine) -> None:
         self._local = local
@@ -54,15 +54,15 @@ class Sources:
         finalize(self, _forget, spark.connection, self._views).atexit = False
 
     def view_of(self, key: tuple[str, ...]) -> str | None:
-        """The view of Spark's with the rows of a relation, by its folded name; None for another relation."""
+        """Returns the view of Spark with the rows of a relation, by its folded name; None for another relation."""
         return self._views.get(key)
 
     def declare(self, source: QualifiedName, *, in_duckdb: bool) -> QualifiedName:
         """Makes a stand-in for a source as it is now, and returns its name.
 
-        A single name with a slash is the path of Parquet files; as the last of two it is a path, too, and the first one
-        says how Spark reads the files there. Raises UserError where DuckDB has a relation of this
-        name, which is no stand-in (`in_duckdb`), and for a name that Spark has no relation of.
+        A name with a slash in its last part is a path: of Parquet files, or of the format in its first part. Raises
+        UserError if DuckDB has a relation of this name that is no stand-in (`in_duckdb`), and if Spark has no relation
+        of the name.
         """
         name = self._named.setdefault(source.parts, self._name_of(source))
         key = ("temp", "main", fold(name))
@@ -81,7 +81,7 @@ class Sources:
         return QualifiedName((name,))
 
     def _name_of(self, source: QualifiedName) -> str:
-        """The name of a stand-in, which has one part: of a name of several parts it is one that nobody else has."""
+        """Returns the name of a stand-in: the source's, or a random name for a source with a name of several parts."""
         return source.name if len(source.parts) == 1 else f"__sqlanon_source_{secrets.token_hex(8)}"
 
     def _rows(self, source: QualifiedName) -> DataFrame:
@@ -94,7 +94,7 @@ class Sources:
         return session.table(name)
 
     def _files(self, kind: str, path: str) -> DataFrame:
-        """The rows of files of a format. Raises UserError where Spark does not read them so."""
+        """Returns the rows of files of a format. Raises UserError if Spark cannot read the files as this format."""
         try:
             with spark_errors():
                 return self._spark.connection.read.format(kind).load(path)
@@ -113,7 +113,7 @@ def _forget(session: SparkSession, views: Mapping[tuple[str, ...], str]) -> None
 
 
 def _how_named(source: QualifiedName) -> str:
-    """Writes the name of a source that Spark may have under another name."""
+    """Returns a hint on the name of a source that Spark may have under another name."""
     if len(source.parts) == 1 and "." in source.name:
         parts = ".".join(f'"{part}"' for part in source.name.split("."))
         return f"each part of a name has quotes of its own: {parts}"
@@ -123,7 +123,7 @@ def _how_named(source: QualifiedName) -> str:
     )
 
 
-# The most rows of a table that goes from one engine to the other: cells, trees of values, hierarchies.
+# The largest number of rows of a table that goes from one engine to the other: cells, trees of values, hierarchies.
 SUMMARY_ROWS = 5_000_000
 
 _Key = tuple[str, ...]
@@ -135,9 +135,9 @@ if TYPE_CHECKING:
 class FederatedEngine:
     """A DuckDB connection and a Spark session.
 
-    Relations whose rows are on Spark have stand-ins in DuckDB: the sources of policies, their copies, and releases,
-    which are folders of Parquet files below `releases`. Tables of more than `summary_rows` rows do not go from one
-    engine to the other.
+    Relations with rows on Spark have stand-ins in DuckDB: the sources of policies, their copies, and releases, which
+    are folders of Parquet files below `releases`. Tables of more than `summary_rows` rows do not go from one engine to
+    the other.
     """
 
     distributed = True
@@ -175,7 +175,7 @@ class FederatedEngine:
         return self.local.rows(query, parameters)
 
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
-        """The columns of a query of numbers, which reads summaries."""
+        """Returns the columns of a query of numbers, which reads summaries, as arrays by name."""
         return self.local.arrays(query)
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
@@ -198,7 +198,8 @@ class FederatedEngine:
     def copy_rows(self, name: str, query: exp.Query) -> str:
         """Stores the rows of a query on Spark's executors; if an executor is lost, the statement fails.
 
-        Columns that are draws are made as the rows are kept: texts of hexadecimal digits, with 122 random bits each.
+        Columns of random numbers are drawn when the rows are stored: texts of hexadecimal digits, with 122 random bits
+        each.
         """
         if not self._is_remote(query):
             return self.local.copy_rows(name, query)
@@ -213,9 +214,11 @@ class FederatedEngine:
         return "VIEW"
 
     def declare(self, source: Source) -> Source:
-        """A stand-in for a table or view of the Spark session, or for files whose path is the name or its last part.
+        """Returns a stand-in for a table or view of the Spark session, or for files at the path in the name's last
+        part.
 
-        Raises UserError for a query, which is one of DuckDB's, and for what DuckDB has or Spark has not.
+        Raises UserError for a query, which only DuckDB runs, for a relation of DuckDB, and for a relation that Spark
+        lacks.
         """
         if source.name is None:
             raise UserError(
@@ -227,7 +230,7 @@ class FederatedEngine:
         find = sql_file("statements", "find_relation")
         known = sorted(self.local.rows(find, (table, schema, database)))
         if len(source.name.parts) == 2:
-            # In DuckDB a name a.b may be a database's object, too.
+            # In DuckDB a name a.b may be an object in a database, too.
             known = known or sorted(self.local.rows(find, (table, None, schema)))
         full_name = known[0][-3:] if known else ()
         if known and self._releases.path(relation(full_name[1:])) is not None:
@@ -256,7 +259,7 @@ class FederatedEngine:
         return self.local.reads(query)
 
     def calls(self, query: str) -> Calls:
-        """Returns the calls of a query of DuckDB's; a source on Spark is no query."""
+        """Returns the calls of a query of DuckDB; a source on Spark is no query."""
         return self.local.calls(query)
 
     def tables_of(self, query: str) -> list[QualifiedName]:
@@ -266,7 +269,7 @@ class FederatedEngine:
         return self.local.in_transaction()
 
     def shadowing_macros(self) -> list[str]:
-        """The macros of DuckDB that have the name of a built-in function."""
+        """Returns the macros of DuckDB that have the name of a built-in function."""
         return self.local.shadowing_macros()
 
     def end_statement(self) -> None:
@@ -300,15 +303,17 @@ class FederatedEngine:
             self._depth -= 1
             views = set(self._copies.values())
             self._copies.clear()
-            # A session that has ended has no views either, and what it was that ended it is what is to be said.
+            # A session that has ended has no views either, and the error that ended it is the one to report.
             with suppress(EngineError), spark_errors():
                 for view in views:
                     self.spark.connection.catalog.dropTempView(view)
             self._releases.end(committed=committed)
 
     def _made(self, statement: exp.Create, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
-        """Makes a table; returns the number of its rows, as DuckDB does. Of rows on Spark a temporary one is a summary,
-        and another one a candidate of a release.
+        """Creates a table; returns the number of its rows, as DuckDB does.
+
+        A temporary table of rows on Spark is a summary in DuckDB; another table of such rows is a candidate of a
+        release.
         """
         query = statement.expression
         if not isinstance(query, exp.Query) or not self._is_remote(query):
@@ -322,7 +327,7 @@ class FederatedEngine:
             return self._collected(statement.this.name, summarized, parameters)
 
     def _collected(self, name: str, query: exp.Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Makes a temporary table of DuckDB's with the rows of a query; returns their number, as DuckDB does.
+        """Creates a temporary table of DuckDB with the rows of a query; returns their number, as DuckDB does.
 
         Raises TooManyRows for more rows on Spark than the bound.
         """
@@ -341,9 +346,9 @@ class FederatedEngine:
 
     @contextmanager
     def _summarized(self, query: exp.Query, parameters: Sequence[object] = ()) -> Iterator[exp.Query]:
-        """The query with tables of DuckDB's in the place of the summaries in it, which are there inside the block.
+        """Yields the query with tables of DuckDB in place of its summaries; the tables exist inside the block.
 
-        Where a summary has more rows than the bound, or there are parameters, it is the query as it is.
+        If a summary has more rows than the bound, or there are parameters, it yields the query unchanged.
         """
         made: list[exp.Expr] = []
 
@@ -360,7 +365,7 @@ class FederatedEngine:
                 yielded = query
             yield yielded
         finally:
-            # An aborted transaction refuses, and takes them along when it is rolled back.
+            # An aborted transaction refuses this, and its rollback removes the tables.
             with suppress(EngineError):
                 for table in made:
                     self.local.run(drop("TABLE", table))
@@ -374,7 +379,7 @@ class FederatedEngine:
             self._releases.write(table, self.spark.shuffled(rows), columns)
 
     def _location(self, table: exp.Table) -> str | None:
-        """The view of Spark's, or the path of Parquet files, with the rows of a table; None for one of DuckDB's."""
+        """Returns the view of Spark or the path of Parquet files with a table's rows; None for a table of DuckDB."""
         key = tuple(fold(part.name) for part in table.parts)
         return self._copies.get(key) or self._sources.view_of(key) or self._releases.path(table)
 
@@ -383,7 +388,7 @@ class FederatedEngine:
 
     @contextmanager
     def _spelled(self, query: exp.Expr) -> Iterator[Any]:
-        """The query with temporary views of Spark's in the place of its tables, which are there inside the block."""
+        """Yields the query with temporary views of Spark in place of its tables; the views exist inside the block."""
         spelled = query.copy()
         views: dict[_Key, str] = {}
         with ExitStack() as stack:
@@ -404,7 +409,7 @@ class FederatedEngine:
             yield spelled
 
     def _view(self, table: exp.Table, stack: ExitStack) -> str:
-        """A temporary view of a release's files, or of a table that is sent to Spark."""
+        """Creates a temporary view of a release's files, or of a table that is sent to Spark; returns its name."""
         view = _view_name()
         if path := self._releases.path(table):
             self._releases.rows_at(path).createTempView(view)
@@ -418,17 +423,16 @@ def _view_name() -> str:
     return f"__sqlanon_{secrets.token_hex(8)}"
 
 
-# The engine of a connection whose rows are on Spark.
+# The engine of a connection with rows on Spark.
 
 
 def federated(
     session: SparkSession | None, releases: str | None, summary_rows: int | None
 ) -> Callable[[DuckDBEngine], Engine]:
-    """Returns the function that makes the engine of a connection and of its cursors: with a session, or one of this
-    process.
+    """Returns a function that makes the engine of a connection, with a given Spark session or one of this process.
 
-    Raises UserError for a bound that is no number of rows, and for a session of Spark Connect, of another collation or
-    that computes a task twice.
+    Raises UserError for a bound that is no number of rows, and for a session of Spark Connect, with another collation,
+    or with speculative tasks.
     """
     bound = SUMMARY_ROWS if summary_rows is None else summary_rows
     if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
@@ -449,7 +453,7 @@ def federated(
 
 
 def _require_binary_text(session: SparkSession) -> None:
-    """Raises UserError in a session that compares text otherwise than by its bytes: classes would look larger."""
+    """Raises UserError if a session does not compare texts by their bytes: classes would look larger."""
     with spark_errors():
         (collation,) = session.sql("SELECT collation('a')").collect()[0]
     if not str(collation).endswith("UTF8_BINARY"):

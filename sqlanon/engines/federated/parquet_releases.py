@@ -27,27 +27,26 @@ from sqlanon.sql.build.sql_files import sql_file
 
 # Releases as folders of Parquet files, in a file system that Spark's executors write to.
 #
-# A folder is written inside one that its owner alone can open. What a transaction publishes or drops is renamed when
-# all
-# else is done and the transaction is about to be committed, so that readers have the former release until then. The
-# renames are undone where the transaction fails, and what it has dropped is deleted once it is over.
+# A folder is written inside one that its owner alone can open. Published and dropped folders are renamed just before
+# the transaction is committed, so readers have the former release until then. If the transaction fails, the renames are
+# undone; dropped folders are deleted after the commit.
 
 
-# Spark and Arrow skip names that begin with it. Readers that do not, such as DuckDB's, find releases by */*/*.parquet,
-# and what is hidden lies a folder deeper.
+# Spark and Arrow skip names with this prefix. Other readers, such as DuckDB, find releases by */*/*.parquet, and hidden
+# folders are one level deeper.
 _HIDDEN = "_sqlanon_"
 _BELOW_HIDDEN = "candidate"
 _OWNER_ALONE = 0o700
 _SUFFIX = ".parquet"
-# What Spark takes for a pattern where it reads a path, and not where it writes one.
+# Characters of a pattern in a path that Spark reads; in a path that it writes, they have no meaning.
 _PATTERN = frozenset("*?[]{}\\")
-# In the place of what a source says of its columns: comments, and labels that an encoder has found. It is not empty,
-# since an alias that adds nothing may be taken away when Spark plans a query.
+# Replaces the source's metadata of columns: comments, and labels that an encoder has found. It is not empty because
+# Spark may remove an alias that adds nothing.
 _METADATA = {"comment": ""}
 
 
 class ParquetFolder:
-    """The folder below which every release has one of its own; `path` is as Hadoop's file systems read it.
+    """The folder with a folder for each release; `path` is a path of Hadoop's file systems.
 
     Raises UserError for a path that Spark would read as a pattern.
     """
@@ -65,7 +64,7 @@ class ParquetFolder:
         self._finish: list[Callable[[], object]] = []
 
     def path_of(self, name: QualifiedName) -> str:
-        """Returns the path of a release's files. Raises UserError where no folder has been named."""
+        """Returns the path of a release's files. Raises UserError if the user has given no folder."""
         return "/".join((self._root(), *(_folder_name(part) for part in name.parts[-2:])))
 
     def hidden_path(self) -> str:
@@ -73,7 +72,7 @@ class ParquetFolder:
         return f"{self._root()}/{_HIDDEN}{secrets.token_hex(16)}/{_BELOW_HIDDEN}/{secrets.token_hex(16)}"
 
     def write(self, rows: DataFrame, path: str) -> None:
-        """Writes rows to a hidden path, without what their source says of its columns besides names and types."""
+        """Writes rows to a hidden path, without the source's metadata of columns besides names and types."""
         self._undo.append(lambda: self._delete(_outermost(path)))
         with spark_errors():
             self._make_private(path)
@@ -81,12 +80,12 @@ class ParquetFolder:
             rows.select(*bare).write.mode("errorifexists").parquet(path)
 
     def rows_at(self, path: str) -> DataFrame:
-        """The rows of a folder. Raises EngineError where there is none."""
+        """Returns the rows of a folder. Raises EngineError if it does not exist."""
         with spark_errors():
             return self._session.read.parquet(path)
 
     def copy_to(self, path: str, folder: Path, named: Callable[[int], str]) -> list[str]:
-        """Copies the files of a folder to one of this machine, under other names, which are returned."""
+        """Copies the Parquet files of a folder to a local folder, under names given by `named`; returns these names."""
         names: list[str] = []
         with spark_errors():
             system, hadoop = self._file_system(path)
@@ -94,21 +93,21 @@ class ParquetFolder:
             for file in (file for file in files if file.endswith(_SUFFIX)):
                 names.append(named(len(names)))
                 _, target = self._file_system((folder / names[-1]).as_uri())
-                # Without the checksums that Hadoop would write beside them.
+                # Without the checksum files that Hadoop would write beside them.
                 system.copyToLocalFile(False, self._file_system(file)[1], target, True)
         return names
 
     def publish(self, path: str, target: str) -> None:
-        """A folder that was checked is to have another name, which no folder has but one that was dropped.
+        """Records that a checked folder gets the path `target` at the commit.
 
-        Raises UserError where there is one.
+        Raises UserError if that path exists, unless this transaction has dropped it.
         """
         if target not in self._dropped:
             self._require_free(target)
         self._published[path] = target
 
     def drop(self, path: str) -> None:
-        """Drops a folder; a hidden one is deleted at once. One that is gone already is no error."""
+        """Drops a folder; a hidden folder is deleted at once. A missing folder is no error."""
         if path.startswith(f"{self._root()}/{_HIDDEN}"):
             self._published.pop(path, None)
             self._delete(_outermost(path))
@@ -116,9 +115,9 @@ class ParquetFolder:
             self._dropped.append(path)
 
     def before_commit(self) -> None:
-        """Hides dropped folders, and renames published ones to their names.
+        """Hides dropped folders, and renames published folders to their targets.
 
-        Raises UserError where another one has it meanwhile, and EngineError where a folder cannot be renamed.
+        Raises UserError if another folder has a target meanwhile, and EngineError if a folder cannot be renamed.
         """
         for path in self._dropped:
             self._hide(path)
@@ -147,7 +146,7 @@ class ParquetFolder:
         self._finish.append(lambda: self._delete(_outermost(hidden)))
 
     def end(self, *, committed: bool) -> None:
-        """Deletes what the transaction has dropped, or undoes all that it did, the last first."""
+        """Deletes dropped folders after a commit; otherwise undoes all changes, the last first."""
         actions = self._finish if committed else self._undo[::-1]
         self._undo, self._finish, self._dropped, self._published = [], [], [], {}
         for action in actions:
@@ -162,7 +161,7 @@ class ParquetFolder:
         return self._path.rstrip("/")
 
     def _file_system(self, path: str) -> tuple[Any, Any]:
-        """The file system of a path, and the path, as Hadoop has them."""
+        """Returns the file system of a path and the path, as objects of Hadoop."""
         jvm: Any = self._session._jvm
         hadoop = jvm.org.apache.hadoop.fs.Path(path)
         return hadoop.getFileSystem(self._session._jsc.hadoopConfiguration()), hadoop
@@ -178,16 +177,16 @@ class ParquetFolder:
             system.delete(hadoop, True)
 
     def _make_private(self, path: str) -> None:
-        """Makes the outermost folder of a hidden path, which its owner alone can open."""
+        """Creates the outermost folder of a hidden path, which its owner alone can open."""
         jvm: Any = self._session._jvm
         system, outermost = self._file_system(_outermost(path))
         permission = jvm.org.apache.hadoop.fs.permission.FsPermission(_OWNER_ALONE)
         system.mkdirs(outermost, permission)
-        # The process's own mask may have taken something off.
+        # The umask of the process may have removed permissions.
         system.setPermission(outermost, permission)
 
     def _rename(self, path: str, to: str) -> None:
-        """Raises EngineError unless the folder has the new name: one that is there already takes the other one in."""
+        """Renames a folder. Raises EngineError if it lacks the new name: an existing folder would take it in."""
         with spark_errors():
             system, hadoop = self._file_system(path)
             _, target = self._file_system(to)
@@ -206,13 +205,13 @@ def _outermost(hidden: str) -> str:
 
 
 def _folder_name(part: str) -> str:
-    """A name as one folder's, whatever is in it: names that DuckDB takes for one are one."""
+    """Returns a name as the name of one folder, whatever its characters; DuckDB's equal names give one folder."""
     folded = quote(fold(part), safe="")
     return folded if folded[0] not in "_." else f"%{ord(folded[0]):02X}{folded[1:]}"
 
 
 class ParquetReleases:
-    """Releases that this transaction has written, and others, whose stand-ins say where their files are."""
+    """Candidates that this transaction has written, and releases whose stand-ins have the paths of their files."""
 
     def __init__(self, local: DuckDBEngine, folder: ParquetFolder) -> None:
         self._local = local
@@ -230,22 +229,22 @@ class ParquetReleases:
         return str(comments[0][0]).removeprefix(PARQUET) if comments else None
 
     def rows_at(self, path: str) -> DataFrame:
-        """The rows of a folder. Raises EngineError where there is none."""
+        """Returns the rows of a folder. Raises EngineError if it does not exist."""
         return self._folder.rows_at(path)
 
     def copy_to(self, path: str, folder: Path, named: Callable[[int], str]) -> list[str]:
-        """Copies the files of a folder to one of this machine, under other names, which are returned."""
+        """Copies the Parquet files of a folder to a local folder, under names given by `named`; returns these names."""
         return self._folder.copy_to(path, folder, named)
 
     def write(self, table: exp.Table, rows: DataFrame, columns: Sequence[Column]) -> None:
-        """Writes a candidate with these columns under a name that nobody looks for."""
+        """Writes a candidate with these columns under a hidden name."""
         path, name = self._folder.hidden_path(), _name(table)
         self._folder.write(rows, path)
         self._candidates[_key(name)] = path
         self._stand(name, columns, path)
 
     def alter(self, statement: exp.Alter) -> None:
-        """Renames a candidate, which is published by that, or drops a column of it."""
+        """Publishes a candidate by renaming it, or drops a column of it."""
         (action,) = statement.args["actions"]
         name, path = _name(statement.this), str(self.path(statement.this))
         if isinstance(action, exp.AlterRename):
@@ -266,7 +265,7 @@ class ParquetReleases:
             self._folder.drop(path)
 
     def before_commit(self) -> None:
-        """Hides the files of dropped releases and names those of published ones, after all checks."""
+        """Hides the files of dropped releases and renames the files of published ones, after all checks."""
         self._folder.before_commit()
 
     def end(self, *, committed: bool) -> None:
@@ -285,7 +284,7 @@ class ParquetReleases:
         self._candidates[_key(target)] = path
 
     def _narrow(self, name: QualifiedName, path: str, dropped: str) -> None:
-        """Writes a candidate again without a column that it had for its check; rows keep their order in each file."""
+        """Writes a candidate again without a column that only its check needed; rows keep their order in each file."""
         narrower = self._folder.hidden_path()
         with spark_errors():
             rows = self._folder.rows_at(path)

@@ -1,6 +1,6 @@
-"""DuckDB's names for relations whose rows are elsewhere: views with their columns, and an error where rows are read.
+"""Stand-ins: DuckDB's views for relations on another engine, with the columns, and an error when rows are read.
 
-DuckDB so says of a query which types its columns have, and cannot answer one by mistake.
+With a stand-in DuckDB infers the types of a query's columns, and cannot answer the query by mistake.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlanon.sql.build.expressions import as_text, cast, is_not_null
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import to_sql
 
-# What the comment of a view begins with whose rows are Parquet files, as in sql/statements/parquet_release.sql.
+# The prefix of the comment on a release's stand-in, as in sql/statements/parquet_release.sql.
 PARQUET = "sqlanon: rows in Parquet at "
 
 _ERROR = "__sqlanon_elsewhere"
@@ -25,10 +25,10 @@ _SAYS = re.compile(r"Invalid Input Error: sqlanon: (the rows of .*)", re.DOTALL)
 
 
 def stand_in(name: QualifiedName, columns: Sequence[Column], where: str, *, temporary: bool) -> str:
-    """CREATE VIEW with columns of these types, no row of which can be read; `where` says where the rows are."""
+    """Writes CREATE VIEW with columns of these types and no readable row; `where` is where the rows are, in words."""
     error = as_text(f.call("error", f"sqlanon: the rows of {'.'.join(name.parts[-2:])} are {where}"))
     nothing = exp.select(alias(error, _ERROR)).subquery("elsewhere", copy=False)
-    # Every value depends on the error: of NULLs alone DuckDB would know what a filter keeps.
+    # Every value depends on the error: for constant NULLs DuckDB could evaluate a filter without it.
     values = (alias(cast(column(_ERROR), kind), part) for part, kind in columns)
     rows = exp.select(*values).from_(nothing, copy=False).where(is_not_null(column(_ERROR)), copy=False)
     kind = "CREATE OR REPLACE TEMPORARY VIEW " if temporary else "CREATE VIEW "
@@ -36,11 +36,11 @@ def stand_in(name: QualifiedName, columns: Sequence[Column], where: str, *, temp
 
 
 def elsewhere_in(message: str) -> str | None:
-    """Returns the message of a stand-in within an error of DuckDB's; None if the error is another."""
+    """Returns the message of a stand-in within an error of DuckDB; None for any other error."""
     match = _SAYS.fullmatch(message)
     return match[1] if match else None
 
 
 def comment_on(name: QualifiedName, path: str) -> str:
-    """COMMENT ON VIEW: where the Parquet files of a release are, as the catalog keeps it."""
+    """Writes COMMENT ON VIEW with the path of a release's Parquet files, which the catalog keeps in it."""
     return "COMMENT ON VIEW " + to_sql(relation(name)) + " IS " + to_sql(literal(PARQUET + path))

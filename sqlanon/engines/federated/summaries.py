@@ -1,8 +1,8 @@
-"""Summaries of rows inside a query: steps and derived tables that group rows on Spark, and what is made of them.
+"""Summaries of rows inside a query: steps and derived tables that group rows on Spark.
 
-A query of a release has many steps, of which few read rows: these are joined, grouped once, and all else is computed
-from the groups. Spark computes a step anew for each that reads it, and spends a second on a step of ten rows. So what a
-query groups is collected as a table of DuckDB's, where the steps that read nothing else are computed.
+A query of a release has many steps, of which few read rows: these are joined and grouped once, and all other steps are
+computed from the groups. Spark computes a step again for each reader, and takes a second for a step of ten rows. So
+groups are collected as tables of DuckDB, where the steps that read nothing else are computed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from sqlanon.sql.build.names import relation
 
 
 class _Step(NamedTuple):
-    """A step of a WITH, and the steps before it, which it may read."""
+    """A step of a WITH, with the earlier steps, which it may read."""
 
     node: exp.CTE
     visible: Mapping[str, _Step]
 
 
 class _Part(NamedTuple):
-    """A query inside another one, the node that it is the body of, and the steps that it may read."""
+    """A query inside another query, the node with it as its body, and the steps that it may read."""
 
     node: exp.Expr
     body: exp.Query
@@ -35,13 +35,13 @@ class _Part(NamedTuple):
 def with_summaries(
     query: exp.Query, is_remote: Callable[[exp.Query], bool], table_of: Callable[[exp.Query], str]
 ) -> exp.Query:
-    """The query with temporary tables of DuckDB's in the place of what groups rows on Spark.
+    """Returns the query with temporary tables of DuckDB in place of the parts that group rows on Spark.
 
-    Where it reads rows besides, the steps that it joins with them and that read none become such tables, too.
-    `is_remote` tells whether a query reads rows on Spark, and `table_of` makes a table of one, or of one of DuckDB's.
+    If a part joins rows with steps that read no rows, these steps become such tables, too. `is_remote` tells whether a
+    query reads rows on Spark; `table_of` makes a table of a query's rows, and returns its name.
 
-    Raises EngineError for a query that is not portable. One that is has no draws, so that a step which two of the
-    tables are made of may be computed for each.
+    Raises EngineError for a query that is not portable. A portable query has no random numbers, so a step behind two of
+    the tables may be computed twice.
     """
     spark_sql(query)
     names = [fold(step.alias) for step in query.find_all(exp.CTE)]
@@ -70,13 +70,13 @@ def with_summaries(
 
 
 def tables_read(query: exp.Expr) -> list[exp.Table]:
-    """The tables that a query reads, and not the names of its steps."""
+    """Returns the tables that a query reads, without the names of its steps."""
     steps = {fold(step.alias) for step in query.find_all(exp.CTE)}
     return [table for table in query.find_all(exp.Table) if table.db or fold(table.name) not in steps]
 
 
 def _parts(query: exp.Query, visible: Mapping[str, _Step]) -> Iterator[_Part]:
-    """The steps and derived tables of a query in an order in which each stands behind what it reads.
+    """Yields the steps and derived tables of a query, each after the parts that it reads.
 
     Queries inside expressions are left out: they may read columns of the rows around them.
     """
@@ -101,14 +101,14 @@ def _inner(query: exp.Query) -> list[exp.Expr]:
 
 
 def _within(query: exp.Query, visible: Mapping[str, _Step]) -> Mapping[str, _Step]:
-    """The steps that the query may read, its own too."""
+    """Returns the steps that the query may read, by folded name, with its own."""
     for node in query.ctes:
         visible = {**visible, fold(node.alias): _Step(node, visible)}
     return visible
 
 
 def _is_grouped(query: exp.Query) -> bool:
-    """Whether the query has fewer rows than it reads: a row for each group, each distinct row, or all together."""
+    """Whether the query aggregates its rows: a row for each group, for each distinct row, or for all rows together."""
     if not isinstance(query, exp.Select):
         return False
     aggregates = all(isinstance(value.unalias(), exp.AggFunc) for value in query.selects)
@@ -116,7 +116,7 @@ def _is_grouped(query: exp.Query) -> bool:
 
 
 def _alone(body: exp.Query, visible: Mapping[str, _Step]) -> exp.Query:
-    """A part as a query of its own, with the steps that it reads."""
+    """Returns a part as a query of its own, with the steps that it reads."""
     needed: dict[str, exp.CTE] = {}
     _need(body, visible, needed)
     whole = body.copy()
@@ -126,7 +126,7 @@ def _alone(body: exp.Query, visible: Mapping[str, _Step]) -> exp.Query:
 
 
 def _need(body: exp.Query, visible: Mapping[str, _Step], needed: dict[str, exp.CTE]) -> None:
-    """Adds the steps that a query reads, each behind those that it reads itself."""
+    """Adds the steps that a query reads to `needed`, each after the steps that it reads itself."""
     for step in _read(body, visible):
         if (name := fold(step.node.alias)) not in needed:
             _need(step.node.this, step.visible, needed)
@@ -136,7 +136,7 @@ def _need(body: exp.Query, visible: Mapping[str, _Step], needed: dict[str, exp.C
 def _read(
     body: exp.Query, visible: Mapping[str, _Step], prune: Callable[[exp.Expr], bool] | None = None
 ) -> list[_Step]:
-    """The visible steps that a query names, not inside what is pruned."""
+    """Returns the visible steps that a query names, except inside nodes that `prune` skips."""
     tables = (node for node in body.walk(prune=prune) if isinstance(node, exp.Table) and not node.db)
     return [visible[name] for name in dict.fromkeys(fold(table.name) for table in tables) if name in visible]
 
@@ -146,7 +146,7 @@ def _is_with(node: exp.Expr) -> bool:
 
 
 def _is_table(query: exp.Query) -> bool:
-    """Whether a step is a table already, as `_replace` writes it."""
+    """Whether a step only reads a table, as written by `_replace`."""
     return query.is_star and not any(part for name, part in query.args.items() if name not in ("expressions", "from_"))
 
 
@@ -157,7 +157,7 @@ def _replace(node: exp.Expr, table: str) -> None:
 
 
 def _drop_unread(query: exp.Query) -> None:
-    """Takes out steps that nothing reads any more, the last first."""
+    """Removes steps that nothing reads any more, the last first."""
     for steps in list(query.find_all(exp.With)):
         for node in reversed(steps.expressions):
             if all(fold(table.name) != fold(node.alias) for table in query.find_all(exp.Table) if not table.db):

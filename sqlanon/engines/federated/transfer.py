@@ -1,4 +1,4 @@
-"""Tables of bounded size from one engine to the other, by Arrow: numbers and texts, none of which is rounded."""
+"""Copies tables of bounded size between DuckDB and Spark, by Arrow; no number or text is rounded or changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.render import to_sql
 
-# Types of DuckDB's that Arrow hands to Spark as they are, and as what the others go that Spark has no like of.
+# DuckDB's types that Arrow passes to Spark unchanged, and the types that replace others, which Spark lacks.
 _PLAIN = frozenset(
     ("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR", "BLOB")
 )
@@ -44,7 +44,7 @@ class Transfer:
         self._bound = bound
 
     def collect(self, rows: DataFrame, columns: Sequence[Column], query: Query) -> exp.Select:
-        """The rows of a query of Spark's, as a query of DuckDB's that is to be run at once; it has these columns.
+        """Returns the rows of a Spark query as a query of DuckDB with these columns, to be run at once.
 
         Raises TooManyRows for more rows than the bound.
         """
@@ -65,16 +65,16 @@ class Transfer:
         return name
 
     def forget(self, query: exp.Select) -> None:
-        """Releases the rows that a query of `collect` reads."""
+        """Frees the rows that a query of `collect` reads."""
         for table in query.find_all(exp.Table):
-            # An aborted transaction refuses, and takes them along when it is rolled back.
+            # An aborted transaction refuses this, and its rollback removes the rows.
             with suppress(duckdb.Error):
                 self._local.connection.unregister(table.name)
 
     def ship(self, table: exp.Table, name: str) -> None:
-        """A table of DuckDB's as a temporary view of Spark's with this name.
+        """Copies a table of DuckDB to a temporary view of Spark with this name.
 
-        Raises TooManyRows for more rows than the bound, EngineError for a column that Spark has no type for.
+        Raises TooManyRows for more rows than the bound, EngineError for a column with a type that Spark lacks.
         """
         source = relation(tuple(part.name for part in table.parts))
         columns = self._local.columns(exp.select(exp.Star()).from_(source))
@@ -87,10 +87,10 @@ class Transfer:
                 hint=RAISE_BOUND,
             )
         if not rows.num_rows:
-            # Spark takes no column of structs that has no part, not even an empty one.
+            # Spark refuses a column of structs without any chunk, and an empty chunk is one.
             rows = rows.schema.empty_table()
         with spark_errors():
-            # Whatever the session takes a TIMESTAMP for, one of DuckDB's has no time zone.
+            # DuckDB's TIMESTAMP has no time zone, whatever the session reads a TIMESTAMP as.
             schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
             self._spark.connection.createDataFrame(rows, schema).createTempView(name)
 
