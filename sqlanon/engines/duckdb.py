@@ -418,8 +418,7 @@ _BUILT_IN = ("system", "main")
 
 
 def with_built_ins(rows: Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]], query: str) -> str:
-    """Returns the query with each function and operator written as a call in system.main; `rows` runs a query on
-    DuckDB.
+    """Returns the query with each function and operator as a call in system.main; `rows` runs queries on DuckDB.
 
     A macro may have the name of any function, and of operators such as + and ||: a call by the bare name then calls the
     macro. Nobody can change the meaning of a call by the full name. Comparisons, AND, OR, IN, CASE and CAST are no

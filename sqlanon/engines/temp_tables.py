@@ -58,10 +58,9 @@ class Scratch:
         return name
 
     def bounded(self, purpose: str, query: exp.Query) -> tuple[str, int | None]:
-        """Creates a temporary table with the rows of a query or, if they are too many to copy, a relation on their own
-        engine.
+        """Creates a temporary table with the rows of a query; too many to copy, they stay on their engine.
 
-        Returns its name and the number of its rows, or None for a relation on another engine than the tables.
+        Returns the relation's name and the number of its rows, or None for rows that stay on another engine.
         """
         try:
             return self.counted_table(purpose, query)

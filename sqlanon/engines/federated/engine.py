@@ -214,11 +214,10 @@ class FederatedEngine:
         return "VIEW"
 
     def declare(self, source: Source) -> Source:
-        """Returns a stand-in for a table or view of the Spark session, or for files at the path in the name's last
-        part.
+        """Returns a stand-in for a table or view of the Spark session, or for the files at a path.
 
-        Raises UserError for a query, which only DuckDB runs, for a relation of DuckDB, and for a relation that Spark
-        lacks.
+        The path is the name or its last part. Raises UserError for a query, which only DuckDB runs, for a relation of
+        DuckDB, and for a relation that Spark lacks.
         """
         if source.name is None:
             raise UserError(
