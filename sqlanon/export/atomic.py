@@ -1,7 +1,7 @@
 """Writes files in a hidden folder, and renames them into place when they are complete.
 
-A process killed at any moment leaves the old export or the new one. What it may leave
-besides is a folder `.sqlanon-...` next to the target, which the next export there removes.
+A process killed at any time leaves the old export or the new one. It may also leave a folder `.sqlanon-...` next to the
+target, which the next export there removes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from sqlanon.errors import EngineError, UserError, not_encodable
 from sqlanon.export.layout import UNFINISHED, Layout, content_names, file_hash, is_open, listed_files, require_free
 
-# Exchanges two folders in one step, where the system has such a step.
+# Exchanges two folders in one step, if the system has such a step.
 
 
 _SWAP = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
@@ -33,8 +33,8 @@ _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM, errno.EX
 def exchange(new: Path, target: Path) -> None:
     """Exchanges the folders `new` and `target`.
 
-    Linux and macOS do it in one step. Where they or the file system cannot, it takes
-    two: between them the old folder lies beside its place, and `recover` puts it back.
+    Linux and macOS do it in one step. If they or the file system cannot, it takes two steps: between them the old
+    folder is beside its place, and `recover` puts it back.
     """
     if _exchanged(new, target):
         return
@@ -49,7 +49,7 @@ def exchange(new: Path, target: Path) -> None:
 
 
 def recover(target: Path) -> None:
-    """Puts back what a killed exchange in two steps left beside `target`, or removes it if the new folder made it."""
+    """Puts back the old folder that a killed exchange in two steps left beside `target`; removes it if that exists."""
     former = _former(target)
     if not former.is_dir():
         return
@@ -81,7 +81,7 @@ def _exchanged(new: Path, target: Path) -> bool:
     return not failed
 
 
-# What the user can put right; anything else, such as a full disk, is the machine's.
+# Errors that the user can correct; any other error, such as a full disk, is the machine's.
 _USERS = (
     errno.EACCES,
     errno.EPERM,
@@ -99,7 +99,7 @@ _USERS = (
 
 @dataclass(frozen=True)
 class Staging:
-    """`files` is the folder for the export and nothing else, `spill` the one for a query's temporary files."""
+    """`files` is the folder for the export alone, `spill` the folder for a query's temporary files."""
 
     files: Path
     spill: Path
@@ -123,9 +123,9 @@ def file_errors(path: str) -> Iterator[None]:
 
 @contextmanager
 def staging(layout: Layout) -> Iterator[Staging]:
-    """A folder beside the target, on its file system, that only this user can open; removed whatever happens.
+    """Yields folders beside the target, on its file system, that only this user can open; they are always removed.
 
-    Parent folders that were made for it are removed too if the export fails.
+    Parent folders that were created for them are removed too if the export fails.
     """
     beside = layout.target.parent
     missing = _missing(beside)
@@ -142,7 +142,7 @@ def staging(layout: Layout) -> Iterator[Staging]:
             with suppress(OSError):
                 folder.rmdir()
         raise
-    # The certificates that told an earlier export from somebody else's file are not needed any more.
+    # The certificates by which an earlier export was recognized are not needed any more.
     remove_leftovers(beside)
 
 
@@ -164,7 +164,7 @@ def put(files: Path, layout: Layout, *, replace: bool) -> None:
         if former:
             _exchange(files, layout, former)
         else:
-            # An empty folder may be there; anything that came into it meanwhile makes this fail.
+            # An empty folder may be there; a file that has appeared in it meanwhile makes this fail.
             os.rename(files, layout.target)
     else:
         _put_files(files, layout)
@@ -180,9 +180,9 @@ def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
 
 
 def _put_files(files: Path, layout: Layout) -> None:
-    """Several files are not renamed in one step: their order sees to it that none stands beside another's certificate.
+    """Renames files one by one, in an order in which no data file is ever beside another export's certificate.
 
-    Those of the earlier export are set aside, where they still tell it from somebody else's file after a kill.
+    Certificates of the earlier export are set aside first; after a kill they still identify its data file.
     """
     data, certificates = layout.data, layout.beside
     possible = (layout.certificate, layout.markdown, layout.dictionary)
@@ -217,22 +217,21 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-# The folder that an export works in, and those that killed exports have left.
+# The working folder of an export, and leftover folders of killed exports.
 #
-# A process at work in such a folder holds a lock on it. The system takes the lock away when the process ends, however
-# it ends.
+# A process at work in such a folder holds a lock on it. The system releases the lock when the process ends, in any way.
 
-# What stands in it, and nothing else.
+# The contents of a working folder; nothing else is in it.
 EXPORT, FORMER, SPILL = "export", "former", "spill"
 _NAME = re.compile(re.escape(UNFINISHED) + "[0-9a-f]{16}")
 
 
 @contextmanager
 def working_folder(beside: Path) -> Iterator[Path]:
-    """A new folder that only this user can open, removed whatever happens, unless the process is killed."""
+    """Yields a new folder that only this user can open; it is removed unless the process is killed."""
     folder = beside / (UNFINISHED + secrets.token_hex(8))
     lock: int | None = None
-    # A signal may end the run as soon as the folder is there.
+    # A signal may end the run as soon as the folder exists.
     try:
         lock = _made(folder)
         yield folder
@@ -244,7 +243,7 @@ def working_folder(beside: Path) -> Iterator[Path]:
 def remove_leftovers(beside: Path) -> None:
     """Removes working folders that no running process has locked; folders that cannot be removed stay.
 
-    A folder with the only certificate of a data file beside it stays, too: it tells the file from somebody else's.
+    A folder also stays if it has the only certificate of a data file beside it, which identifies the file as an export.
     """
     with suppress(OSError):
         for folder in list(beside.iterdir()):
@@ -255,12 +254,13 @@ def remove_leftovers(beside: Path) -> None:
 
 def _remove(folder: Path) -> None:
     lock = _lock(folder)
-    # Without a lock nobody can tell whether somebody works there.
+    # Without a lock it is unknown whether a process works there.
     if lock is None:
         return
     try:
         locked = os.fstat(lock)
-        # Between its opening and its lock the folder may have been removed, and made again by one who works in it now.
+        # Between opening and locking, the folder may have been removed, and created again by a process that works in
+        # it.
         is_still_there = os.path.samestat(locked, os.lstat(folder))
         is_ours = locked.st_uid == os.getuid() and set(os.listdir(folder)) <= {EXPORT, FORMER, SPILL}
         if is_still_there and is_ours and not _is_needed(folder):
@@ -278,17 +278,17 @@ def _is_needed(folder: Path) -> bool:
 
 
 def _describes(certificate: Path, name: str, digest: str) -> bool:
-    """Whether a certificate in a working folder is the only one of a data file beside the folder."""
+    """Whether a certificate in a working folder is the only certificate of a data file beside the folder."""
     beside = certificate.parents[2]
     file = beside / name
     if not file.is_file() or name in listed_files(beside / certificate.name):
         return False
-    # To read a database that is open here would give up its locks.
+    # Reading a database that is open here would release its locks.
     return is_open(file) or file_hash(file) == digest
 
 
 def _made(folder: Path) -> int | None:
-    """Makes the folder and locks it: between the two another export may have removed it, and it is made again."""
+    """Creates and locks the folder, again if another export has removed it before it was locked."""
     while True:
         folder.mkdir(mode=0o700)
         with suppress(FileNotFoundError):
@@ -299,9 +299,9 @@ def _made(folder: Path) -> int | None:
 
 
 def _lock(folder: Path, *, wait: bool = False) -> int | None:
-    """A lock on the folder, as a descriptor; None where somebody else has it, or the system has no locks for folders.
+    """Locks the folder; returns a descriptor, or None if another process has the lock or the system locks no folders.
 
-    `wait` is for a lock that somebody else has: nobody keeps one for longer than it takes to remove a folder.
+    With `wait` it waits for another process, which holds a lock only as long as it takes to remove a folder.
     """
     if sys.platform == "win32":
         return None

@@ -1,6 +1,6 @@
-"""Builds the certificate of an export: the policy, its requirements, and the values that they reach.
+"""Builds the certificate of an export: the policy, its requirements, and the figures that they reach.
 
-It quotes no source value. It has names of columns and hierarchies, their kinds and their levels. The text of a
+It quotes no source value. It has the names of columns and hierarchies, and their kinds and levels. The text of a
 hierarchy, or of a source that is a query, may hold values and is left out; the policy's fingerprint covers both.
 """
 
@@ -67,7 +67,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.syntax.definitions import policy_text
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
-# What a respondent is where the policy names none.
+# The meaning of respondents if the policy names none.
 _ROWS = " Each row counts as a respondent, since the policy names no ENTITY."
 
 
@@ -75,9 +75,8 @@ _ROWS = " Each row counts as a respondent, since the policy names no ENTITY."
 class Proof:
     """A requirement with its measurement.
 
-    `hidden` is what it reads that no file shows, such as the respondents: the figure is then
-    that of the snapshot when it was made. None if the figure was recomputed from the exported
-    file itself. `known` are the triples of `released_triples`.
+    `hidden` is input that no file shows, such as the respondents: the figure then describes the snapshot when it was
+    made. None if the figure was recomputed from the exported file. `known` are the triples of `released_triples`.
     """
 
     requirement: BoundRequirement
@@ -90,14 +89,14 @@ class Proof:
 class Evidence:
     """Inputs of a certificate.
 
-    `columns` are the file's, `types` those of the source by its columns' names. Of a
-    release of several tables, `tables` has the name, the number of rows and the columns
-    of each instead. `structure` has the measurements of the method's own promises, `others` the releases that were
-    made from the same source.
+    `columns` are the file's columns, `types` the source's types by column name. For a release of several tables,
+    `tables` has each table's name, number of rows and columns instead. `structure` has the measurements of the method's
+    own promises, `others` the other releases of the same source.
+
     `joins` are the requirements of the join with the release `joined`, with their measurements. Each combination of
-    values of the columns `partition` has files of its own; without columns there are several files nonetheless. `csv`
-    says how the fields of a CSV file are told apart. `above` has the numbers of the labels above those of a
-    quasi-identifier.
+    values of the columns `partition` has files of its own; with an empty `partition` there are several files without
+    such columns. `csv` has the separators of a CSV file. `above` has, by quasi-identifier, the numbers of the labels
+    above its labels.
     """
 
     release: Release
@@ -215,7 +214,7 @@ def _levels(attribute: ReleaseAttribute, above: tuple[tuple[int, ...], ...]) -> 
 def _requirement(proof: Proof, policy: Policy) -> RequirementEntry:
     question = proof.requirement.question
     seen = f"snapshot with its {proof.hidden}, when it was made" if proof.hidden else "exported file"
-    # No single file shows what is known of people in several tables.
+    # No single file shows how much is known about people in several tables.
     seen = EXPORTED if policy.related else seen
     rows = _ROWS if "respondents" in question.title and policy.entity is None else ""
     meaning = question.title + rows + proof.requirement.scope
@@ -237,7 +236,7 @@ def _structure(evidence: Evidence, reached: Measurement) -> RequirementEntry:
 
 
 def _of_join(evidence: Evidence, requirement: JoinedRequirement, reached: Measurement) -> RequirementEntry:
-    """A requirement of the join with another release, which no file of this one shows."""
+    """Returns the entry of a requirement of the join with another release, which no file of this release shows."""
     other, joined = evidence.joined, evidence.policy.joined
     assert other is not None
     assert joined is not None
@@ -286,7 +285,8 @@ def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry
     pseudonym = attribute.pseudonym
     return AttributeEntry(
         name=attribute.name,
-        # An estimate needs it for the values below a label. The types of columns that are not published stay private.
+        # An estimate needs the type for the values below a label. The types of columns that are not published stay
+        # private.
         type=None if pseudonym or attribute.role in _HIDDEN else types.get(fold(attribute.name)),
         role=attribute.role,
         hierarchy=attribute.hierarchy,
@@ -339,7 +339,7 @@ def _kind(source: Source) -> Literal["relation", "query"]:
     return "query" if source.query else "relation"
 
 
-# What a value of a published column says of a row of the source, in words.
+# The relation between a value of a published column and a row of the source, in words.
 
 
 _OF_ROWS: Mapping[Reading, str] = {
@@ -363,7 +363,7 @@ _OF_ROWS: Mapping[Reading, str] = {
     Reading.DOMAIN_VALUE: "a value that anybody may know, beside a count with noise or drawn by such counts",
     Reading.NOISY_COUNT: "how many rows have the values beside it, with noise; it may be below 0",
 }
-# Of a release that has counterfeits, or could have.
+# For a release that has, or could have, counterfeits.
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {
     Reading.BUCKET: "the number of the bucket",
     Reading.BUCKET_VALUE: "a value of one row of the bucket, or a counterfeit, which no row has",
@@ -379,12 +379,12 @@ def words_of(certificate: Certificate) -> Mapping[Reading, str]:
     return {**_OF_ROWS, **_WITH_COUNTERFEITS} if has_counterfeits else _OF_ROWS
 
 
-# The dictionary of an export: what each of its columns is, a row a column, as the certificate has it.
+# The dictionary of an export, from the certificate: the meaning of each column, in a row for each column.
 
 
 _HEAD = ("table", "column", "type", "role", "a value is", "hierarchy", "level", "height", "a label means")
 
-# What a label says of the value that it stands for, by the kind of the hierarchy.
+# The meaning of a label, by the kind of the hierarchy.
 _LABELS: Mapping[str, str] = {
     "intervals": "[20,30) is any value from 20 to below 30; * is any value",
     "rounding": "50 is any number of which that is the nearest multiple of the level's base; * is any value",
@@ -395,13 +395,13 @@ _LABELS: Mapping[str, str] = {
     "parents": "a node of the tree that the publisher has made: any value below it; * is any value",
 }
 _ANY_LABEL = "what the publisher has put in the place of the values; * is any value"
-# The readings of ranges, and what one says of a text: its ends alone read as one or the other.
+# The readings of ranges, and the meaning of a range of texts, which looks like its two ends alone.
 _RANGES = (Reading.RANGE, Reading.BUCKET_RANGE)
 _ALPHABETICAL = "[a, c] is an alphabetical range: any text from a to c, such as b, and not one of the two alone"
 _NO_HIERARCHY = "the value, or * for any value"
 
 
-# What stands in a column besides the values of the source; by its role alone it would be one of these.
+# Readings of columns that do not hold the source's values, although the role of a column may suggest so.
 _ADDED = {
     Reading.BUCKET,
     Reading.COUNT,
@@ -466,7 +466,7 @@ def _label(hierarchy: HierarchyEntry) -> str:
 
 
 def _levels_of(column: ColumnEntry, attribute: AttributeEntry | None) -> Sequence[int]:
-    """The levels of a column's labels: those of the release, or the one at which the policy has a sensitive column."""
+    """Returns the levels of a column's labels: those in the release, or the policy's level of a sensitive column."""
     is_sensitive = attribute is not None and attribute.role is Role.SENSITIVE and column.reading is Reading.LABEL
     return (attribute.min_level,) if is_sensitive and attribute and attribute.min_level else column.levels
 

@@ -1,6 +1,6 @@
-"""The certificate of an export as JSON: the types of its members, which the published JSON Schema is written from.
+"""The certificate of an export as JSON: the types of its members, which generate the published JSON Schema.
 
-Reading is strict: an unknown member, a missing one and a value of another type are errors.
+Reading is strict: an unknown member, a missing member and a value of another type are errors.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from sqlanon.domain.release import Reading
 
 CERTIFICATE_FORMAT: Final = "sqlanon export certificate"
 CERTIFICATE_VERSION: Final = 1
-# The member that the signature does not cover: itself.
+# The member that the signature does not cover: the signature itself.
 SIGNATURE = "signature"
-# No hierarchy has more levels: each may be a level that a label is at.
+# The largest number of levels of a hierarchy.
 _MAX_HEIGHT = 10_000
 _NOT_FINITE = {"infinity": inf, "-infinity": -inf, "not a number": nan}
 
 Number = Annotated[int, Meta(ge=0)]
 Height = Annotated[int, Meta(ge=0, le=_MAX_HEIGHT)]
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-# JSON has no infinite numbers: these are texts.
+# Infinite numbers, which JSON lacks, as texts.
 Figure = float | Literal["infinity", "-infinity", "not a number"] | None
-# What is published in place of a column's values, and whether its key is kept.
+# The replacement of a column's values, and whether its key is kept.
 InPlaceKind = Literal[
     "key forgotten",
     "key kept",
@@ -48,9 +48,9 @@ class _Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Rows(_Member, frozen=True, kw_only=True):
-    """Numbers of rows: of the source, of the release, and of the source in no row of the release.
+    """Numbers of rows: of the source, of the release, and of the source's rows that are in no row of the release.
 
-    That of the source is null where it would tell of somebody: in a release that is made of counts with noise.
+    The number for the source is null if it would reveal a person: in a release made of counts with noise.
     """
 
     source: Number | None
@@ -59,7 +59,7 @@ class Rows(_Member, frozen=True, kw_only=True):
 
 
 class JoinedWith(_Member, frozen=True, kw_only=True):
-    """The release that a requirement of a join is about, and the columns of the join."""
+    """The other release in a requirement of a join, and the columns of the join."""
 
     release: str
     on: tuple[str, ...]
@@ -67,9 +67,9 @@ class JoinedWith(_Member, frozen=True, kw_only=True):
 
 
 class KnownTriple(_Member, frozen=True, kw_only=True):
-    """The knowledge of an adversary about people with a value: the number of values that they lack, of other
-    people, and of others of the family. `value` is the place of the value among those of the files, from 0, in the
-    order of the bytes of their texts and NULL last; null stands for every value.
+    """The knowledge of an adversary about people with a value: the number of values that they lack, of other people,
+    and of others of the family. `value` is the place of the value among the files' values, from 0, in the order of the
+    bytes of their texts and NULL last; null means every value.
     """
 
     value: Number | None
@@ -79,8 +79,8 @@ class KnownTriple(_Member, frozen=True, kw_only=True):
 
 
 class RequirementEntry(_Member, frozen=True, kw_only=True):
-    """A requirement of the policy or of the method, with its figures and how these were counted. `known` is what it
-    takes the adversary to know of the values that the files have, if a table says so.
+    """A requirement of the policy or of the method, with its figures and the source of these. `known` is the
+    adversary's knowledge about the files' values, if a table states it.
     """
 
     requirement: str
@@ -101,7 +101,7 @@ class RequirementEntry(_Member, frozen=True, kw_only=True):
 
 
 class AssumptionEntry(_Member, frozen=True, kw_only=True):
-    """An assumption that the figures rest on, and what is not hidden because of it."""
+    """An assumption behind the figures, and what is not hidden because of it."""
 
     name: str
     attributes: tuple[str, ...]
@@ -110,9 +110,9 @@ class AssumptionEntry(_Member, frozen=True, kw_only=True):
 
 
 class LevelEntry(_Member, frozen=True, kw_only=True):
-    """The level of a quasi-identifier in all rows, or null and the levels that rows have. Where a requirement compares
-    with broader classes, `above` has for each label that is shown, in the order of their bytes and NULL last, the
-    numbers of the labels above it, from the next level to the last below the top.
+    """The level of a quasi-identifier in all rows, or null and the levels in the rows. If a requirement compares with
+    broader classes, `above` has for each shown label, in the order of their bytes and NULL last, the numbers of the
+    labels above it, from the next level to the last below the top.
     """
 
     attribute: str
@@ -124,7 +124,7 @@ class LevelEntry(_Member, frozen=True, kw_only=True):
 
 
 class LossEntry(_Member, frozen=True, kw_only=True):
-    """The loss that was minimized, and how near to the least loss the release is known to be."""
+    """The loss that was minimized, and the proven distance from the least loss."""
 
     question: str
     achieved: Figure
@@ -151,9 +151,9 @@ class AttributeEntry(_Member, frozen=True, kw_only=True):
 
 
 class HierarchyEntry(_Member, frozen=True, kw_only=True):
-    """A hierarchy of the policy; its labels are not in the certificate, but for those of open ends with the ends.
+    """A hierarchy of the policy, without its labels, except the labels of open ends with their ends.
 
-    `values_at` is the level above 0 that shows values, beside these labels.
+    `values_at` is the level above 0 that shows values, beside the labels of open ends.
     """
 
     name: str
@@ -185,7 +185,7 @@ class MethodEntry(_Member, frozen=True, kw_only=True):
 
 
 class OtherRelease(_Member, frozen=True, kw_only=True):
-    """A release of the same source, whose reader may have this release too."""
+    """Another release of the same source; its readers may have this release too."""
 
     release: str
     kind: str
@@ -195,7 +195,7 @@ class OtherRelease(_Member, frozen=True, kw_only=True):
 
 
 class ColumnEntry(_Member, frozen=True, kw_only=True):
-    """A published column: how it is read, the levels of its labels, and the source column if that has another name."""
+    """A published column: its reading, the levels of its labels, and its source column if the names differ."""
 
     name: str
     type: str
@@ -218,7 +218,7 @@ class TableEntry(_Member, frozen=True, kw_only=True):
 
 
 class CsvEntry(_Member, frozen=True, kw_only=True):
-    """The characters between and around the fields of a CSV file, where they are not a comma and a quotation mark."""
+    """The characters between and around the fields of a CSV file, if they are not a comma and a quotation mark."""
 
     delimiter: str
     quote: str
@@ -300,18 +300,18 @@ class Certificate(_Member, frozen=True, kw_only=True):
 
     @property
     def all_tables(self) -> tuple[TableEntry, ...]:
-        """The tables; the one of the release's own name where the release publishes no other."""
+        """Returns the tables; without `tables`, the one table named like the release."""
         if self.tables:
             return self.tables
         return (TableEntry(name=self.release, rows=self.rows.released, columns=self.columns or ()),)
 
 
 class RepeatedMemberError(ValueError):
-    """An object of a certificate has two members of one name, of which programs read the one or the other."""
+    """Raised for two members of one name in an object; programs differ in which of the two they read."""
 
 
 def certificate_content(text: str) -> dict[str, object]:
-    """The members of a certificate of any version; empty if the text is no certificate. Raises RepeatedMemberError."""
+    """Returns the members of a certificate of any version; empty for another text. Raises RepeatedMemberError."""
     try:
         read = json.loads(text, object_pairs_hook=_members)
     except RepeatedMemberError:
@@ -329,9 +329,9 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def certificate_of(content: dict[str, object]) -> Certificate:
-    """The certificate that has these members.
+    """Returns the certificate that has these members.
 
-    Raises ValueError for members that a certificate of this version does not have, or not in this form.
+    Raises ValueError for members that a certificate of this version lacks, or has in another form.
     """
     canonical(content)
     try:
@@ -344,25 +344,25 @@ def certificate_of(content: dict[str, object]) -> Certificate:
 
 
 def content_of(certificate: Certificate) -> dict[str, object]:
-    """The members of a certificate."""
+    """Returns the members of a certificate."""
     content: dict[str, object] = json.loads(json.dumps(msgspec.to_builtins(certificate)))
     return content
 
 
 def to_json(certificate: Certificate) -> str:
-    """The text of a certificate, with its members in the order of their definition."""
+    """Returns the text of a certificate, with its members in the order of their definition."""
     return json.dumps(content_of(certificate), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
 def canonical(content: dict[str, object]) -> bytes:
-    """The bytes that are signed. Raises ValueError for numbers and texts that no certificate has."""
+    """Returns the bytes to be signed. Raises ValueError for numbers and texts that no certificate has."""
     others = {name: value for name, value in content.items() if name != SIGNATURE}
     text = json.dumps(others, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
     return text.encode()
 
 
 def certificate_schema() -> dict[str, object]:
-    """The JSON Schema (draft 2020-12) of a certificate."""
+    """Returns the JSON Schema (draft 2020-12) of a certificate."""
     _, definitions = msgspec.json.schema_components([Certificate], ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = cleandoc(definition["description"])
@@ -378,7 +378,7 @@ def certificate_schema() -> dict[str, object]:
 
 
 def _never_empty(member: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a member; one with a default value is left out where it has that value, and so never has it."""
+    """Returns the schema of a member without its default value, which is left out of certificates."""
     match member:
         case {"anyOf": [*kinds], "default": None}:
             (schema,) = (kind for kind in kinds if kind != {"type": "null"})
@@ -389,12 +389,12 @@ def _never_empty(member: dict[str, Any]) -> dict[str, Any]:
 
 
 def figure_of(number: float | None) -> Figure:
-    """A number for JSON."""
+    """Converts a number to a figure for JSON; infinite numbers are texts."""
     if number is None or isfinite(number):
         return number
     return "infinity" if number > 0 else "-infinity" if number < 0 else "not a number"
 
 
 def number_of(figure: Figure) -> float | None:
-    """The number that a figure is."""
+    """Converts a figure to the number."""
     return _NOT_FINITE[figure] if isinstance(figure, str) else figure

@@ -1,7 +1,7 @@
 """Verifies that a certificate's columns and requirements follow from its policy and its method.
 
-Readings and sources decide which columns tell classes apart. A certificate that calls a quasi-identifier a bucket, or a
-sensitive column, would make larger classes than the files have.
+The readings and sources of columns determine the classes. A certificate that called a quasi-identifier a bucket, or a
+sensitive column, would make classes look larger than in the files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sqlanon.sql.questions.ask import WITHIN, BoundRequirement
 from sqlanon.sql.questions.load import INFINITE
 from sqlanon.sql.release.recode import ENDS
 
-# Requirements and arguments as a certificate has them, from the policy and back.
+# Requirements and arguments, converted between the policy's form and the certificate's.
 
 
 # Sums of logarithms depend on the order of their rows.
@@ -52,7 +52,7 @@ class EntryMembers:
 
     @property
     def attribute(self) -> str | None:
-        """The attributes in one text, as the figures have them."""
+        """The names of the attributes in one text, as in the figures."""
         return ", ".join(self.attributes) or None
 
 
@@ -119,7 +119,7 @@ def _plain(value: Scalar) -> bool | int | float | str:
     if isinstance(value, Decimal):
         if value.is_infinite():
             return INFINITE
-        # A reader of JSON holds a number in a DOUBLE: one that does not fit there is text.
+        # Programs that read JSON hold a number as a DOUBLE: a number that does not fit is a text.
         return float(value) if Decimal(repr(float(value))) == value else f"{value:f}"
     return str(value) if isinstance(value, QualifiedName) else value
 
@@ -149,21 +149,21 @@ def stated_moment(moment: datetime) -> str:
     return moment.replace(microsecond=0).isoformat() + "Z"
 
 
-# Columns that a method adds: no column of the source is behind them.
+# Readings of columns that a method adds: they have no column of the source.
 _ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.NOISY_COUNT)
-# Columns that show the values of a quasi-identifier less precisely.
+# Readings of columns with a row's own value or label, then of columns that generalize a quasi-identifier.
 _OF_THE_ROW = (Reading.EXACT, Reading.LABEL)
 _RECODED = (*LABELS, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE)
 _ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
 _NOT_VALUES = (*_ADDED, *_ENDS, Reading.RESPONDENT)
-# Roles of columns that are in no release, but as tokens.
+# Roles of columns that releases show as tokens only, if at all.
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 # The members of a requirement's entry that follow from the policy alone.
 _ASKED = ("model", "question", "arguments", "attributes", "on", "attribute")
 
 
 def hidden_column(recorded: Recorded) -> str | None:
-    """The source of a column that the policy hides and the certificate lists as published; None if there is none."""
+    """Returns the source of a column that the policy hides and the certificate lists as published; None without one."""
     hidden = {fold(a.name) for a in recorded.policy.all_attributes if a.role in _HIDDEN and not a.pseudonym}
     for part in (part for table in recorded.tables for part in table.columns):
         if part.reading is Reading.RESPONDENT and recorded.policy.related:
@@ -192,7 +192,7 @@ def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) ->
 
 
 def as_of_method(reading: Reading, is_coarse: bool) -> Reading:
-    """The reading that a method says of a column: it takes the labels of a coarse column for its values."""
+    """Returns a column's reading as its method declares it: a method reads the labels of a coarse column as values."""
     return Reading.EXACT if is_coarse and reading is Reading.LABEL else reading
 
 
@@ -216,7 +216,7 @@ class _Claims:
     sources: frozenset[str]
 
     def unlike_columns(self, table: RecordedTable) -> str | None:
-        """The objection to the source and the reading of a column of the table; None if there is none."""
+        """Returns the objection to the source or the reading of a column of the table; None if there is none."""
         for part in table.columns:
             if why := self._unlike(part, table):
                 return f"the column {part.name} {why}"
@@ -266,7 +266,7 @@ class _Claims:
 
 
 def _shown_beside(table: RecordedTable, policy: Policy) -> str | None:
-    """The objection to a table with buckets: a row of its own shows both its respondent and a sensitive value."""
+    """Returns the objection to a table with buckets in which one row shows quasi-identifiers and a sensitive value."""
     if not table.having(Reading.BUCKET):
         return None
     sensitive = {fold(a.name) for a in policy.all_having(Role.SENSITIVE)}
@@ -278,7 +278,7 @@ def _shown_beside(table: RecordedTable, policy: Policy) -> str | None:
 
 
 def unpublished(recorded: Recorded) -> Iterator[str]:
-    """The quasi-identifiers and sensitive columns of the policy that no column of the files shows."""
+    """Yields the quasi-identifiers and sensitive columns of the policy that no column of the files shows."""
     shown_columns = {
         fold(part.source) for table in recorded.tables for part in table.columns if part.reading not in _ADDED
     }
@@ -289,7 +289,7 @@ def unpublished(recorded: Recorded) -> Iterator[str]:
 def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str | None:
     """Returns a difference between a certificate's list of attributes and its policy statement; None if there is none.
 
-    The list is what a program reads, the statement what classes are counted by.
+    Programs read the list; classes are counted by the statement.
     """
     attributes = policy.all_attributes
     if [fold(entry.name) for entry in entries] != [fold(attribute.name) for attribute in attributes]:
@@ -322,7 +322,7 @@ def unlike_requirements(
 ) -> str | None:
     """Returns a difference between a certificate's requirements and its policy and method; None if there is none.
 
-    `expected_members` are those of the requirements that follow from the policy. `figures` are those of the method,
+    `expected_members` belong to the requirements that follow from the policy, `figures` to the promises of the method,
     whose entries have its `arguments`.
     """
     expected = {each.requirement: each for each in expected_members}

@@ -24,8 +24,8 @@ from sqlanon.export.layout import format_of, layout_of
 class Staged(Protocol):
     """An export that is complete but not visible yet; it is deleted unless it is put in place.
 
-    `kind` writes and reads its data files, whose paths are `paths`, one for each table; a table of a database has its
-    name for a path. `spill` is a folder for what does not fit into memory while they are read.
+    `kind` is the format of its data files. `paths` are their paths, one for each table; the path of a table in a
+    database is its name. `spill` is a folder for temporary files while they are read.
     """
 
     @property
@@ -42,7 +42,7 @@ class Staged(Protocol):
         ...
 
     def certify(self, certificate: Certificate, signer: str | None) -> None:
-        """Writes the certificate as JSON and as Markdown; `signer` is the name of who signed it."""
+        """Writes the certificate as JSON and as Markdown; `signer` is the fingerprint of the signing key."""
         ...
 
     def put(self) -> None:
@@ -67,7 +67,7 @@ class Destination(Protocol):
         ...
 
     def path_of(self, table: int) -> str:
-        """The path of a table's data by its number, as the user would write it."""
+        """Returns the path of a table's data by the table's number, as the user would write it."""
         ...
 
     def errors(self) -> AbstractContextManager[None]:
@@ -75,14 +75,14 @@ class Destination(Protocol):
         ...
 
     def staged(self, engine: Engine) -> AbstractContextManager[Staged]:
-        """An export that is written aside.
+        """Yields an export that is written aside.
 
-        Raises UserError where something stands there that is no earlier export, or one that is not to be replaced.
+        Raises UserError if the place holds anything but an earlier export, or one that is not to be replaced.
         """
         ...
 
 
-# Which place the path of an EXPORT means.
+# The destination by the path of an EXPORT.
 
 
 POSTGRES = "postgres"
@@ -93,7 +93,7 @@ _CSV = "csv"
 
 
 def require_format(request: ExportRequest) -> None:
-    """Raises UserError for a format that there is not, or that has no partitions where some are asked for."""
+    """Raises UserError for an unknown format, and for a partition in a format without partitions."""
     if is_database_url(request.path):
         _require_database_options(request)
         return
@@ -116,7 +116,7 @@ def require_format(request: ExportRequest) -> None:
 
 
 def _require_csv_fields(request: ExportRequest) -> None:
-    """Raises UserError for characters that no CSV file can have between or around its fields, and for other formats."""
+    """Raises UserError for characters that cannot separate or quote a CSV file's fields, and for other formats."""
     for option in ("delimiter", "quote"):
         if getattr(request, option) is not None and _format(request) != _CSV:
             with about(option):
@@ -135,7 +135,7 @@ def csv_fields(request: ExportRequest) -> CsvFields:
 
 
 def _require_database_options(request: ExportRequest) -> None:
-    """Raises UserError for what belongs to files alone."""
+    """Raises UserError for options that only files have."""
     if request.format not in (None, POSTGRES):
         with about("format"):
             raise UserError(
@@ -157,7 +157,7 @@ def _format(request: ExportRequest) -> str:
 def destination_of(request: ExportRequest, release: Release, *, as_files: bool) -> Destination:
     """Returns the destination that a statement names for a release.
 
-    Raises UserError for a path that cannot be one.
+    Raises UserError for an invalid path.
     """
     if is_database_url(request.path):
         with about("path"):

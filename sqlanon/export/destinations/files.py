@@ -47,7 +47,7 @@ class _StagedFiles:
         return self.staging.spill
 
     def with_digests(self, files: Sequence[ExportFile], certificate: Certificate) -> Certificate:
-        """The files with their sizes and digests, and the dictionary, which is written here, with its own."""
+        """Writes the dictionary, and returns the certificate with the sizes and digests of all files."""
         entries = tuple(self._described(path) for file in files for path in file.paths)
         if not self.layout.has_dictionary:
             return replace(certificate, files=entries)
@@ -85,7 +85,7 @@ class FileDestination:
         return self.layout.partition
 
     def former(self) -> Certificate | None:
-        """Returns the earlier certificate; None, too, where its files have another format, whose types differ."""
+        """Returns the earlier certificate; None also if its files have another format, which has other types."""
         former = previous_certificate(self.layout.folder / self.layout.certificate)
         if former is None or not former.files:
             return None
@@ -107,19 +107,20 @@ class FileDestination:
             yield _StagedFiles(self.kind, self.layout, staged, self.replace)
 
 
-# PARTITION_BY: files for each combination of values of some columns, in folders that are named after these.
+# PARTITION_BY: files for each combination of values of some columns, in folders named after these values.
 
 
-# Each is a folder, and a line of the certificate.
+# The most combinations: each is a folder, and a line of the certificate.
 MOST_PARTS = 10_000
 
 
 def published_partition(
     engine: Engine, tables: Sequence[ReleasedTable], partition: Sequence[str] | None
 ) -> tuple[str, ...] | None:
-    """The columns as they are published: the names of the folders tell values of theirs, and nothing else.
+    """Returns the columns as they are published, because the names of the folders show their values.
 
-    Raises UserError unless there is one table, which has these columns, and some combinations of values but not many.
+    Raises UserError unless there is one table with these columns and at least one row, and if they have more than
+    `MOST_PARTS` combinations of values.
     """
     if partition is None:
         return None

@@ -1,8 +1,8 @@
 """An export to a PostgreSQL database: a schema with the release's tables and the certificate, and nothing else.
 
-All of it is one transaction. The tables are made in a new schema, read back and checked there, and the schema takes
-its name in the place of the earlier export's. A process, a server or a connection that ends before leaves what was
-there, and nothing besides.
+One transaction does it all. The tables are created in a new schema, read back and checked there; then the schema takes
+its name, in place of the earlier export. If a process, a server or a connection ends earlier, the database stays as it
+was.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _StagedSchema:
         )
 
     def certify(self, certificate: Certificate, signer: str | None) -> None:
-        """The certificate as the one row of a table, and comments on the schema, its tables and their columns."""
+        """Writes the certificate as a table of one row, and comments on the schema, its tables and their columns."""
         texts = {"json": [to_json(certificate)], "markdown": [to_markdown(certificate, signer)]}
         arrow = require_pyarrow("FORMAT postgres")
         self.connection.ingest(CERTIFICATE, arrow.table(texts), db_schema_name=self.schema)
@@ -108,7 +108,7 @@ class PostgresDestination:
         return f"{self.url.called}#{CERTIFICATE}"
 
     def former(self) -> None:
-        """Returns None: the earlier export is looked at when it is replaced."""
+        """Returns None: the earlier export is examined when it is replaced."""
 
     def path_of(self, table: int) -> str:
         return f"{self.url.called}#{self.tables[table]}"
@@ -136,14 +136,14 @@ class PostgresDestination:
             connection.close()
 
 
-# An export in a schema of PostgreSQL, where its receiver reads it.
+# An export in a schema of PostgreSQL, as its receiver reads it.
 
 
 def export_in_schema(path: str) -> ReceivedExport:
-    """The export in the schema that a URL names, by its certificate; its rows are read when they are asked for.
+    """Returns the export in the schema that a URL names, by its certificate; its rows are read later.
 
-    Raises UserError where there is none, PrivacyViolation where it is not as it was exported, EngineError where the
-    database cannot be reached.
+    Raises UserError if there is none, PrivacyViolation if it differs from its certificate, EngineError if the database
+    cannot be reached.
     """
     require_pyarrow("an export in PostgreSQL")
     url = schema_url(path)
@@ -178,7 +178,7 @@ def _connected(url: SchemaUrl) -> Iterator[AdbcConnection]:
 
 
 class _ReceivedTables(PostgresTables):
-    """The tables of a certificate that names the SHA-256 of their rows, each time on a connection of its own."""
+    """The tables of a certificate that has the SHA-256 of their rows; each reading opens a connection of its own."""
 
     def __init__(self, connection: AdbcConnection, url: SchemaUrl, export: ReceivedExport) -> None:
         super().__init__(connection, url.schema)
@@ -186,9 +186,9 @@ class _ReceivedTables(PostgresTables):
         self._export = export
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-        """Reads the tables again. Raises PrivacyViolation for rows with other digests than the certificate's."""
+        """Reads the tables again. Raises PrivacyViolation for rows with other digests than in the certificate."""
         with _connected(self._url) as connection:
-            # What has the name now may be another schema, or no longer as it was.
+            # Meanwhile the schema may have changed, or another schema may have its name.
             if _export(connection, self._url).content != self._export.content:
                 raise PrivacyViolation(f"{self._url.called} was replaced while it was read", hint="check it again")
             tables = PostgresTables(connection, self._url.schema)

@@ -1,4 +1,4 @@
-"""The tables of an export in a schema of PostgreSQL, written and read as the data files of a format are."""
+"""The tables of an export in a schema of PostgreSQL, written and read like the data files of a format."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from sqlanon.sql.build.sql_files import query_file
 
 CERTIFICATE = "certificate"
 
-# What the driver writes and reads back as it is, and the type that it makes of it there. Any other type is text, as
-# DuckDB casts it.
+# DuckDB's types that the driver writes and reads back unchanged, with the types that it gives to the columns there. Any
+# other type is text, as DuckDB casts it.
 _TYPES = {
     "BOOLEAN": "boolean",
     "TINYINT": "smallint",
@@ -53,15 +53,15 @@ _TYPES = {
     "DOUBLE[]": "double precision[]",
 }
 _DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
-# Of these the driver makes a moment that is none.
+# Types whose infinite values the driver does not keep.
 _WITH_INFINITY = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
 class PostgresTables:
-    """The tables in one schema, on one connection; `digests` has the SHA-256 of the rows of those that were read."""
+    """The tables in one schema, on one connection; `digests` has the SHA-256 of the rows of each table read."""
 
     SUFFIXES: tuple[str, ...] = ()
-    # It is in a table of its own, beside those of the release.
+    # The certificate is in a table of its own, beside the release's tables.
     CARRIES_CERTIFICATE: bool = False
 
     def __init__(self, connection: AdbcConnection, schema: str) -> None:
@@ -87,11 +87,11 @@ class PostgresTables:
 
     @staticmethod
     def columns(file: ExportFile) -> list[Column]:
-        """The names of a table's columns and the types that PostgreSQL calls them by; empty for one of no export's."""
+        """Returns the names of a table's columns and their types in PostgreSQL; "" for a type that no export has."""
         return [(name, "numeric" if _DECIMAL.fullmatch(kind) else _TYPES.get(kind, "")) for name, kind in file.columns]
 
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
-        """Raises DataError for dates and moments that are infinite."""
+        """Writes the rows to a table. Raises DataError for infinite dates and timestamps."""
         names = [name for name, kind in file.columns if kind in _WITH_INFINITY]
         if name := first_column(engine, rows, names, "isinf"):
             raise DataError(
@@ -103,9 +103,9 @@ class PostgresTables:
             self._connection.ingest(file.table, stream, db_schema_name=self._schema)
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-        """A database in memory with a copy of the rows of each table, which opens nothing.
+        """Returns a database in memory with a copy of the rows of each table; it opens nothing.
 
-        Raises PrivacyViolation for a table with other columns than `files` says.
+        Raises PrivacyViolation for a table with other columns than in `files`.
         """
         return copied_to_memory(files, config, self._copy)
 
@@ -119,16 +119,16 @@ class PostgresTables:
         self.digests[file.table] = rows_sha256(engine, self.read(file), file.columns)
 
     def _require_exact(self, file: ExportFile) -> None:
-        """Raises PrivacyViolation for values that say more than those of the certificate's types, which are read.
+        """Raises PrivacyViolation for values that the certificate's types cannot hold: reading would change them.
 
-        PostgreSQL has numbers of any length in a column of the driver's, and lists of any bounds and dimensions.
+        A column that the driver creates holds numbers of any length, and lists of any bounds and dimensions.
         """
         inexact: list[exp.Expr] = []
         for name, kind in file.columns:
             value = column(name)
             if decimal := _DECIMAL.fullmatch(kind):
                 scale, digits = f.call("scale", value.copy()), literal(int(decimal[1]))
-                # Of what is no number there is no scale.
+                # NaN and infinity have no scale.
                 inexact.append(exp.and_(is_not_null(value), exp.or_(is_null(scale), scale.copy() > digits)))
             elif kind.endswith("[]"):
                 for bound in ("array_ndims", "array_lower"):
@@ -155,10 +155,10 @@ class PostgresTables:
 
 
 def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> str:
-    """The SHA-256 of the rows of a query with these columns, each value as DuckDB writes it as a text, moments in UTC.
+    """Returns the SHA-256 of the rows of a query with these columns; values are DuckDB's texts, timestamps in UTC.
 
-    A row is the text of its values in their order, each as its number of characters, a colon and the value itself; a
-    minus sign stands for NULL.
+    A row's text joins its values in their order, each as its number of characters, a colon and the value itself; a
+    minus sign represents NULL.
     """
     line = f.call("concat", *_parts(columns))
     lines = exp.select(alias(line, "line")).from_(rows.copy().subquery("published"))
@@ -168,18 +168,18 @@ def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> s
 
 def _parts(columns: Sequence[Column]) -> Iterator[exp.Expr]:
     for name, kind in columns:
-        # Whoever reads it may be in another time zone than who wrote it.
+        # A reader and the writer may have different time zones.
         text = as_text(in_utc(name, kind))
         present = f.call("concat", f.call("length", text), literal(":"), text.copy())
         yield exp.Case(ifs=[exp.If(this=column(name).is_(exp.null()), true=literal("-"))], default=present)
 
 
-# Statements of PostgreSQL's that sqlglot has no trees for: texts with names and literals that it has quoted.
+# Statements of PostgreSQL without trees in sqlglot: texts with names and literals that sqlglot has quoted.
 
 
-# Names are looked up in no schema of the user's, and a reader who never ends does not hold the export up for ever: a
-# shorter time is set with PGOPTIONS. What a row-level policy would hide is an error. Nobody's view is read, where the
-# server can be told so: it would run its owner's functions with the rights of the reader.
+# Names are looked up in no schema of the user's. A reader that never ends does not block the export for ever: PGOPTIONS
+# may set a shorter timeout. A row-level policy that hides rows is an error. Views are not read if the server supports
+# this: a view would run its owner's functions with the rights of the reader.
 SETTINGS = (
     "SET LOCAL search_path = pg_catalog",
     "SET LOCAL standard_conforming_strings = on",
@@ -189,8 +189,8 @@ SETTINGS = (
     "SELECT set_config('lock_timeout', '60s', true) WHERE current_setting('lock_timeout') = '0'",
 )
 READ_ONLY = "SET TRANSACTION READ ONLY"
-# How tables are locked until the end of the transaction: others may do anything but to alter and drop them, or may read
-# them and nothing else. Two exports have the latter one after the other, and then the DROP waits for readers alone.
+# The modes of locks until the end of the transaction: others may do anything but alter and drop the tables, or may only
+# read them. Two exports get the latter lock one after the other, and then the DROP waits for readers alone.
 READING = "ACCESS SHARE"
 REPLACING = "SHARE ROW EXCLUSIVE"
 
@@ -219,7 +219,7 @@ def rename_schema(name: str, new: str) -> str:
 
 
 def comment(kind: str, what: exp.Expr, text: str) -> str:
-    """COMMENT ON SCHEMA, TABLE or COLUMN."""
+    """Returns COMMENT ON SCHEMA, TABLE or COLUMN."""
     return "COMMENT ON " + kind + " " + _quoted(what) + " IS " + _quoted(exp.Literal.string(text))
 
 
@@ -227,7 +227,7 @@ def _quoted(tree: exp.Expr) -> str:
     return tree.sql(dialect="postgres")
 
 
-# What a schema of PostgreSQL holds: an export as it was written, nothing at all, or what is none.
+# The contents of a schema of PostgreSQL: an export as it was written, nothing, or anything else.
 
 
 _CERTIFICATE_COLUMNS = (("json", "text"), ("markdown", "text"))
@@ -235,7 +235,7 @@ _NO_CERTIFICATE = (LookupError, TypeError, ValueError, AttributeError)
 
 
 class Schema:
-    """A schema by its name, which need not exist."""
+    """A schema by its name; it need not exist."""
 
     def __init__(self, connection: AdbcConnection, name: str) -> None:
         self._connection = connection
@@ -250,8 +250,8 @@ class Schema:
     def replaceable(self, called: str, spill: Path, *, replace: bool) -> Sequence[str] | None:
         """Returns the tables of an earlier export that may be replaced: () in an empty schema, None without one.
 
-        From now on nobody changes them, if they may be replaced. Raises UserError where anything else is there, and for
-        an earlier export unless it may be replaced.
+        With `replace` nobody else can change them until the end of the transaction. Raises UserError if the schema
+        holds anything else, and for an earlier export unless `replace`.
         """
         if not self._contents.exists():
             return None
@@ -273,14 +273,14 @@ class Schema:
                 hint="it is an earlier export: name another schema, or replace it with (REPLACE true), on the command "
                 "line with --replace",
             )
-        # In the order in which they were locked: whoever waits for the first of them has none of the others.
+        # In the order of locking: an exporter that waits for the first table has locked none of the others.
         return (CERTIFICATE, *sorted(map(str, export.data)))
 
     def export(self, lock: str) -> ReceivedExport | None:
-        """The export in it, by its certificate, whose tables are locked; None where there is no certificate.
+        """Returns the schema's export by its certificate, with its tables locked; None without a certificate.
 
-        The server's catalog has said before any row is read that it holds the tables of the export, as an export writes
-        them, and nothing else. Raises PrivacyViolation where it does not.
+        Before rows are read, the server's catalog is checked: the schema holds the export's tables as an export writes
+        them, and nothing else. Raises PrivacyViolation if not.
         """
         if CERTIFICATE not in self._contents.relations():
             return None
@@ -305,8 +305,9 @@ class Schema:
         return ReceivedExport(self._name, tuple(file.path for file in files), "postgres", tables, content)
 
     def _certificate(self) -> tuple[dict[str, object], str]:
-        """Returns a certificate's members, and its text in words. Raises ValueError unless the table has one row, and
-        RepeatedMemberError.
+        """Returns a certificate's members, and its text in words.
+
+        Raises ValueError unless the table has one row, and RepeatedMemberError.
         """
         query = exp.select(column("json"), column("markdown")).from_(relation((self._name, CERTIFICATE))).limit(2)
         ((text, markdown),) = self._connection.rows(query)
@@ -316,9 +317,7 @@ class Schema:
         self._connection.run(lock_tables(self._name, names, mode))
 
     def _why_not(self, files: Sequence[ExportFile]) -> str | None:
-        """Explains why the schema does not hold these tables and the certificate alone, as they were written; None if
-        it does.
-        """
+        """Explains how the schema differs from these tables and the certificate as written; None if it does not."""
         tables = {file.table: PostgresTables.columns(file) for file in files}
         names = {*tables, CERTIFICATE}
         return self._contents.why_not_tables(names) or self._contents.why_not_columns(
@@ -326,9 +325,7 @@ class Schema:
         )
 
     def _changed(self, export: ReceivedExport, spill: Path) -> str | None:
-        """Names the table that has other rows than when it was exported; None if none has. Raises PrivacyViolation as
-        `reopen`.
-        """
+        """Names the table whose rows have changed since the export; None if none has. Raises as `reopen` does."""
         tables = PostgresTables(self._connection, self._name)
         tables.reopen(export.files, {"temp_directory": str(spill)}).connection.close()
         contents = export.certificate.contents or ()
@@ -337,7 +334,7 @@ class Schema:
 
 
 def _tables(certificate: Certificate) -> tuple[ExportFile, ...]:
-    """The tables of a certificate. Raises ValueError where it has digests of other tables than it describes."""
+    """Returns the tables of a certificate. Raises ValueError if it has digests of other tables than it describes."""
     digests = [entry.name for entry in certificate.contents or ()]
     files = files_of(certificate, list(map(Path, digests)))
     if [(file.table, file.partition) for file in files] != [(name, None) for name in digests]:
@@ -353,7 +350,7 @@ def _require(why_not: str | None) -> None:
 def _why_not_markdown(certificate: Certificate, content: dict[str, object], markdown: str) -> str | None:
     """Explains why a text is not the certificate in words; None if it is.
 
-    Another version may have other words for the same: of such a text only the title is known.
+    Another version may word it differently: of such a text only the title is checked.
     """
     try:
         if certificate.versions.exported_with.sqlanon != __version__:
@@ -378,17 +375,14 @@ class SchemaContents:
         return bool(self._connection.rows(schemas.where(column("nspname").eq(literal(self._name)))))
 
     def relations(self) -> dict[str, str | None]:
-        """Lists all that pg_class has in the schema, each with the reason why it is no table of an export, if there is
-        one.
+        """Returns all relations of the schema in pg_class, views, sequences and indexes too.
 
-        Tables, but views, sequences and indexes too.
+        Each comes with the reason why no table of an export looks like it; None for a table that one could have.
         """
         return {str(name): oddity for name, oddity in self._rows("relations", "name", "oddity")}
 
     def why_not_tables(self, names: Collection[str]) -> str | None:
-        """Explains why the schema does not hold these tables, each with its own rows, and nothing else; None if it
-        does.
-        """
+        """Explains why the schema holds anything but these tables, each with its own rows; None if it does not."""
         relations = self.relations()
         others = sorted(set(relations) - set(names)) or sorted(str(name) for (name,) in self._rows("others"))
         if others:
@@ -398,7 +392,7 @@ class SchemaContents:
         return next((self._odd(name, oddity) for name, oddity in sorted(relations.items()) if oddity), None)
 
     def why_not_table(self, name: str) -> str | None:
-        """Explains why this is no table with its own rows; None if it is one, or is not there."""
+        """Explains why the relation is no table with its own rows; None if it is one, or does not exist."""
         oddity = self.relations().get(name)
         return self._odd(name, oddity) if oddity else None
 
