@@ -1,9 +1,8 @@
-"""Estimates from a release, by looking at every combination of leaves of every released row.
+"""Estimates from a release, by enumerating every combination of leaves of every released row.
 
-A cell is the list of its leaves, (value, weight) each; a weight of None says that nobody
-knows how likely the value is, one of 0 that it is possible and not counted on. A query is
-a condition, a group and an argument, each a function of a row of values; a condition
-returns True, False or None.
+A cell is a list of leaves, each a (value, weight): a weight of None means that the value's probability is unknown, a
+weight of 0 that the value is possible but not expected. A query is a condition, a group and an argument, each a
+function of a row of values; a condition returns True, False or None.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Figures:
-    """An estimate with its standard error and its bounds; None for what is not known."""
+    """An estimate with its standard error and its bounds; None for an unknown figure."""
 
     value: float | None
     spread: float | None
@@ -33,7 +32,7 @@ class Figures:
 
 @dataclass
 class _Part:
-    """What one row adds to a group."""
+    """The contribution of one row to a group."""
 
     certain: bool
     p: float | None
@@ -44,7 +43,7 @@ class _Part:
 
 
 def _worlds(row: Row, alike: Callable[[Values], Hashable]) -> list[tuple[Values, float | None]]:
-    """Every combination of leaves with its share. Where the leaves of a column make no difference, one will do."""
+    """Returns every combination of leaves with its share; a column whose leaves make no difference has one leaf."""
     cells = {column: _shares(leaves) for column, leaves in row.items()}
     for column in row:
         others = [name for name in row if name != column]
@@ -120,7 +119,7 @@ def _count(parts: Sequence[_Part], withheld: int | None) -> Figures:
 
 
 def _ends(parts: Sequence[_Part], unbounded: bool) -> list[tuple[_Part, float, float]]:
-    """The rows that may count, with the least and the greatest value that they may have."""
+    """Returns the rows that may count, each with its least and its greatest possible value."""
     known = []
     for part in parts:
         if part.least is None or part.greatest is None:
@@ -167,7 +166,7 @@ def _average(parts: Sequence[_Part], withheld: int | None) -> Figures:
 
 
 def _least_mean(rows: Sequence[tuple[_Part, float, float]], sign: int) -> float:
-    """The least mean of any choice of rows that has all the certain ones, by trying the cheapest of the others."""
+    """Returns the least mean over all choices of rows with every certain row and any number of the others."""
     value = {id(part): (low if sign > 0 else -high) for part, low, high in rows}
     sure = [value[id(part)] for part, _, _ in rows if part.certain]
     others = sorted(value[id(part)] for part, _, _ in rows if not part.certain)
@@ -179,7 +178,7 @@ def _least_mean(rows: Sequence[tuple[_Part, float, float]], sign: int) -> float:
 
 
 def _least(parts: Sequence[_Part], withheld: int | None, sign: int) -> Figures:
-    """MIN, or MAX with the sign -1, of which every figure is turned around."""
+    """Returns the figures of MIN; with the sign -1 those of MAX, computed as MIN of the negated values."""
     rows = [
         (part, sign * (low if sign > 0 else high), sign * (high if sign > 0 else low))
         for part, low, high in _ends(parts, False)
@@ -208,7 +207,7 @@ def estimates(
     *,
     grouped: bool,
 ) -> dict[Hashable, Figures]:
-    """The figures of each group that a row may be in; without grouping of the one group there is."""
+    """Returns the figures of each group that a row may be in; without grouping, the figures of the only group."""
     found = _parts(rows, where, group, argument)
     if not grouped:
         found.setdefault(group({}), [])

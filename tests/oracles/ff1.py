@@ -11,7 +11,7 @@ KINDS = {"9": "0123456789", "A": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "a": "abcdefghijk
 
 
 def ff1(key: bytes, tweak: bytes, radix: int, digits: Sequence[int]) -> list[int]:
-    """The digits that FF1 makes of others under an AES key."""
+    """Encrypts digits with FF1 under an AES key."""
     n, u = len(digits), len(digits) // 2
     v = n - u
     b = -(-((radix**v - 1).bit_length()) // 8)
@@ -49,7 +49,7 @@ def kind_of(character: str, kinds: str) -> str | None:
 
 
 def masked(text: str, key: bytes, name: str, kinds: str = "9Aa") -> str | None:
-    """A text with each character of these kinds replaced by another one of its kind; None if its form has few texts."""
+    """Returns a text with each character of these kinds encrypted within its kind; None for a form with few texts."""
     places = [(i, kind) for i, character in enumerate(text) if (kind := kind_of(character, kinds))]
     value, size = 0, 1
     for i, kind in places:

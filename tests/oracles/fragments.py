@@ -1,4 +1,4 @@
-"""Fragmentations (De Capitani di Vimercati et al. 2010), every one of them, for schemas of a few attributes."""
+"""Fragmentations (De Capitani di Vimercati et al. 2010): enumerates all of them for schemas of a few attributes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Set = frozenset[str]
 
 
 def correct(fragments: Sequence[Set], confidential: Sequence[Set], visible: Sequence[Set]) -> bool:
-    """Whether no two fragments meet, none contains a constraint, and each visible set lies in one."""
+    """Whether fragments are disjoint, none contains a constraint, and each visible set lies in one fragment."""
     disjoint = sum(map(len, fragments)) == len(frozenset().union(*fragments))
     apart = not any(constraint <= fragment for constraint in confidential for fragment in fragments)
     shown = all(any(one <= fragment for fragment in fragments) for one in visible)
@@ -16,7 +16,7 @@ def correct(fragments: Sequence[Set], confidential: Sequence[Set], visible: Sequ
 
 
 def every(attributes: Sequence[str]) -> Iterator[tuple[Set, ...]]:
-    """All ways to put attributes into fragments, or into none."""
+    """Yields every way to assign attributes to fragments, or to none."""
     if not attributes:
         yield ()
         return
@@ -31,8 +31,8 @@ def every(attributes: Sequence[str]) -> Iterator[tuple[Set, ...]]:
 def best(
     attributes: Sequence[str], confidential: Sequence[Set], visible: Sequence[Set], required: Set = frozenset()
 ) -> tuple[int, int] | None:
-    """The fewest fragments, one at least, and the most attributes that so few publish; (0, 0) where nothing
-    may be published, None where no fragmentation is correct.
+    """Returns the fewest fragments, at least one, and the most attributes that this number of fragments can publish;
+    (0, 0) if nothing may be published, None if no fragmentation is correct.
     """
     found = [
         (len(fragments), -sum(map(len, fragments)))

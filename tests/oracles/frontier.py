@@ -10,7 +10,7 @@ Point = tuple[float | None, ...]
 
 
 def dominates(a: Point, b: Point) -> bool:
-    """Whether a is no worse than b in every figure and better in one; a point that lacks a figure takes no part."""
+    """Whether a is no worse than b in every figure and better in one; False if either lacks a figure."""
     pairs = list(zip(a, b, strict=True))
     if any(x is None or y is None for x, y in pairs):
         return False

@@ -24,7 +24,7 @@ class Taxonomy:
         return "*" if level == self.height else self.paths[value][level]
 
     def below(self, value: Hashable, level: int) -> int:
-        """How many leaves share the value's label at a level."""
+        """Counts the leaves that share the value's label at a level."""
         if level == self.height:
             return len(self.paths)
         own = self.paths[value][level]

@@ -18,7 +18,7 @@ Bounds = tuple[Fraction | None, Fraction | None]
 
 
 def interval(value: Number, width: Number, low: Number | None = None, high: Number | None = None) -> Bounds:
-    """The bounds of the half-open interval that holds the value; None stands for no end."""
+    """Returns the bounds of the half-open interval that contains the value; None for an open end."""
     exact, step, origin = Fraction(value), Fraction(width), Fraction(low or 0)
     if low is not None and exact < low:
         return (None, Fraction(low))
@@ -30,7 +30,7 @@ def interval(value: Number, width: Number, low: Number | None = None, high: Numb
 
 
 def bounds(label: str) -> Bounds:
-    """The bounds that an interval's label prints."""
+    """Parses the bounds from the label of an interval."""
     low, high = re.fullmatch(r"[\[(](-?[\d.]+|-inf),(-?[\d.]+|inf)\)", label).groups()
     assert (low == "-inf") == label.startswith("(")
     return (None if low == "-inf" else Fraction(low), None if high == "inf" else Fraction(high))
@@ -42,29 +42,31 @@ def in_interval(value: Number, label: str) -> bool:
 
 
 def beyond(value: Any, low: Any, high: Any, below: str, above: str) -> str | None:
-    """The label of the open end that holds the value; None between the ends, which are None where they are missing."""
+    """Returns the label of the open end that contains the value; None between the ends. A missing end is None."""
     if low is not None and value < low:
         return below
     return above if high is not None and value >= high else None
 
 
 def rounded(value: Number, base: Number) -> Fraction:
-    """The multiple of the base that is nearest, the upper one of two."""
+    """Returns the nearest multiple of the base; the greater of two equally near ones."""
     return Fraction(base) * ((Fraction(value) / Fraction(base) + Fraction(1, 2)) // 1)
 
 
 def prefix(value: str, length: int) -> str:
-    """The first characters, and a star for each further one."""
+    """Returns the first `length` characters of a value, followed by a star for each further character."""
     return "".join(character if place < length else "*" for place, character in enumerate(value))
 
 
 def matches(value: str, label: str) -> bool:
-    """Whether the value could stand behind the label, a star being any character."""
+    """Whether the label fits the value; a star in the label fits any character."""
     return len(value) == len(label) and all(seen in ("*", true) for true, seen in zip(value, label, strict=True))
 
 
 def civil(days: int) -> tuple[int, int, int]:
-    """Year, month and day of a day counted from 1970-01-01, in any year: the calendar repeats after 400 years."""
+    """Returns year, month and day for a number of days since 1970-01-01, in any year: the calendar repeats after 400
+    years.
+    """
     cycle = 146_097
     repeats, rest = divmod(days + 719_162, cycle)  # days since 0001-01-01
     day = date(1, 1, 1) + timedelta(days=rest)
@@ -72,7 +74,7 @@ def civil(days: int) -> tuple[int, int, int]:
 
 
 def iso_week(days: int) -> tuple[int, int]:
-    """The ISO 8601 year and week: those of the Thursday, weeks counted from the year's first Thursday."""
+    """Returns the ISO 8601 year and week: the year of the week's Thursday, and this Thursday's number in it."""
     thursday = days - (days + 3) % 7 + 3
     year = civil(thursday)[0]
     first = thursday
@@ -82,7 +84,7 @@ def iso_week(days: int) -> tuple[int, int]:
 
 
 def period(unit: str, days: int, hour: int = 0) -> str:
-    """The label of a day, and hour, in one calendar unit."""
+    """Returns the label of a day, or of an hour of it, in one calendar unit."""
     year, month, day = civil(days)
     if unit == "WEEK":
         year, week = iso_week(days)
@@ -100,7 +102,7 @@ def period(unit: str, days: int, hour: int = 0) -> str:
 
 
 def in_period(label: str, days: int, hour: int = 0) -> bool:
-    """Whether a label, read on its own, holds the day and hour."""
+    """Whether a label contains the day and hour, by the label's text alone."""
     year, month, day = civil(days)
     shown, *rest = re.fullmatch(r"(-?[\d*]{4,})(?:-(.*))?", label).groups()
     if rest[0] is not None and rest[0].startswith("W"):
@@ -121,7 +123,7 @@ def _year(year: int) -> str:
 
 
 def levels(rows: Sequence[Sequence[str | None]]) -> set[tuple[str | None, int, str | None]]:
-    """The rows (value, level, label) of wide rows, without the levels at the end that say `*` throughout."""
+    """Returns the rows (value, level, label) of wide rows, without the last levels if they are `*` in all rows."""
     height = len(rows[0])
     while height > 1 and all(row[height - 1] == "*" for row in rows):
         height -= 1
@@ -129,9 +131,10 @@ def levels(rows: Sequence[Sequence[str | None]]) -> set[tuple[str | None, int, s
 
 
 def parents(edges: Sequence[tuple[str | None, str | None]]) -> set[tuple[str | None, int, str | None]]:
-    """The rows (value, level, label) of a tree of (node, parent): a single root is no level.
+    """Returns the rows (value, level, label) of a tree of (node, parent); a single root is no level.
 
-    A level is a depth, the deepest leaves' is level 0. At a depth that a leaf does not reach it is its own label.
+    Levels count depths from the deepest leaves, which are at level 0. At a depth below a leaf the label is the leaf
+    itself.
     """
     parent = dict(edges)
     inner = {above for above in parent.values() if above is not None}

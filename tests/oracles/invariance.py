@@ -1,4 +1,4 @@
-"""Several releases with counterfeits: every world that agrees with all, and the fewest counterfeits there can be."""
+"""Several releases with counterfeits: every world that agrees with all of them, and the fewest counterfeits."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ World = Mapping[str, Hashable]
 
 
 def worlds(releases: Sequence[Classes]) -> Iterator[World]:
-    """The ways to give each respondent one value, so that in each release it is a value of a row of the class.
+    """Yields the ways to assign each respondent one value that a row of the respondent's class has in each release.
 
-    Nobody has a row twice; what is left over are counterfeits.
+    No row is assigned to two respondents; the rows left over are counterfeits.
     """
     people = sorted({person for members, _ in releases for person in members})
     left = [{label: Counter(shown) for label, shown in values.items()} for _, values in releases]
@@ -32,7 +32,7 @@ def _worlds(
     members: Sequence[Mapping[str, Hashable]],
     left: Sequence[Mapping[Hashable, Counter[Hashable]]],
 ) -> Iterator[World]:
-    """The worlds that go on from one of the first people; `left` are the rows that nobody has yet."""
+    """Yields the worlds that extend `world` to all people; `left` has the rows that are not assigned yet."""
     if len(world) == len(people):
         yield dict(world)
         return
@@ -48,7 +48,7 @@ def _worlds(
 
 
 def beliefs(releases: Sequence[Classes]) -> tuple[int, dict[str, Fraction]]:
-    """How many worlds there are, and the share of them in which a respondent has the likeliest value."""
+    """Returns the number of worlds, and for each respondent the share of worlds with the likeliest value."""
     count, seen = 0, dict[str, Counter[Hashable]]()
     for world in worlds(releases):
         count += 1
@@ -65,10 +65,11 @@ def is_eligible(values: Sequence[Hashable], m: int) -> bool:
 def fewest_counterfeits(
     staying: Sequence[tuple[frozenset[Hashable], Hashable]], newcomers: Sequence[Hashable], m: int, different: int
 ) -> int | None:
-    """The fewest counterfeits of all ways to put rows into classes; None where there is no way.
+    """Returns the fewest counterfeits over all ways to put rows into classes; None if there is no way.
 
-    Who stays has a signature and a value, and is in a class of just these values; a newcomer is in such a class, or
-    in one of other newcomers and counterfeits, of m values or more, of which there are `different` ones.
+    A respondent who stays has a signature and a value, and is in a class with exactly the values of the signature. A
+    newcomer is in such a class, or in a class of newcomers and counterfeits with m values or more; there are
+    `different` values.
     """
     signatures = sorted({signature for signature, _ in staying}, key=repr)
     fewest: int | None = None
@@ -84,14 +85,14 @@ def fewest_counterfeits(
 
 
 def _missing(signature: frozenset[Hashable], placed: Sequence[tuple[frozenset[Hashable], Hashable]]) -> int:
-    """How many values lack until all of a signature are there equally often."""
+    """Counts the counterfeits that make all values of a signature equally frequent."""
     counts = Counter(value for of, value in placed if of == signature)
     return max(counts.values()) * len(signature) - sum(counts.values())
 
 
 @cache
 def _padding(rest: tuple[Hashable, ...], m: int) -> int:
-    """The fewest counterfeits of all ways to cut rows into classes of which each has a value once, and m values."""
+    """Returns the fewest counterfeits over all ways to cut rows into classes of m or more different values."""
     if not rest:
         return 0
     first, others = rest[0], rest[1:]
@@ -105,10 +106,11 @@ def _padding(rest: tuple[Hashable, ...], m: int) -> int:
 
 
 def near_classes(rows: Mapping[str, tuple[Hashable, Sequence[float]]], units: Sequence[float]) -> list[frozenset[str]]:
-    """The classes of people with a value and positions, of whom each value has as many.
+    """Splits people, each with a value and positions, into classes with one person of each value; all values are
+    equally frequent.
 
-    They are halved where they vary most, in units of each attribute, until a class has one of each value: the first
-    half of each value's people, in their order there, and one fewer where their number is odd.
+    A class is halved at the attribute with the greatest variance, in the attribute's units, until each value occurs
+    once. The first half has the first half of each value's people in the attribute's order, rounded down.
     """
     by_value: dict[Hashable, list[str]] = {}
     for person, (value, _) in rows.items():

@@ -1,7 +1,7 @@
 """k^m-anonymity and labels of items, written from the paper over the lists themselves.
 
-Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008). Every set is listed by
-`itertools.combinations`, and every cut of a hierarchy is looked at.
+Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008). `itertools.combinations`
+enumerates every set, and `cuts` every cut of a hierarchy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROOT = "*"
 
 
 def supports(rows: Sequence[Row], m: int) -> Counter[tuple[Hashable, frozenset[Item]]]:
-    """How many lists of a class have each set of at most m items, the set of none among them."""
+    """Counts the lists of each class that contain each set of at most m items; the empty set is one of the sets."""
     found: Counter[tuple[Hashable, frozenset[Item]]] = Counter()
     for of, items in rows:
         distinct = list(dict.fromkeys(items or ()))
@@ -30,33 +30,36 @@ def supports(rows: Sequence[Row], m: int) -> Counter[tuple[Hashable, frozenset[I
 
 
 def achieved(rows: Sequence[Row], m: int) -> int | None:
-    """The least support of a set that some list has; None without rows."""
+    """Returns the least support of a set that occurs in a list; None without rows."""
     return min(supports(rows, m).values(), default=None)
 
 
 def satisfied(rows: Sequence[Row], k: int, m: int) -> bool:
-    """Whether each set that some list has is in k of them."""
+    """Whether each set that occurs in a list of a class is in at least k lists of the class."""
     return all(n >= k for n in supports(rows, m).values())
 
 
 def violating(rows: Sequence[Row], k: int, m: int) -> set[Hashable]:
-    """The classes with a set that is in fewer than k of their lists."""
+    """Returns the classes with a set that is in fewer than k of the class's lists."""
     return {of for (of, _), n in supports(rows, m).items() if n < k}
 
 
 def labelled(rows: Sequence[Row], cut: Cut) -> list[Row]:
-    """The rows with the labels of their items, each once."""
+    """Replaces the items of each list by their labels, each label once."""
     return [(of, list(dict.fromkeys(cut[item] for item in items or ()))) for of, items in rows]
 
 
 def cuts(items: Sequence[Item], labels: Mapping[Item, Sequence[Hashable]]) -> Iterator[dict[Item, Hashable]]:
-    """Every cut: one node on the way of each item to the root; `labels` are those below the root, lowest first.
+    """Yields every cut, which assigns each item one node on its path to the root.
 
-    A node is shown by its label, and known by the labels from its level up.
+    `labels` has the labels below the root, lowest first. A node is shown by its label, and identified by the labels
+    from its level up.
     """
 
     def below(members: Sequence[Item], level: int) -> list[dict[Item, Hashable]]:
-        """The cuts of the items of a node right above this level, the node itself not among them."""
+        """Returns the cuts below a node, whose children are at this level; the cut at the node itself is not one of
+        them.
+        """
         if level < 0:
             return [{item: item for item in members}]
         groups: dict[Hashable, list[Item]] = {}
@@ -74,7 +77,9 @@ def cuts(items: Sequence[Item], labels: Mapping[Item, Sequence[Hashable]]) -> It
 
 
 def loss(rows: Sequence[Row], cut: Cut) -> Fraction:
-    """The NCP: n of the N items that occur below a label, over all occurrences of items; 0 for an item as it is."""
+    """Returns the NCP, the mean over all occurrences of items: 0 for an unchanged item, else n / N, where n of the N
+    occurring items have the label.
+    """
     occurring = Counter(item for _, items in rows for item in dict.fromkeys(items or ()))
     whole = sum(occurring.values())
     leaves = Counter(cut[item] for item in occurring)
@@ -83,13 +88,15 @@ def loss(rows: Sequence[Row], cut: Cut) -> Fraction:
 
 
 def least_loss(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k: int, m: int) -> Fraction | None:
-    """The least NCP of the cuts under which the rows satisfy; None where none does."""
+    """Returns the least NCP of a cut under which the rows satisfy; None if no cut does."""
     items = list(dict.fromkeys(item for _, listed in rows for item in listed or ()))
     return min((loss(rows, cut) for cut in cuts(items, labels) if satisfied(labelled(rows, cut), k, m)), default=None)
 
 
 def at_level(items: Sequence[Item], labels: Mapping[Item, Sequence[Hashable]], level: int) -> dict[Item, Hashable]:
-    """The cut that shows each item by its node at a level, `*` above them all; a label needs another item below it."""
+    """Returns the cut that shows each item by its node at a level, `*` above all levels; a node with a single item
+    shows the item.
+    """
     height = max((len(labels[item]) for item in items), default=0)
     cut: dict[Item, Hashable] = {}
     for item in items:
@@ -102,7 +109,7 @@ def at_level(items: Sequence[Item], labels: Mapping[Item, Sequence[Hashable]], l
 
 
 def least_level(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k: int, m: int) -> dict[Item, Hashable]:
-    """The cut of the first level, from that of the items up to `*`, under which the rows satisfy; there is one."""
+    """Returns the cut of the lowest level under which the rows satisfy, from level 0 (the items) to `*`."""
     items = list(dict.fromkeys(item for _, listed in rows for item in listed or ()))
     height = max((len(labels[item]) for item in items), default=0)
     each = (at_level(items, labels, level) for level in range(height + 2))
@@ -110,16 +117,16 @@ def least_level(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], 
 
 
 def _order(label: Hashable) -> tuple[bool, str]:
-    """Labels in their order, None last."""
+    """Returns the sort key of a label: by its text, None last."""
     return label is None, "" if label is None else str(label)
 
 
 def apriori(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k: int, m: int) -> dict[Item, Hashable]:
-    """The cut that apriori takes, each step by counting every set and looking at every way to raise a rare one.
+    """Returns the cut that apriori chooses; each step counts every set and tries every way to raise a rare one.
 
-    Labels are told apart by their texts, and there is a cut that satisfies. A step takes the rare set of least support,
-    the first in the order of labels, then of classes; of the cuts in which enough lists of its class have what its
-    labels become, that of least loss, then the one that raises the first labels least.
+    Labels must have different texts, and some cut must satisfy. A step takes the rare set of least support, the first
+    by labels and then by class. Of the cuts that give its labels enough support in its class, the step chooses the cut
+    of least loss, then the one that raises the first labels least.
     """
     items = list(dict.fromkeys(item for _, listed in rows for item in listed or ()))
     ways = {item: _widening(item, items, labels) for item in items}
@@ -136,7 +143,7 @@ def apriori(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k: i
 
 
 def _widening(item: Item, items: Sequence[Item], labels: Mapping[Item, Sequence[Hashable]]) -> list[Hashable]:
-    """The labels from an item up to the root, without those that stand for no more of the items than the one below."""
+    """Returns the labels from an item up to the root, without labels that cover no more items than the label below."""
     way: list[Hashable] = [item]
     wide = 1
     for level in range(len(labels[item]) + 1):
@@ -150,7 +157,7 @@ def _widening(item: Item, items: Sequence[Item], labels: Mapping[Item, Sequence[
 def _raised(
     rows: Sequence[Row], cut: Cut, ways: Mapping[Item, list[Hashable]], of: Hashable, part: Sequence[Hashable], k: int
 ) -> dict[Item, Hashable]:
-    """The cut with the labels of a rare set raised."""
+    """Returns the best cut that raises the labels of a rare set."""
     upward = [next(way[way.index(label) :] for item, way in ways.items() if cut[item] == label) for label in part]
     lists = [listed or () for other, listed in rows if other == of]
     candidates = []

@@ -1,4 +1,4 @@
-"""What the join of two releases tells, row by row (Wang and Fung 2006, definitions 1 and 2)."""
+"""The join of two releases, row by row (Wang and Fung 2006, definitions 1 and 2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Pair = tuple[Hashable, Hashable]
 
 
 def anonymity(join: Iterable[Pair]) -> int | None:
-    """The least number of values of Y that a value of X goes with; None if no rows match."""
+    """Returns the least number of values of Y that one value of X is joined with; None if no rows match."""
     values: dict[Hashable, set[Hashable]] = {}
     for x, y in join:
         values.setdefault(x, set()).add(y)
@@ -20,7 +20,7 @@ def anonymity(join: Iterable[Pair]) -> int | None:
 
 
 def linkability(join: Iterable[Pair]) -> float | None:
-    """The greatest share of a value of Y among the rows of a value of X; None if no rows match."""
+    """Returns the greatest share of one value of Y among the rows with one value of X; None if no rows match."""
     pairs = Counter(join)
     rows: Counter[Hashable] = Counter()
     for (x, _), n in pairs.items():

@@ -9,7 +9,7 @@ Row = Sequence[Hashable]
 
 
 def equivalence_classes(keys: Sequence[Row]) -> dict[tuple[Hashable, ...], list[int]]:
-    """The places of the rows that share a key. None is a value like any other."""
+    """Groups the places of rows by key; None is a value like any other."""
     classes: dict[tuple[Hashable, ...], list[int]] = defaultdict(list)
     for place, key in enumerate(keys):
         classes[tuple(key)].append(place)
@@ -17,10 +17,10 @@ def equivalence_classes(keys: Sequence[Row]) -> dict[tuple[Hashable, ...], list[
 
 
 def respondents(places: Sequence[int], entities: Sequence[Hashable] | None) -> int:
-    """The respondents that some rows have at the least, whoever those are that None stands for.
+    """Counts the respondents that rows have at least, whoever None represents.
 
-    A row of None may be of anybody who is there already; rows of nobody else are of one. Without entities every row is
-    its own respondent.
+    A row of None may belong to a respondent of another row; rows of None alone belong to one respondent. Without
+    entities each row is its own respondent.
     """
     if entities is None or not places:
         return len(places)
@@ -29,11 +29,11 @@ def respondents(places: Sequence[int], entities: Sequence[Hashable] | None) -> i
 
 
 def achieved(keys: Sequence[Row], entities: Sequence[Hashable] | None = None) -> int | None:
-    """The k of a table: the respondents of its smallest class, None where it has no row."""
+    """Returns the k of a table: the number of respondents of its smallest class; None without rows."""
     return min((respondents(places, entities) for places in equivalence_classes(keys).values()), default=None)
 
 
 def violating_rows(keys: Sequence[Row], k: int, entities: Sequence[Hashable] | None = None) -> set[int]:
-    """The places of the rows in classes of fewer than k respondents."""
+    """Returns the places of the rows in classes with fewer than k respondents."""
     small = (places for places in equivalence_classes(keys).values() if respondents(places, entities) < k)
     return {place for places in small for place in places}

@@ -1,4 +1,4 @@
-"""Full-domain generalization by looking at every node of the lattice."""
+"""Full-domain generalization by enumerating every node of the lattice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Optimum:
 
 
 def nodes(low: Sequence[int], high: Sequence[int]) -> list[Node]:
-    """Every node, in the order of its levels."""
+    """Returns every node, sorted by its levels."""
     return list(product(*(range(least, most + 1) for least, most in zip(low, high, strict=True))))
 
 
@@ -42,7 +42,7 @@ def optimum(
     weights: Sequence[Fraction] | None = None,
     entities: Sequence[Hashable] | None = None,
 ) -> Optimum | None:
-    """The k-anonymous node of least loss, then of least height, then first by its levels; None if there is none."""
+    """Returns the k-anonymous node of least loss, then least height, then first by levels; None if there is none."""
     found = []
     for node in nodes(low, high):
         keys = [recoded(row, taxonomies, node) for row in rows]
@@ -59,6 +59,8 @@ def optimum(
 def best_node(
     low: Node, high: Node, limit: int, suppressed: Callable[[Node], int], loss: Callable[[Node], int]
 ) -> tuple[int, int, Node] | None:
-    """The node to choose, for any count of suppressed rows and any loss: (loss, height, node)."""
+    """Returns (loss, height, node) of the best node for any function of suppressed rows and of loss; None if none is
+    feasible.
+    """
     feasible = [(loss(node), sum(node), node) for node in nodes(low, high) if suppressed(node) <= limit]
     return min(feasible, default=None)

@@ -1,7 +1,7 @@
-"""The rows that a loose association leaves out, from the definition: they are a class, too.
+"""The rows that a loose association leaves out, from the definition: they form a class, too.
 
-Nobody's value is known above 1/k to a reader who knows that they were left out, and which values all of these rows
-have: so of no value may there be more than one in k of them.
+A reader may know that somebody was left out, and the values of all rows left out. To keep confidence at most 1/k, no
+value may belong to more than one in k of these rows.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ Values = Sequence[Hashable]
 
 
 def worst(keys: Sequence[Values]) -> Fraction:
-    """The greatest share that one value has of the same rows in any key; 0 of no rows."""
+    """Returns the greatest share of one value in any of these keys of the same rows; 0 without rows."""
     shares = [Fraction(count, len(key)) for key in keys for count in Counter(key).values()]
     return max(shares, default=Fraction(0))
 
 
 def possible(values: Values, size: int, k: int) -> Iterator[int]:
-    """How many rows can be left out, such that the others fill blocks of `size` rows that differ: by trying all."""
+    """Yields each number of rows that can be left out if the others fill blocks of `size` rows with different values,
+    by trying all.
+    """
     held = Counter(values)
     for counts in product(*(range(count + 1) for count in held.values())):
         left = Counter(dict(zip(held, counts, strict=True)))
@@ -35,7 +37,10 @@ def possible(values: Values, size: int, k: int) -> Iterator[int]:
 
 
 def fewest(values: Values, size: int, k: int) -> int | None:
-    """The least of these numbers, or None: of each value that the blocks cannot hold, and then of any other in turn."""
+    """Returns the least number that `possible` yields; None if there is none.
+
+    First it leaves out the rows of each value that the blocks cannot hold, then rows of other values in turn.
+    """
     held = Counter(values)
     for left_out in range(len(values) % size, len(values) - size + 1, size):
         blocks, most = (len(values) - left_out) // size, left_out // k
@@ -49,7 +54,7 @@ def fewest(values: Values, size: int, k: int) -> int | None:
 
 
 def largest_k(values: Values) -> int | None:
-    """The greatest k that blocks of k rows can have; None if there is none."""
+    """Returns the greatest k for which blocks of k rows exist; None if there is none."""
     return max((k for k in range(2, len(values) + 1) if fewest(values, k, k) is not None), default=None)
 
 

@@ -1,11 +1,10 @@
 """Local recoding in rounds, row by row, from its definition.
 
-A round recodes the rows that no round before has kept, all at one node, and keeps the
-classes that violate nothing. The first node is reached from the best one for all rows,
-the others from the best one for the rows that are left, always by the best step of one
-level of one attribute, as long as that is better. Each row that a node leaves counts as
-much as it costs on average under the node where the steps began. What the rounds keep
-is one table, in which classes that show the same are one.
+A round recodes the rows that no earlier round kept, all at one node, and keeps the classes that satisfy. The search for
+a round's node starts at the best node for all rows, in later rounds at the best node for the rows left, and takes the
+best step of one level of one attribute as long as it improves. A row that a node does not keep costs as much as it
+costs on average at the starting node. The rounds together publish one table, in which classes that look alike are one
+class.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ ELSEWHERE = ("elsewhere",)
 
 @dataclass(frozen=True)
 class Chosen:
-    """The levels and the places of the published rows of each round, and the loss summed up over all rows."""
+    """The levels and the places of the published rows of each round, and the loss, summed over all rows."""
 
     rounds: tuple[tuple[Node, frozenset[int]], ...]
     loss: Fraction
@@ -37,13 +36,12 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Task:
-    """A table with its hierarchies, and what is asked of it.
+    """A table with its hierarchies, and the requirements on its release.
 
-    `violating` gives the classes that violate, of classes and the public rows in each;
-    `withheld` the places of the rows that have to go so that nothing violates, or None.
-    `limit` rows may be suppressed. `public` has the rows of the public table, and
-    `incurable` tells whether some class violates in a way that no withholding cures,
-    `labelled` whether the hierarchies have labels for a row at a node.
+    `violating` returns the violating classes, given the classes and the number of public rows in each. `withheld`
+    returns the places of the rows to suppress until nothing violates, or None. At most `limit` rows may be suppressed.
+    `public` has the rows of the public table. `incurable` tells whether a class violates in a way that no suppression
+    cures, `labelled` whether the hierarchies have labels for a row at a node.
     """
 
     rows: Sequence[tuple[Hashable, ...]]
@@ -60,19 +58,21 @@ class Task:
     labelled: Callable[[int, Node], bool] = lambda place, node: True
 
     def cost(self, place: int, node: Node) -> Fraction:
-        """What a published row loses."""
+        """Returns the loss of a published row."""
         parts = zip(self.weights, self.rows[place], self.taxonomies, node, strict=True)
         return sum((weight * taxonomy.cost(value, level) for weight, value, taxonomy, level in parts), Fraction(0))
 
     @property
     def suppressed(self) -> Fraction:
-        """What a suppressed row loses."""
+        """Returns the loss of a suppressed row."""
         return sum(self.weights, Fraction(0))
 
     def classes(
         self, places: Sequence[int], public: Sequence[int], node: Node
     ) -> tuple[dict[Class, list[int]], dict[Class, int]]:
-        """The classes of these rows at a node, all other rows in one of their own, and these public rows in each."""
+        """Returns the classes of these rows at a node, with all other rows in a class of their own, and counts these
+        public rows by class.
+        """
         classes: dict[Class, list[int]] = defaultdict(list)
         for place in range(len(self.rows)):
             classes[self.label(place, node) if place in places else ELSEWHERE].append(place)
@@ -85,7 +85,7 @@ class Task:
         return recoded(self.rows[place], self.taxonomies, node) if self.labelled(place, node) else ELSEWHERE
 
     def left(self, places: Sequence[int], public: Sequence[int], node: Node) -> tuple[list[int], list[int]]:
-        """Of these rows, and these public rows, those that a round at this node does not keep."""
+        """Returns the rows, and the public rows, that a round at this node does not keep."""
         classes, counts = self.classes(places, public, node)
         kept = set(classes) - self.violating(classes, counts) - {ELSEWHERE}
         gone = [place for place in places if self.label(place, node) not in kept]
@@ -97,7 +97,9 @@ class Task:
 
 
 def optimum(task: Task) -> tuple[Fraction, int, Node, frozenset[int]] | None:
-    """Global recoding: the least loss, height and levels of all nodes, with the rows that are suppressed."""
+    """Global recoding: returns the least loss, with height, levels and suppressed rows of the best node; None if none
+    is feasible.
+    """
     found = []
     for node in nodes(task.low, task.high):
         gone = task.withheld(*task.classes(range(len(task.rows)), range(len(task.public)), node))
@@ -108,7 +110,7 @@ def optimum(task: Task) -> tuple[Fraction, int, Node, frozenset[int]] | None:
 
 
 def local_recoding(task: Task, most: int) -> Chosen | None:
-    """The best of all numbers of rounds up to `most`, by loss and then by suppressed rows; None if there is none."""
+    """Returns the best result of up to `most` rounds, by loss and then by suppressed rows; None if there is none."""
     start = optimum(task)
     if start is None:
         return None
@@ -169,7 +171,7 @@ def _descended(
 
 
 def _best(task: Task, places: Sequence[int], public: Sequence[int], low: Node) -> tuple[Fraction, Node] | None:
-    """The best node for some rows within the budget, by the classes that violate at once."""
+    """Returns loss and levels of the best node for some rows within the budget, by the classes that violate at once."""
     found = []
     for node in nodes(low, task.high):
         gone, _ = task.left(places, public, node)
@@ -180,7 +182,7 @@ def _best(task: Task, places: Sequence[int], public: Sequence[int], low: Node) -
 
 
 def union(task: Task, levels: Sequence[Node]) -> Chosen | None:
-    """What rounds at these levels publish; None if more has to go than may."""
+    """Returns what rounds at these levels publish; None if more than `limit` rows would be suppressed."""
     placed, public = placements(task, levels)
     classes: dict[Class, list[int]] = defaultdict(list)
     for place, number in placed.items():
@@ -204,7 +206,7 @@ def union(task: Task, levels: Sequence[Node]) -> Chosen | None:
 
 
 def placements(task: Task, levels: Sequence[Node]) -> tuple[dict[int, int], dict[int, int]]:
-    """The round that keeps each row, and each public row, counted from 0; without those that none keeps."""
+    """Returns the round, from 0, that keeps each row and each public row; rows that no round keeps are left out."""
     places, public = list(range(len(task.rows))), list(range(len(task.public)))
     placed: dict[int, int] = {}
     public_placed: dict[int, int] = {}
@@ -219,14 +221,14 @@ def placements(task: Task, levels: Sequence[Node]) -> tuple[dict[int, int], dict
 def shown(
     row: Sequence[Hashable], taxonomies: Sequence[Taxonomy], levels: Sequence[Node], number: int
 ) -> tuple[Hashable, ...]:
-    """What a row shows in a round: a text, if its attribute is not at the same level in all rounds."""
+    """Returns the values that a row shows in a round: texts for attributes whose levels differ among the rounds."""
     labels = recoded(row, taxonomies, levels[number])
     mixed = [len({node[place] for node in levels}) > 1 for place in range(len(labels))]
     return tuple(text(label) if several else label for label, several in zip(labels, mixed, strict=True))
 
 
 def lost(name: str, task: Task, rounds: Sequence[tuple[Node, frozenset[int]]], k: int) -> Fraction | float:
-    """What a table loses of which each round publishes these rows, and no other row is published."""
+    """Returns the loss of a table in which each round publishes exactly these rows, by the name of the loss."""
     every = [(place, number) for number, (_, kept) in enumerate(rounds) for place in sorted(kept)]
     gone = sorted(set(range(len(task.rows))) - {place for place, _ in every})
     levels = [node for node, _ in rounds]
@@ -255,7 +257,9 @@ def lost(name: str, task: Task, rounds: Sequence[tuple[Node, frozenset[int]]], k
 
 
 def _bits(task: Task, levels: Sequence[Node], every: Sequence[tuple[int, int]], gone: Sequence[int]) -> float:
-    """A published cell costs -log2(rows with its value / rows with its label), both of the whole source."""
+    """Returns non-uniform entropy: a published cell costs -log2(rows with its value / rows with its label) of the
+    source.
+    """
     bits = []
     for column, (taxonomy, weight) in enumerate(zip(task.taxonomies, task.weights, strict=True)):
         values = [row[column] for row in task.rows]
@@ -270,7 +274,7 @@ def _bits(task: Task, levels: Sequence[Node], every: Sequence[tuple[int, int]], 
 
 
 def text(value: Hashable) -> Hashable:
-    """A value as SQL writes it; NULL stays NULL."""
+    """Returns a value as SQL writes it; NULL stays NULL."""
     if value is None:
         return None
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -12,7 +12,9 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Pair:
-    """What holds of two fragments under a constraint, seen from the groups of the one, which look for the other's."""
+    """Properties of two fragments under a constraint, from the groups of the first fragment to the groups of the
+    second.
+    """
 
     group: bool
     association: bool
@@ -23,10 +25,10 @@ class Pair:
 def pair(
     one: Sequence[tuple[Row, Any]], other: Sequence[tuple[Row, Any]], association: Sequence[tuple[Any, Any]]
 ) -> Pair:
-    """Of two fragments, each as rows of what a constraint has in it, and the row's group.
+    """Returns the properties of two fragments, each given as rows (the attributes of a constraint) with their groups.
 
-    k is the least number, over the groups of the one, of different values in all groups of
-    the other that it is associated with; None without any group.
+    k is the least number, over the groups of the first fragment, of different values in all associated groups of the
+    second; None without any group.
     """
     linked = {group: {there for here, there in association if here == group} for _, group in one}
     values = {group: [row for row, own in other if own in groups] for group, groups in linked.items()}
@@ -39,8 +41,8 @@ def pair(
 
 
 def most_blocks(values: Sequence[Any], size: int) -> int:
-    """How many disjoint sets of `size` rows with different values there are: taken one by one, each from the
-    values with most rows left, which never leaves fewer sets than any other choice.
+    """Counts the disjoint sets of `size` rows with different values, taken greedily: each has one row of each of the
+    values with most rows left. No other choice gives more sets.
     """
     left = Counter(values)
     found = 0

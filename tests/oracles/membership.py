@@ -1,6 +1,6 @@
 """Membership (Li, Li, Zhang and Molloy, Slicing, 2012, sections 5 and 6.3), from its definitions, over tuples.
 
-A tuple is looked for in every bucket; nothing here joins tables.
+Each tuple is compared with every bucket; no tables are joined.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ Tuple = tuple[Hashable, ...]
 
 @dataclass(frozen=True)
 class Column:
-    """Some of a tuple's attributes, by their positions, and which of their values each bucket has."""
+    """Some attributes of a tuple, by position, and the values of these attributes in each bucket."""
 
     attributes: Sequence[int]
     values: Mapping[Hashable, Sequence[Tuple]]
 
 
 def _domain(columns: Sequence[Column], attribute: int) -> list[Hashable]:
-    """The values of an attribute that any bucket has."""
+    """Returns the values that an attribute has in any bucket."""
     return list(
         {
             values[list(column.attributes).index(attribute)]
@@ -44,7 +44,7 @@ def _matches(some: Tuple, columns: Sequence[Column], bucket: Sequence[Hashable])
 
 
 def _tuples(source: Sequence[Tuple], columns: Sequence[Column]) -> Iterator[Tuple]:
-    """All tuples that could match, and those of the source."""
+    """Yields all tuples that could match, and all tuples of the source."""
     attributes = sorted({attribute for column in columns for attribute in column.attributes})
     yield from {*product(*(_domain(columns, attribute) for attribute in attributes)), *source}
 
@@ -52,7 +52,7 @@ def _tuples(source: Sequence[Tuple], columns: Sequence[Column]) -> Iterator[Tupl
 def figures(
     source: Sequence[Tuple], columns: Sequence[Column], buckets: Sequence[Sequence[Hashable]]
 ) -> dict[str, Fraction | None]:
-    """The figures of a release; `buckets` has, of each bucket, its name in every column."""
+    """Returns the figures of a release; `buckets` has for each bucket its name in every column."""
     matching = {
         some: sum(_matches(some, columns, bucket) for bucket in {*map(tuple, buckets)})
         for some in _tuples(source, columns)
@@ -82,5 +82,5 @@ def _matched(kind: str, buckets: Sequence[int]) -> dict[str, Fraction | None]:
 
 
 def most_fakes(size: int, columns: int) -> int:
-    """The paper's bound of the fakes of a bucket, k^c - k: as many as there are where all values are different."""
+    """Returns the paper's bound for the fakes of a bucket, k^c - k, which is reached if all values are different."""
     return int(size**columns - size)

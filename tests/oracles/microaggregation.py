@@ -1,7 +1,7 @@
 """Microaggregation in plain Python, from the definitions, with exact fractions.
 
-MDAV as in Domingo-Ferrer and Torra (2005), of which ties go to the earlier row; the best partition of one column as the
-best of all partitions (Hansen and Mukherjee 2003 prove that neighbors are enough); SSE / SST.
+MDAV follows Domingo-Ferrer and Torra (2005); the earlier row wins a tie. The best partition of one column is the best
+of all partitions (Hansen and Mukherjee 2003 prove that groups of neighbors suffice). The loss is SSE / SST.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def mean(rows: Sequence[Row]) -> Row:
 
 
 def variances(rows: Sequence[Row]) -> Row:
-    """The variance of each column, 1 for one whose values are all equal."""
+    """Returns the variance of each column; 1 for a column whose values are all equal."""
     middle = mean(rows)
     squares = (
         sum(((value - at) ** 2 for value in column), Fraction(0)) / len(rows)
@@ -31,7 +31,7 @@ def variances(rows: Sequence[Row]) -> Row:
 
 
 def _distance(row: Row, other: Row, scale: Row) -> Fraction:
-    """The squared distance of rows whose columns are divided by the roots of `scale`."""
+    """Returns the squared distance of two rows, with the square of each column's difference divided by its `scale`."""
     return sum(((a - b) ** 2 / by for a, b, by in zip(row, other, scale, strict=True)), Fraction(0))
 
 
@@ -45,7 +45,7 @@ def _farthest(rows: Sequence[Row], left: Sequence[int], point: Row, scale: Row) 
 
 
 def mdav(rows: Sequence[Row], k: int, scale: Row) -> list[list[int]]:
-    """The groups of k rows or more, in the order in which they are made."""
+    """Returns the groups of k rows or more, in the order in which they are made."""
     left, groups = list(range(len(rows))), []
     while len(left) >= 3 * k:
         r = _farthest(rows, left, mean([rows[n] for n in left]), scale)
@@ -64,7 +64,7 @@ def mdav(rows: Sequence[Row], k: int, scale: Row) -> list[list[int]]:
 
 
 def squares(rows: Sequence[Row], groups: Groups, scale: Row) -> Fraction:
-    """SSE: the sum of the squared distances of rows from the mean of their group."""
+    """Returns SSE: the sum of the squared distances of rows from the mean of their group."""
     total = Fraction(0)
     for group in groups:
         middle = mean([rows[n] for n in group])
@@ -73,13 +73,13 @@ def squares(rows: Sequence[Row], groups: Groups, scale: Row) -> Fraction:
 
 
 def share(rows: Sequence[Row], groups: Groups, scale: Row) -> Fraction:
-    """SSE / SST; 0 where all rows are equal."""
+    """Returns SSE / SST; 0 if all rows are equal."""
     total = squares(rows, [range(len(rows))], scale)
     return squares(rows, groups, scale) / total if total else Fraction(0)
 
 
 def _partitions(items: Sequence[int], k: int) -> Iterator[list[list[int]]]:
-    """All partitions of the items into sets of at least k."""
+    """Yields all partitions of the items into sets of at least k."""
     if not items:
         yield []
         return
@@ -92,13 +92,15 @@ def _partitions(items: Sequence[int], k: int) -> Iterator[list[list[int]]]:
 
 
 def best_partition(values: Sequence[Fraction], k: int) -> Fraction:
-    """The least SSE of all partitions of a few values into groups of k or more."""
+    """Returns the least SSE of all partitions of values into groups of k or more, for at most a few values."""
     rows = [[value] for value in values]
     return min(squares(rows, groups, [Fraction(1)]) for groups in _partitions(range(len(values)), k))
 
 
 def best_neighbors(values: Sequence[Fraction], k: int) -> Fraction:
-    """The least SSE of the partitions of more values into groups of k or more neighbors."""
+    """Returns the least SSE of the partitions into groups of k or more neighbors, for more values than
+    `best_partition`.
+    """
     ordered = sorted(values)
     least: list[Fraction | None] = [Fraction(0), *([None] * len(values))]
     for end in range(k, len(ordered) + 1):

@@ -1,4 +1,4 @@
-"""The minimality attack by looking at every world and every node (Wong, Fu, Wang and Pei 2007)."""
+"""The minimality attack, by enumerating every world and every node (Wong, Fu, Wang and Pei 2007)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def beliefs(
     high: Node,
     satisfied: Satisfied,
 ) -> list[dict[Hashable, Fraction]]:
-    """For each row how likely each value is, in the worlds in which each less lossy node violates what is required."""
+    """Returns the probability of each value for each row, over the worlds in which every less lossy node violates."""
     lattice = nodes((0,) * len(high), high)
     losses = {node: granularity_loss(rows, taxonomies, node) for node in lattice}
     less = [node for node in lattice if losses[node] < losses[published]]
@@ -39,7 +39,7 @@ def beliefs(
 def dealt(
     rows: Sequence[Sequence[Hashable]], values: Sequence[Hashable], taxonomies: Sequence[Taxonomy], published: Node
 ) -> Iterator[tuple[Hashable, ...]]:
-    """Each way to deal the values of a published class out among its rows, once."""
+    """Yields each distinct way to assign the values of each published class to its rows."""
     members: defaultdict[Hashable, list[int]] = defaultdict(list)
     for position, row in enumerate(rows):
         members[recoded(row, taxonomies, published)].append(position)

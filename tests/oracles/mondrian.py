@@ -1,9 +1,8 @@
-"""Mondrian as in the papers, row by row: a region is cut in two, and each half again, while both meet the requirements.
+"""Mondrian as in the papers, row by row: cuts a region in two, and each half again, while both halves satisfy.
 
-LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity (2006): the widest
-attribute, cut at its median, strict or relaxed. The same, Workload-aware anonymization
-(2006): the cut of greatest information gain on a target. Cuts that respect a hierarchy
-fall between the children of one node.
+LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity (2006): cuts the widest attribute at its median,
+strict or relaxed. The same, Workload-aware anonymization (2006): makes the cut of greatest information gain on a
+target. Cuts that respect a hierarchy fall between the children of one node.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ Node = tuple[Hashable, ...]
 class Attribute:
     """A quasi-identifier.
 
-    `order` is 'numeric' (by value, and as far apart as the values), 'values' (by value,
-    a step from each to the next) or 'tree' (along the hierarchy). `paths` has a value's
-    labels from level 1 up to the last below `*`, also for listed values that do not
-    occur; None where there is no hierarchy. `text` is how a value is printed.
+    `order` is 'numeric' (by value, with the differences of the values as distances), 'values' (by value, with distance
+    1 between neighbors) or 'tree' (along the hierarchy). `paths` has a value's labels from level 1 up to the last below
+    `*`, also for listed values that do not occur; None without a hierarchy. `text` prints a value.
     """
 
     name: str
@@ -41,7 +39,9 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Options:
-    """A cut for information gain has `least` rows in each half; a relaxed one may part equal rows anyhow."""
+    """How regions are cut: for information gain each half has `least` rows; in relaxed mode equal rows may be
+    separated.
+    """
 
     mode: str = "strict"
     split: str = "median"
@@ -54,7 +54,7 @@ class Domain:
     """The values of an attribute in their order, and the rank of each row."""
 
     def __init__(self, attribute: Attribute, rows: Sequence[Row]) -> None:
-        """Of the values that occur; along a tree, of all that it has."""
+        """Takes the values that occur in the rows; along a tree, all values of the tree."""
         self.attribute = attribute
         column = [row[attribute.name] for row in rows]
         tree = attribute.paths if attribute.order == "tree" and attribute.paths else {}
@@ -64,7 +64,7 @@ class Domain:
         self.positions = self._positions()
 
     def _along_tree(self, values: Sequence[Value], level: int) -> list[Value]:
-        """Depth first: the nodes at a level by the least value below them, those that only hold None last."""
+        """Returns values depth first: nodes of a level by the least value below them, nodes with None alone last."""
         if level == 0:
             return in_order(values)
         nodes: dict[Node, list[Value]] = {}
@@ -83,11 +83,11 @@ class Domain:
         return [*known, known[-1] + gap if known else 0.0]
 
     def node(self, value: Value, level: int) -> Node:
-        """The node above a value: its label and all those above, as two nodes can have one label."""
+        """Returns the node above a value: its label and all labels above, because two nodes may share a label."""
         return (value, *(self.attribute.paths or {}).get(value, ()))[level:]
 
     def common_level(self, region: Region) -> int:
-        """The level of the lowest common ancestor of the least and the greatest value of a region."""
+        """Returns the level of the lowest common ancestor of the least and the greatest value of a region."""
         first, last = self.span(region)
         level = 0
         while self.node(self.values[first], level) != self.node(self.values[last], level):
@@ -95,24 +95,26 @@ class Domain:
         return level
 
     def span(self, region: Region) -> tuple[int, int]:
-        """The least and the greatest rank of a region."""
+        """Returns the least and the greatest rank of a region."""
         return min(self.rank[row] for row in region), max(self.rank[row] for row in region)
 
     def share(self, region: Region) -> float:
-        """How much of the domain a region spans, at most 1."""
+        """Returns the share of the domain that a region spans, at most 1."""
         first, last = self.span(region)
         whole = self.positions[-1] - self.positions[0]
         return (self.positions[last] - self.positions[first]) / whole if whole else 0.0
 
     def width(self, region: Region) -> float:
-        """How wide a region is: its share of the domain, and where values have no distance, of their number."""
+        """Returns the width of a region: the share of the domain that it spans, by number of values unless they have
+        distances.
+        """
         if self.attribute.order == "numeric":
             return self.share(region)
         first, last = self.span(region)
         return (last - first + 1) / len(self.values)
 
     def places(self, region: Region, hierarchy: str) -> list[int]:
-        """By what a cut sorts: ranks, or the first rank of the child of the region's lowest common ancestor."""
+        """Returns the numbers by which a cut sorts rows: ranks, or first ranks of children of the common ancestor."""
         ranks = [self.rank[row] for row in region]
         if hierarchy == "order" or self.attribute.paths is None:
             return ranks
@@ -122,17 +124,17 @@ class Domain:
 
 
 def in_order(values: Sequence[Value]) -> list[Value]:
-    """Distinct values by value, None last."""
+    """Sorts the distinct values, None last."""
     return sorted(set(values), key=order)
 
 
 def order(value: Value) -> tuple[Any, ...]:
-    """What a value is sorted by: None comes last."""
+    """Returns the sort key of a value; None sorts last."""
     return (True,) if value is None else (False, value)
 
 
 def number(value: Value) -> float:
-    """A date is the days, a timestamp the seconds since 1970."""
+    """Converts a value to a number: a date to the days, a timestamp to the seconds since 1970."""
     if isinstance(value, datetime):
         return (value - datetime(1970, 1, 1)) / timedelta(seconds=1)
     if isinstance(value, date):
@@ -142,7 +144,7 @@ def number(value: Value) -> float:
 
 @dataclass(frozen=True)
 class Mondrian:
-    """The table, its quasi-identifiers in the policy's order, and whether some rows meet every requirement."""
+    """The table, its quasi-identifiers in the policy's order, and the test whether a region meets every requirement."""
 
     rows: Sequence[Row]
     domains: Sequence[Domain]
@@ -150,7 +152,7 @@ class Mondrian:
     satisfied: Callable[[Region], bool]
 
     def partition(self) -> list[Region] | None:
-        """The regions; None if all rows are one that violates."""
+        """Returns the regions; None if all rows form one region that violates."""
         if not self.rows:
             return []
         regions = self._parts(list(range(len(self.rows))))
@@ -163,7 +165,7 @@ class Mondrian:
         return [region]
 
     def _cuts(self, region: Region) -> Iterator[Cut]:
-        """A cut for each attribute in which the region is not constant, in the order of trying."""
+        """Yields a cut for each attribute that is not constant in the region, in the order in which they are tried."""
         wide = [domain for domain in self.domains if len({domain.rank[row] for row in region}) > 1]
         wide.sort(key=lambda domain: -domain.attribute.weight * domain.width(region))
         if self.options.split == "information_gain":
@@ -173,7 +175,9 @@ class Mondrian:
         yield from (self._median(region, domain) for domain in wide)
 
     def _between(self, region: Region, domain: Domain) -> list[Cut]:
-        """Every cut between two neighbouring ranks, the one whose halves differ least first, the smaller left first."""
+        """Returns every cut between two neighboring ranks, by the difference of its halves, then by the size of the
+        left half.
+        """
         places = domain.places(region, self.options.hierarchy)
         at = list(zip(region, places, strict=True))
         lasts = sorted(set(places))[:-1]
@@ -193,12 +197,14 @@ class Mondrian:
         return ordered[: len(region) // 2], ordered[len(region) // 2 :]
 
     def _most_informative(self, region: Region, domain: Domain) -> list[Cut]:
-        """The cut of greatest gain among those with enough rows in both halves, or none."""
+        """Returns the cut of greatest gain among the cuts with enough rows in both halves; an empty list if there is
+        none.
+        """
         cuts = [cut for cut in self._between(region, domain) if min(map(len, cut)) >= self.options.least]
         return [max(cuts, key=self._purity)] if cuts else []
 
     def _purity(self, cut: Cut) -> int:
-        """The gain but for what all cuts of a region share, -sum |half| * entropy(half), in 2^-20 bits."""
+        """Returns -sum |half| * entropy(half) in 2^-20 bits: the gain, less a term that all cuts of a region share."""
 
         def bits(n: int) -> int:
             return round(n * log2(n) * 2**20)
@@ -208,7 +214,7 @@ class Mondrian:
 
 
 def granularity_loss(domains: Sequence[Domain], partition: Sequence[Region], publish: str = "range") -> float:
-    """The weighted mean over rows and attributes of the share of the other values that a label may stand for."""
+    """Returns the weighted mean, over rows and attributes, of the share of other values that a label may represent."""
     if not partition:
         return 0.0
     each = [(domain, region, domain.attribute.weight * len(region)) for domain in domains for region in partition]
@@ -217,7 +223,7 @@ def granularity_loss(domains: Sequence[Domain], partition: Sequence[Region], pub
 
 
 def granularity(domain: Domain, region: Region, publish: str) -> float:
-    """Of the values of an attribute but one, the share that its label and bounds allow: 0 for a value, 1 for all."""
+    """Returns the share of the other values that the label and bounds of a region allow: 0 for one value, 1 for all."""
     low, high = bounds(domain, region)
     if low is None or len(domain.values) == 1:
         return 0.0
@@ -237,13 +243,13 @@ def granularity(domain: Domain, region: Region, publish: str) -> float:
 
 
 def bounds(domain: Domain, region: Region) -> tuple[Value, Value]:
-    """The least and the greatest value of a region that are not None."""
+    """Returns the least and the greatest value of a region, None apart; (None, None) if all are None."""
     known = [domain.rank[row] for row in region if domain.values[domain.rank[row]] is not None]
     return (domain.values[min(known)], domain.values[max(known)]) if known else (None, None)
 
 
 def range_label(domain: Domain, region: Region) -> str | None:
-    """`value`, `[low, high]`, either with ` or NULL`, or None where all are."""
+    """Returns `value` or `[low, high]`, followed by ` or NULL` if a value is None; None if all values are None."""
     low, high = bounds(domain, region)
     if low is None:
         return None
@@ -253,7 +259,7 @@ def range_label(domain: Domain, region: Region) -> str | None:
 
 
 def ancestor_label(domain: Domain, region: Region) -> Hashable:
-    """The label of the lowest common ancestor where there is a hierarchy, `*` being the root's, else the range."""
+    """Returns the label of the lowest common ancestor, `*` for the root; the range without a hierarchy."""
     first, last = domain.span(region)
     if domain.attribute.paths is None or first == last:
         return range_label(domain, region)

@@ -1,4 +1,4 @@
-"""Distributions of noise, from their definitions, and how sure a test can be that answers have them."""
+"""Distributions of noise, from their definitions, and tests whether answers follow them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def discrete_gaussian(scale: float) -> dict[int, float]:
 
 
 def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
-    """The probability of each candidate (McKenna and Sheldon, 2020), by all orders in which they may be tried.
+    """Returns the probability of each candidate (McKenna and Sheldon, 2020), over all orders in which they may be
+    tried.
 
     A candidate is accepted with probability e^(-(score - least score) / (2 scale)).
     """
@@ -53,10 +54,10 @@ def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
 
 
 def of_average(count: int, total: Fraction, ends: tuple[Fraction, Fraction], scales: tuple[float, float], least: int):
-    """The probability that an average with noise is at most a number, and that it is not given.
+    """Returns a function, the probability that a noisy average is at most a number, and the probability of no answer.
 
-    `count` numbers between the ends add up to `total`; both get noise of the first and the second scale, the second in
-    halves of a unit of the centered sum. It is not given where the count with noise is `least` or less.
+    `count` numbers between the ends add up to `total`. The count gets noise of the first scale, the centered sum noise
+    of the second, in half units. There is no answer if the noisy count is `least` or less.
     """
     middle = sum(ends) / 2
     centered = 2 * (total - count * middle)
@@ -81,9 +82,9 @@ def of_average(count: int, total: Fraction, ends: tuple[Fraction, Fraction], sca
 
 
 def chi_square(answers: Sequence[int | None], law: Law) -> tuple[float, float]:
-    """The chi-square of answers, and the number that it exceeds once in ten million times if they have this law.
+    """Returns the chi-square of answers, and the number that it exceeds with probability 1e-7 if they follow this law.
 
-    Outcomes are put together, in their order, into cells that at least 50 answers are expected in.
+    Neighboring outcomes are merged into cells with at least 50 expected answers.
     """
     cells: list[tuple[list[int | None], float]] = []
     absent = law.get(None, 0.0)
@@ -109,21 +110,21 @@ def chi_square(answers: Sequence[int | None], law: Law) -> tuple[float, float]:
 
 
 def deviation(answers: Sequence[Fraction], at_most: Callable[[Fraction], float]) -> float:
-    """How far the shares of answers up to some of them are from their probabilities, at most (Kolmogorov)."""
+    """Returns the largest difference of the empirical and the given distribution function (Kolmogorov)."""
     ordered = sorted(answers)
     step = max(1, len(ordered) // 60)
     return max(abs(sum(each <= a for each in ordered) / len(ordered) - at_most(a)) for a in ordered[::step])
 
 
 def most_apart(answers: int) -> float:
-    """The deviation that so many answers exceed once in ten million times at most (Dvoretzky, Kiefer, Wolfowitz)."""
+    """Returns the deviation exceeded with probability 1e-7 by this many answers (Dvoretzky, Kiefer, Wolfowitz)."""
     return sqrt(log(2 / _SURE) / (2 * answers))
 
 
 def measured_epsilon(one: Sequence[bool], other: Sequence[bool], delta: float = 0.0) -> float:
-    """The least epsilon with which an event can be as frequent as it is in two worlds, but for one in ten million.
+    """Returns a lower bound of epsilon from the frequency of an event in two worlds, with confidence 1 - 1e-7.
 
-    By the interval of Clopper and Pearson of each probability; at most 0 where the event tells nothing.
+    It uses the Clopper-Pearson interval of each probability; at most 0 if the event proves nothing.
     """
     [low, high] = (
         beta.isf(1 - _SURE, sum(one), len(one) - sum(one) + 1) if any(one) else 0.0,

@@ -1,4 +1,4 @@
-"""Counts by the values that anybody may know, from the definition: every combination, NULL for what is not listed."""
+"""Counts by publicly known values, from the definition: every combination; NULL for values that are not listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def histogram(
     domains: Sequence[Sequence[object]],
     labels: Sequence[Callable[[object], object]],
 ) -> Mapping[tuple[object, ...], int]:
-    """The number of rows of each combination; `rows` have a respondent first, and those of nobody do not count."""
+    """Counts the rows of each combination; `rows` start with a respondent, and rows without one are not counted."""
     counts = dict.fromkeys(product(*([*domain, None] for domain in domains)), 0)
     for respondent, *values in rows:
         if respondent is None:
@@ -23,7 +23,7 @@ def histogram(
 
 
 def interval(width: int, low: int, high: int) -> Callable[[object], object]:
-    """The label of a number in intervals of a width from low to high; None outside of these."""
+    """Returns a function from a number to its label, in intervals of a width from low to high; None outside."""
 
     def label(value: object) -> object:
         if not isinstance(value, int) or not low <= value < high:

@@ -42,7 +42,7 @@ def likelihood(classes: Histogram, theta: float, alpha: float) -> float:
 
 
 def pitman_maximum(classes: Histogram) -> tuple[float, float]:
-    """theta and alpha of the greatest likelihood that SciPy finds, for 0 <= alpha < 1 and theta > -alpha."""
+    """Returns theta and alpha of the greatest likelihood that SciPy finds, for 0 <= alpha < 1 and theta > -alpha."""
 
     def loss(x: tuple[float, float]) -> float:
         alpha = x[1]
@@ -59,7 +59,7 @@ def pitman_uniques(theta: float, alpha: float, people: float) -> float:
 
 
 def haas_stokes(classes: Histogram, fraction: Fraction) -> Fraction:
-    """The number of classes, in exact fractions."""
+    """Returns the estimated number of classes, in exact fractions."""
     f = fraction
     some = sum(i * f**2 * (1 - f**2) ** (i - 1) * c for i, c in classes.items())
     shared = sum((1 - f) ** i * ((1 + f) ** i - 1) * c for i, c in classes.items())
@@ -69,9 +69,9 @@ def haas_stokes(classes: Histogram, fraction: Fraction) -> Fraction:
 
 
 def snb_expected(number: float, fraction: float, alpha: float, beta: float) -> tuple[float, float]:
-    """The expected unique rows and pairs of a sample, summed over the sizes of the population's classes.
+    """Returns the expected unique rows and pairs of a sample, summed over the sizes of the population's classes.
 
-    A class of 1 + x people, x negative binomial, is in the sample with 1 or 2 rows by a binomial draw.
+    A class has 1 + x people, x negative binomial; 1 or 2 of them are in the sample by a binomial distribution.
     """
     ones, twos, probability, size = 0.0, 0.0, beta**alpha, 1
     for size in range(1, 100_000):
@@ -85,7 +85,7 @@ def snb_expected(number: float, fraction: float, alpha: float, beta: float) -> t
 
 
 def snb_solutions(classes: Histogram, fraction: float, starts: int = 5) -> set[tuple[float, float]]:
-    """The solutions (alpha, beta) that SciPy finds from a grid of starts, rounded."""
+    """Returns the solutions (alpha, beta) that SciPy finds from a grid of starting points, rounded."""
     number = float(haas_stokes(classes, Fraction(fraction)))
 
     def equations(x: tuple[float, float]) -> tuple[float, float]:
@@ -114,6 +114,6 @@ def individual_risk(size: int, weight: float) -> float:
 
 
 def k_map_class_size(k: int, fraction: float, alpha: float, *, truncated: bool) -> int:
-    """The least size whose tail is at most alpha, tried one after the other with SciPy's Poisson."""
+    """Returns the least size whose tail is at most alpha, trying one size after the other with SciPy's Poisson."""
     some = 1 - poisson.pmf(0, fraction * k) if truncated else 1.0
     return next((size for size in range(1, k) if poisson.sf(size - 1, fraction * k) / some <= alpha), k)

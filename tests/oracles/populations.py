@@ -1,4 +1,4 @@
-"""The utility loss over large populations, from the paper: every combination of nodes, and every row, looked at.
+"""The utility loss over large populations, from the paper, over every combination of nodes and every row.
 
 Li and Li, On the tradeoff between privacy and utility in data publishing, 2009, section 4.2.
 """
@@ -20,7 +20,7 @@ Node = frozenset[Hashable]
 
 
 def nodes_of(paths: Mapping[Hashable, Sequence[str]], *, each_level: bool) -> list[Node]:
-    """The nodes of a hierarchy, the top left out, by the labels above each of its leaves."""
+    """Returns the nodes of a hierarchy, each as its leaves, from the labels above each leaf; the top is left out."""
     heights = {len(path) for path in paths.values()}
     assert len(heights) <= 1
     nodes: list[Node] = []
@@ -37,7 +37,7 @@ def nodes_of(paths: Mapping[Hashable, Sequence[str]], *, each_level: bool) -> li
 def loss_by_population(
     rows: Sequence[tuple[Hashable, ...]], nodes: Sequence[Sequence[Node]], atoms: Sequence[Atom], least: float
 ) -> list[float]:
-    """The divergence of each population with at least so many rows; the last of each row is the sensitive value."""
+    """Returns the divergence of each population with at least `least` rows; the last value of a row is sensitive."""
     losses: list[float] = []
     for population in product(*([*of_attribute, None] for of_attribute in nodes)):
         inside = [row for row in rows if all(n is None or v in n for v, n in zip(row, population, strict=False))]
@@ -50,7 +50,7 @@ def loss_by_population(
 
 
 def population_loss(losses: Sequence[float]) -> float | None:
-    """The mean; None without a population."""
+    """Returns the mean of the losses; None without a population."""
     return sum(losses) / len(losses) if losses else None
 
 

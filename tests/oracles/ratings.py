@@ -1,4 +1,4 @@
-"""Errors of predicted ratings, naively: padded tables of floats, all singular vectors, a loop over what is known.
+"""Errors of predicted ratings, naively: padded tables of floats, all singular vectors, a loop over known ratings.
 
 Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), section 7.
 """

@@ -1,7 +1,7 @@
 """MultiR k-anonymity (Nergiz, Clifton and Nergiz 2007), and the loss over several tables, from the definition.
 
-All that an adversary could know of a person is listed, and everybody compared with it: no grouping is shared with the
-project.
+Everything that an adversary could know of a person is enumerated and compared with everybody. The code shares no
+grouping with sqlanon.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class People:
         return [labels for whose, labels in self.tables[table] if whose == person]
 
     def without(self, gone: set[int]) -> People:
-        """What is left where these people are left out with all their rows."""
+        """Returns the people who are left, with their rows, after these people are removed."""
         persons = {person: labels for person, labels in self.persons.items() if person not in gone}
         return People(persons, [[row for row in rows if row[0] not in gone] for rows in self.tables])
 
 
 def known_of(people: People, person: int, knows: str, m: int) -> Iterator[Knowledge]:
-    """All that somebody with this knowledge could know of a person."""
+    """Yields everything that an adversary with this kind of knowledge could know of a person."""
     own, tables = people.persons[person], range(len(people.tables))
     if knows == "history":
         yield own, tuple(frozenset(Counter(people.rows(person, table)).items()) for table in tables)
@@ -54,7 +54,7 @@ def known_of(people: People, person: int, knows: str, m: int) -> Iterator[Knowle
 
 
 def agrees(people: People, person: int, knows: str, known: Knowledge) -> bool:
-    """Whether a person may be the one of whom this is known."""
+    """Whether the known facts may be about this person."""
     assert isinstance(known, tuple)
     if known[0] != people.persons[person]:
         return False
@@ -65,13 +65,13 @@ def agrees(people: People, person: int, knows: str, known: Knowledge) -> bool:
 
 
 def classes(people: People, knows: str, m: int = 1) -> dict[Knowledge, set[int]]:
-    """Everybody who agrees with what is known, for all that can be known of anybody."""
+    """Returns for each set of facts, out of everything that can be known of anybody, the people who agree with it."""
     known = {each for person in people.persons for each in known_of(people, person, knows, m)}
     return {each: {person for person in people.persons if agrees(people, person, knows, each)} for each in known}
 
 
 def k(people: People, knows: str, m: int = 1) -> int | None:
-    """How many people the smallest class has."""
+    """Returns the number of people in the smallest class; None without people."""
     return min((len(of_class) for of_class in classes(people, knows, m).values()), default=None)
 
 
@@ -81,17 +81,19 @@ Violates = Callable[[set[int], Values], bool]
 
 
 def too_small(least: int) -> Violates:
-    """k-anonymity."""
+    """Returns a test for classes that violate k-anonymity."""
     return lambda of_class, _: len(of_class) < least
 
 
 def few_values(least: int) -> Violates:
-    """Distinct l-diversity: of a class in which anybody has a value."""
+    """Returns a test for classes that violate distinct l-diversity; a class without any value satisfies it."""
     return lambda of_class, values: 0 < len(set().union(*(values[person] for person in of_class))) < least
 
 
 def frequent_value(most: Fraction) -> Violates:
-    """Probabilistic l-diversity: a value that more than a share of the people of a class have."""
+    """Returns a test for classes that violate probabilistic l-diversity: more than this share of the people have one
+    value.
+    """
 
     def violates(of_class: set[int], values: Values) -> bool:
         having = Counter(value for person in of_class for value in values[person])
@@ -101,7 +103,7 @@ def frequent_value(most: Fraction) -> Violates:
 
 
 def violating(people: People, values: Values, knows: str, m: int, violates: Violates) -> list[set[int]]:
-    """The classes that violate."""
+    """Returns the classes that violate."""
     return [of_class for of_class in classes(people, knows, m).values() if violates(of_class, values)]
 
 

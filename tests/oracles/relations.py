@@ -18,7 +18,7 @@ def determines(source: Values, target: Values) -> bool:
 
 
 def fits(kind: str, target: Sequence[float | None], *sources: Sequence[float | None]) -> bool:
-    """Whether a column is, in each row in which nothing is missing, what the kind of formula says of its sources."""
+    """Whether a column equals the formula of its sources in each row without missing values."""
     formulas = {
         "square": lambda a: a * a,
         "logarithm": lambda a: math.log(a) if a >= 1 else None,
@@ -37,7 +37,7 @@ def fits(kind: str, target: Sequence[float | None], *sources: Sequence[float | N
 
 
 def missing_codes(values: Sequence[float]) -> set[int]:
-    """The codes among numbers by the two sentences of the documentation, word for word."""
+    """Returns the codes for missing values among numbers, by the two sentences of the documentation, word for word."""
     negative = {value for value in values if value < 0}
     codes = {int(value) for value in negative} if negative <= {-9999, -999, -99, -9, -8, -7, -1} else set()
     if codes == {-1}:

@@ -1,4 +1,4 @@
-"""Several releases about the same respondents, by the definitions: what they leave possible, and m-invariance."""
+"""Several releases about the same respondents, by the definitions: possible values, and m-invariance."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["invariance", "joint_shares"]
 
 
 def joint_shares(releases: Sequence[Classes]) -> dict[str, Fraction | None]:
-    """Of each respondent the greatest share of a value that all of the respondent's classes have.
+    """Returns for each respondent the greatest share of a value that all of the respondent's classes have.
 
-    The weight of a value is the product of its rows in the classes; None where they have none in common.
+    The weight of a value is the product of its rows in the classes; None if the classes have no value in common.
     """
     shares: dict[str, Fraction | None] = {}
     for who in {person for members, _ in releases for person in members}:
@@ -27,7 +27,9 @@ def joint_shares(releases: Sequence[Classes]) -> dict[str, Fraction | None]:
 
 
 def invariance(releases: Sequence[Classes]) -> int:
-    """The greatest m for which the releases are m-invariant; 1 where a value stands twice or a signature changes."""
+    """Returns the greatest m for which the releases are m-invariant; 1 if a class repeats a value or a signature
+    changes.
+    """
     signatures: dict[str, set[frozenset[Hashable]]] = {}
     sizes: list[int] = []
     for members, values in releases:
@@ -52,10 +54,10 @@ Published = tuple[Mapping[str, Hashable], Mapping[Hashable, Sequence[tuple[Hasha
 
 
 def surest(releases: Sequence[Published], place: int) -> Fraction | None:
-    """The greatest share of the worlds in which a respondent has one value; None where there is no world.
+    """Returns the greatest share of the worlds in which a respondent has one value; None without a world.
 
-    A world gives each respondent a row that is the same in all releases, so that each class has the rows that it shows.
-    The value is the one at a place of the rows.
+    A world assigns each respondent one row, the same in all releases, from the rows that each class shows. The value is
+    at position `place` of the row.
     """
     people = sorted({who for members, _ in releases for who in members})
     left = [{label: Counter(rows) for label, rows in shown.items()} for _, shown in releases]
@@ -86,9 +88,9 @@ def surest(releases: Sequence[Published], place: int) -> Fraction | None:
 
 
 def by_differences(releases: Sequence[Classes]) -> Fraction:
-    """The greatest confidence in a value by differences of classes, and of sets that are such differences.
+    """Returns the greatest confidence in a value by differences of classes, and of sets that are such differences.
 
-    Of the members of D who are not in C at least n_D(v) - n_C(v) have v. Where C is within D these are all its rows.
+    At least n_D(v) - n_C(v) of the members of D outside C have v. If C is a subset of D, this is the exact number.
     """
     sets: dict[frozenset[str], Counter[Hashable]] = {}
     for members, values in releases:

@@ -10,7 +10,7 @@ _BLOCK = 64
 
 
 def offset(key: bytes, respondent: str, width: int) -> int:
-    """A number from -width to width, by the first 128 bits of the HMAC."""
+    """Returns a number from -width to width, computed from the first 128 bits of the HMAC."""
     padded = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
     inner, outer = (bytes(byte ^ mask for byte in padded) for mask in (0x36, 0x5C))
     message = f"sqlanon shift days:{respondent}".encode()
@@ -21,7 +21,7 @@ def offset(key: bytes, respondent: str, width: int) -> int:
 def shifted(
     key: bytes, rows: Sequence[tuple[str, date | None]], width: int, unit: int = 1
 ) -> list[tuple[str, date | None]]:
-    """The rows of respondent and date, each date moved by the offset of its respondent."""
+    """Returns the rows of respondent and date, with each date moved by its respondent's offset."""
     return [
         (respondent, None if day is None else day + timedelta(days=unit * offset(key, respondent, width)))
         for respondent, day in rows

@@ -1,4 +1,4 @@
-"""How alike respondents rate two items (Slicing 2012, section 7), from the definition, over lists of ratings."""
+"""Similarity of two items by their ratings (Slicing 2012, section 7), from the definition, over lists of ratings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Rating = tuple[Hashable, str, int | None]
 
 
 def similarity(ratings: Sequence[Rating], first: str, second: str) -> Fraction:
-    """The respondents who rated both alike, among those who rated one or both; 0 where there are none."""
+    """Returns the share of respondents who rated both items alike, among those who rated one or both; 0 without any."""
     of_first = {who: value for who, item, value in ratings if item == first and value is not None}
     of_second = {who: value for who, item, value in ratings if item == second and value is not None}
     either = of_first.keys() | of_second.keys()
@@ -21,6 +21,6 @@ def similarity(ratings: Sequence[Rating], first: str, second: str) -> Fraction:
 
 
 def wide(ratings: Sequence[Rating], items: Sequence[str]) -> list[tuple[int | None, ...]]:
-    """What each respondent gave the items, in their order; None for no rating. Respondents come as they appear."""
+    """Returns each respondent's ratings of the items in order, None for no rating, by order of appearance."""
     known = {(who, item): value for who, item, value in ratings}
     return [tuple(known.get((who, item)) for item in items) for who in dict.fromkeys(who for who, _, _ in ratings)]

@@ -1,7 +1,7 @@
-"""Sliced tables read back as every table that they may have been made of.
+"""Lists every table from which a sliced table may have been made.
 
-A world gives each person a row of each column, all of one bucket, and no row to two of them. All worlds that fit what
-is known are equally likely. Columns that share an attribute agree on it in every row.
+A world assigns each person a row of each column, all of one bucket, and no row to two people. All worlds that fit the
+known facts are equally likely. Columns that share an attribute agree on it in every row.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Shown = Sequence[Sequence[Row]]
 
 
 def drawable(people: Sequence[Known], columns: Columns, shown: Shown) -> Iterator[list[dict[int, Hashable]]]:
-    """Every way to give each person of a bucket a row of each column that fits what is known.
+    """Yields every way to assign each person of a bucket a row of each column that fits the known facts.
 
-    Rows that look alike are one: each of these ways stands for equally many permutations.
+    Equal rows count as one: each way represents the same number of permutations.
     """
     left = [Counter(rows) for rows in shown]
 
     def dealt(number: int, column: int, row: dict[int, Hashable]) -> Iterator[list[dict[int, Hashable]]]:
-        """The rows of the persons from this one on, who has rows of the columns before this one."""
+        """Yields the rows of the people from `number` on; `row` has the columns of this person before `column`."""
         if number == len(people):
             yield []
         elif column == len(columns):
@@ -52,13 +52,15 @@ def _shown(sliced: Sliced, bucket: int) -> list[list[Row]]:
 
 
 def _people(sliced: Sliced) -> list[dict[int, Hashable]]:
-    """What identifies the person of each row."""
+    """Returns the identifying attributes of the person of each row."""
     positions = {at for column in sliced.columns for at in column} - {sliced.sensitive} - sliced.unknown
     return [{at: row[at] for at in sorted(positions)} for row in sliced.rows]
 
 
 def beliefs(sliced: Sliced) -> list[dict[Hashable, Fraction]]:
-    """How likely each value is for each row's person, to who knows what identifies everybody and who is in a bucket."""
+    """Returns the probability of each value for each row's person, for a reader who knows everybody's identifying
+    attributes and bucket.
+    """
     people = _people(sliced)
     found: list[dict[Hashable, Fraction]] = [{} for _ in people]
     for bucket, members in enumerate(sliced.buckets):
@@ -69,7 +71,7 @@ def beliefs(sliced: Sliced) -> list[dict[Hashable, Fraction]]:
 
 
 def _counted(sliced: Sliced, bucket: int, people: Sequence[Known]) -> tuple[int, list[Counter[Hashable]]]:
-    """How many worlds of a bucket fit, and in how many of them a person has a value."""
+    """Returns the number of possible worlds of a bucket, and for each person the number of worlds with each value."""
     counts: list[Counter[Hashable]] = [Counter() for _ in people]
     worlds = 0
     for world in drawable(people, sliced.columns, _shown(sliced, bucket)):
@@ -80,7 +82,7 @@ def _counted(sliced: Sliced, bucket: int, people: Sequence[Known]) -> tuple[int,
 
 
 def beliefs_without_buckets(sliced: Sliced) -> list[dict[Hashable, Fraction]]:
-    """The same for who does not know the buckets: all ways to put the people into them are looked at."""
+    """Returns the beliefs of a reader who does not know the buckets, over all ways to divide the people among them."""
     people = _people(sliced)
     whole = 0
     found: list[dict[Hashable, Fraction]] = [defaultdict(Fraction) for _ in people]
@@ -96,7 +98,7 @@ def beliefs_without_buckets(sliced: Sliced) -> list[dict[Hashable, Fraction]]:
 
 
 def _divisions(people: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
-    """Every way to put people into buckets of these sizes."""
+    """Yields every way to divide people among buckets of these sizes."""
     if not sizes:
         yield []
         return
@@ -109,9 +111,9 @@ def _divisions(people: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[t
 def sources(
     columns: Columns, tables: Sequence[Sequence[tuple[Hashable, Row]]], most: int
 ) -> list[list[dict[int, Hashable]]]:
-    """The tables that may have been sliced into these, which have a bucket and what a column shows in each row.
+    """Returns all tables from which these sliced tables may have been made; none if there are more than `most`.
 
-    They are all of them unless there are more than `most`, and then none.
+    A row of a sliced table is its bucket and its values in one column.
     """
     ways: list[list[list[dict[int, Hashable]]]] = []
     for bucket in dict.fromkeys(bucket for bucket, _ in tables[0]):

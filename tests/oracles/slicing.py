@@ -1,7 +1,7 @@
-"""Slicing (Li, Li, Zhang and Molloy 2012) over rows and with fractions: who matches which bucket, and what follows.
+"""Slicing (Li, Li, Zhang and Molloy 2012) over rows, in fractions: which row matches which bucket, and the beliefs.
 
-A table is a list of rows, an attribute its position in them. Columns are sets of attributes, buckets sets of rows:
-the release shows, of each column, the rows of each bucket in an order that says nothing. None is a value.
+A table is a list of rows, an attribute its position in them. A column is a set of attributes, a bucket a set of rows:
+the release shows each column's rows by bucket, in an uninformative order. None is a value.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Check = Callable[[Buckets], bool]
 class Sliced:
     """A table with its columns and buckets, and the position of its sensitive attribute, which is in one column.
 
-    `unknown` are attributes by which nobody is recognized; the others, without the sensitive one, identify.
+    `unknown` are attributes that identify nobody; all others, except the sensitive one, identify.
     """
 
     rows: Rows
@@ -60,40 +60,44 @@ class Sliced:
 
     @property
     def sensitive_column(self) -> int:
-        """The number of the column that has the sensitive attribute."""
+        """The index of the column with the sensitive attribute."""
         [number] = [number for number, column in enumerate(self.columns) if self.sensitive in column]
         return number
 
     def part(self, column: int, row: Row) -> Row:
-        """What a column shows of a row and what identifies: all that is neither sensitive nor unknown."""
+        """Returns the identifying values of a row in a column: attributes neither sensitive nor unknown."""
         return tuple(row[at] for at in self.columns[column] if at != self.sensitive and at not in self.unknown)
 
     def share(self, column: int, row: Row, bucket: int) -> Fraction:
-        """f_i(t,B): the share of the bucket's rows that look like this one in a column; 1 if nothing is left of it."""
+        """Returns f_i(t,B): the share of the bucket's rows with the row's identifying values in a column; 1 if it has
+        none.
+        """
         members = self.buckets[bucket]
         alike = sum(self.part(column, self.rows[member]) == self.part(column, row) for member in members)
         return Fraction(alike, len(members))
 
     def match(self, row: Row, bucket: int) -> Fraction:
-        """f(t,B): the product of the shares of all columns."""
+        """Returns f(t,B): the product of the shares of all columns."""
         return prod((self.share(column, row, bucket) for column in range(len(self.columns))), start=Fraction(1))
 
     def belonging(self, row: Row, sizes: bool = True) -> list[Fraction]:
-        """p(t,B) for each bucket: by f(t,B) alone, as the paper has it, or by that and the size of the bucket."""
+        """Returns p(t,B) for each bucket: proportional to f(t,B), as in the paper, or to f(t,B) times the size of the
+        bucket.
+        """
         weights = [
             self.match(row, number) * (len(members) if sizes else 1) for number, members in enumerate(self.buckets)
         ]
         return [weight / sum(weights) for weight in weights]
 
     def values(self, row: Row, bucket: int) -> dict[Hashable, Fraction]:
-        """D(t,B): the sensitive values of the bucket's rows that look like this one in the sensitive column."""
+        """Returns D(t,B): the shares of the sensitive values among the bucket's rows that equal the row in `part`."""
         column = self.sensitive_column
         members = (self.rows[member] for member in self.buckets[bucket])
         counts = Counter(one[self.sensitive] for one in members if self.part(column, one) == self.part(column, row))
         return {value: Fraction(count, counts.total()) for value, count in counts.items()}
 
     def likely(self, row: Row, sizes: bool = True) -> dict[Hashable, Fraction]:
-        """p(t,s) for each s that is possible."""
+        """Returns p(t,s) for each possible s."""
         found: dict[Hashable, Fraction] = defaultdict(Fraction)
         for bucket, weight in enumerate(self.belonging(row, sizes)):
             for value, share in self.values(row, bucket).items():
@@ -101,7 +105,7 @@ class Sliced:
         return {value: share for value, share in found.items() if share}
 
     def classes(self) -> dict[tuple[int, Row], list[int]]:
-        """The rows of each class: those of a bucket that look alike in the sensitive column."""
+        """Returns the rows of each class: rows of a bucket with equal identifying values in the sensitive column."""
         column = self.sensitive_column
         found: dict[tuple[int, Row], list[int]] = defaultdict(list)
         for number, members in enumerate(self.buckets):
@@ -111,13 +115,13 @@ class Sliced:
 
 
 def diversity(l: int, variant: str = "probabilistic", c: Fraction = Fraction(3)) -> Satisfied:  # noqa: E741
-    """What asks a distribution to be l-diverse."""
+    """Returns a test whether a distribution is l-diverse."""
     # Shares compare as counts do.
     return lambda shares: diverse(shares, variant, l, c)  # type: ignore[arg-type]
 
 
 def bucket_check(sliced: Sliced, satisfied: Satisfied) -> bool:
-    """Whether D(v,B) satisfies for every bucket B and what of the sensitive column identifies in B."""
+    """Whether D(v,B) satisfies for every bucket B and every v, identifying values of the sensitive column in B."""
     return all(
         satisfied(sliced.values(sliced.rows[members[0]], bucket)) for (bucket, _), members in sliced.classes().items()
     )
@@ -129,7 +133,7 @@ def matching_check(sliced: Sliced, satisfied: Satisfied, sizes: bool = True) -> 
 
 
 def joined(sliced: Sliced) -> set[Row]:
-    """All rows that match a bucket, the sensitive value counted as any other: columns agree on what they share."""
+    """Returns all rows that match a bucket, sensitive value included; columns agree on shared attributes."""
     found: set[Row] = set()
     for members in sliced.buckets:
         shown = [{tuple(sliced.rows[member][at] for at in column) for member in members} for column in sliced.columns]
@@ -141,7 +145,7 @@ def joined(sliced: Sliced) -> set[Row]:
 
 
 def merge(columns: Columns, parts: Sequence[Row], known: Known | None = None) -> dict[int, Hashable] | None:
-    """One row of each column put side by side, with what is known; None if they differ in what they share."""
+    """Joins one row of each column with the known values; None if they differ in a shared attribute."""
     merged = dict(known or {})
     for column, part in zip(columns, parts, strict=True):
         for at, value in zip(column, part, strict=True):
@@ -152,7 +156,7 @@ def merge(columns: Columns, parts: Sequence[Row], known: Known | None = None) ->
 
 @dataclass(frozen=True)
 class Partition:
-    """The buckets that were made, in the order of the queue, and how many cuts were checked."""
+    """The buckets in the order of the queue, and the number of cuts that were checked."""
 
     buckets: list[Bucket]
     checks: int
@@ -164,11 +168,11 @@ Halves = Callable[[Sequence[int], Domain], tuple[Bucket, Bucket]]
 def partition(
     rows: int, domains: Sequence[Domain], passes: Check, halves: Halves, *, first_only: bool = False
 ) -> Partition | None:
-    """The tuple partition of the paper's figure 1; None if the whole table as one bucket does not pass.
+    """Computes the tuple partition of the paper's figure 1; None if the whole table as one bucket does not pass.
 
-    The first bucket of the queue is cut at the attribute of the widest normalized span; unless it passes, at the next
-    one. Both halves go to the end of the queue; a bucket that no cut parts is final. With `first_only` no other
-    attribute is tried.
+    The first bucket of the queue is cut at the attribute of the widest normalized span; if the cut does not pass, at
+    the next attribute. Both halves go to the end of the queue; a bucket that no cut divides is final. With `first_only`
+    no other attribute is tried.
     """
     queue: list[Bucket] = [tuple(range(rows))]
     final: list[Bucket] = []
@@ -188,7 +192,7 @@ def partition(
 
 
 def _cuts(bucket: Bucket, domains: Sequence[Domain], halves: Halves) -> Iterator[tuple[Bucket, Bucket]]:
-    """A cut for each attribute that is not constant, the widest first, equal ones in their order."""
+    """Yields a cut for each attribute that is not constant, widest first; equally wide attributes keep their order."""
     wide = [domain for domain in domains if len({domain.rank[row] for row in bucket}) > 1]
     for domain in sorted(wide, key=lambda domain: -domain.width(list(bucket))):
         yield halves(bucket, domain)
@@ -200,13 +204,13 @@ def _parted(bucket: Sequence[int], domain: Domain, last: int) -> tuple[Bucket, B
 
 
 def lower_half(bucket: Sequence[int], domain: Domain) -> tuple[Bucket, Bucket]:
-    """All up to the lower median, and the others; below it, if it is the greatest value."""
+    """Cuts after the lower median, or before it if it is the greatest value."""
     ranks = sorted(domain.rank[row] for row in bucket)
     median = ranks[(len(ranks) - 1) // 2]
     return _parted(bucket, domain, median if median < ranks[-1] else max(rank for rank in ranks if rank < median))
 
 
 def most_even(bucket: Sequence[int], domain: Domain) -> tuple[Bucket, Bucket]:
-    """The cut between two values whose halves differ least, of equal ones that with the smaller lower half."""
+    """Cuts between two values where the halves differ least, and of equal cuts where the lower half is smaller."""
     cuts = [_parted(bucket, domain, last) for last in sorted({domain.rank[row] for row in bucket})[:-1]]
     return min(cuts, key=lambda cut: (abs(len(cut[0]) - len(cut[1])), len(cut[0])))

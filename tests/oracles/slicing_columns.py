@@ -16,9 +16,9 @@ Values = Sequence[Hashable]
 
 
 def in_intervals(values: Sequence[Number | None], intervals: int) -> list[Hashable]:
-    """The number of each value's interval, of so many equal ones from the least to the greatest, the last one closed.
+    """Returns the number of each value's interval, out of `intervals` equal ones from the least to the greatest value.
 
-    None stays as it is, and so does what is infinite or no number.
+    The last interval is closed. None stays None; infinity and NaN become texts.
     """
     finite = [Fraction(value) for value in values if value is not None and isfinite(value)]
     if not finite:
@@ -40,7 +40,7 @@ def _special(value: Number | None) -> Hashable:
 
 
 def phi2(first: Values, second: Values) -> Fraction:
-    """The mean-square contingency coefficient of two attributes, given as the values of each row; 0 for a constant."""
+    """Returns the mean-square contingency coefficient of two attributes by the values of each row; 0 for a constant."""
     rows = len(first)
     least = min(len(set(first)), len(set(second)))
     if least <= 1:
@@ -57,7 +57,7 @@ def phi2(first: Values, second: Values) -> Fraction:
 def sums_of_distances(
     distances: Sequence[Sequence[Fraction]], count: int
 ) -> Iterator[tuple[Fraction, tuple[int, ...], tuple[tuple[int, ...], ...]]]:
-    """For each set of so many medoids the sum of distances to the nearest, the set, and the clusters, in order."""
+    """Yields for each set of `count` medoids the sum of distances to the nearest one, the set, and the clusters."""
     items = range(len(distances))
     for medoids in combinations(items, count):
         clusters: dict[int, list[int]] = {medoid: [] for medoid in medoids}
@@ -69,7 +69,7 @@ def sums_of_distances(
 
 
 def most_frequent_share(parts: Values, sensitive: Values) -> Fraction:
-    """The greatest share that a sensitive value has among the rows with one part, of all parts; 0 without rows."""
+    """Returns the greatest share of one sensitive value among the rows with one part; 0 without rows."""
     of_part = Counter(parts)
     pairs = Counter(zip(parts, sensitive, strict=True))
     return max((Fraction(count, of_part[part]) for (part, _), count in pairs.items()), default=Fraction(0))

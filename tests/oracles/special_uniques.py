@@ -1,4 +1,4 @@
-"""Minimal sample uniques by looking at every set of columns of every row (Elliot, Manning and Ford 2002)."""
+"""Minimal sample uniques by enumerating every set of columns of every row (Elliot, Manning and Ford 2002)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ Row = Sequence[Any]
 
 
 def minimal_uniques(rows: Sequence[Row], largest: int, own: bool) -> list[list[frozenset[int]]]:
-    """The minimal sets of at most `largest` columns in which each row is alone; NULL is a value only if `own`."""
+    """Returns for each row the minimal sets of at most `largest` columns in which it is unique; NULL is a value if
+    `own`.
+    """
     columns = len(rows[0]) if rows else 0
 
     def is_alone(index: int, chosen: Sequence[int]) -> bool:
@@ -33,7 +35,9 @@ def minimal_uniques(rows: Sequence[Row], largest: int, own: bool) -> list[list[f
 
 
 def score(kind: str, columns: int, size: int, largest: int) -> Fraction:
-    """The score of one minimal unique: by Elliot the supersets that are reached one column at a time, or IHSN's."""
+    """Returns the score of one minimal unique: by Elliot, the ways to add columns one at a time up to `largest`; or
+    IHSN's.
+    """
     if kind == "elliot":
         result = Fraction(1)
         for i in range(size, largest):
@@ -44,7 +48,7 @@ def score(kind: str, columns: int, size: int, largest: int) -> Fraction:
 
 
 def risks(scores: Sequence[Fraction], rows: Sequence[Row], fraction: Fraction) -> list[float | None]:
-    """DIS-SUDA of each row with a score, None of the others."""
+    """Returns DIS-SUDA of each row with a score; None for other rows."""
     sizes = [sum(tuple(other) == tuple(row) for other in rows) for row in rows]
     unique, pairs = sizes.count(1), sizes.count(2) // 2
     if not unique or not pairs:

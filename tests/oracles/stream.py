@@ -1,4 +1,4 @@
-"""A stream, row by row: when the oldest waiting row is due it leaves with the nearest rows of other respondents.
+"""A stream, row by row: when the oldest waiting row is due, it leaves with the nearest rows of other respondents.
 
 Written from the rule (Zhou et al. 2009 for classes of different respondents, CASTLE, Cao et al. 2008, for the delay and
 for labels that are used again), over lists of rows, without SQL.
@@ -15,7 +15,9 @@ __all__ = ["Number", "Row", "Tree", "simulate"]
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the stream; its respondent is anybody who is equal to it, and `values` are its quasi-identifiers."""
+    """A row of the stream; rows with equal respondents belong to one respondent, and `values` are its
+    quasi-identifiers.
+    """
 
     position: int
     arrived: Any
@@ -38,7 +40,7 @@ class Axis(Protocol):
 
 
 class Number:
-    """A label is (least, greatest), None for a class of NULLs alone, and '*' for one with NULL and numbers."""
+    """An axis of numbers. A label is (least, greatest); None for NULLs alone; '*' for NULL with numbers."""
 
     def distance(self, value: Any, start: Any, everybody: Sequence[Any]) -> float:
         if value is None or start is None:
@@ -80,7 +82,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Tree:
-    """A label is (level, text). `path` has a value's labels, from the value itself to the level below the top."""
+    """An axis of a hierarchy. A label is (level, text); `path` has a value's labels from the value to the last below
+    the top.
+    """
 
     path: Callable[[Any], tuple[Any, ...]]
     height: int
@@ -115,7 +119,7 @@ class Tree:
 
 @dataclass
 class Outcome:
-    """Classes as (the position of the row that was due, labels, members), rows that reuse labels, rows withheld."""
+    """Classes, each as (position of the due row, labels, members), rows under reused labels, and withheld rows."""
 
     classes: list[tuple[int, tuple[Any, ...], list[Row]]] = field(default_factory=list)
     reused: list[tuple[Row, tuple[Any, ...]]] = field(default_factory=list)
@@ -125,7 +129,7 @@ class Outcome:
 def simulate(
     rows: Sequence[Row], k: int, delay: Any, axes: Sequence[Axis], *, reuse: bool = True, by_time: bool = False
 ) -> Outcome:
-    """What is published of all rows, in the end of those that still wait, too."""
+    """Publishes all rows; rows that wait at the end leave as well."""
     outcome, waiting = Outcome(), list[Row]()
     for row in rows:
         if by_time:

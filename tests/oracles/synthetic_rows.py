@@ -1,4 +1,4 @@
-"""Trees of pairs of columns by trying all, and counts of single columns and of pairs, each from the definition."""
+"""Trees of pairs of columns by enumeration, and counts of single columns and of pairs, each from the definition."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Row = Sequence[int]
 
 
 def of_columns(rows: Sequence[Row], columns: Sequence[int]) -> Counter[tuple[int, ...]]:
-    """How many rows have each combination of some columns' codes."""
+    """Counts the rows with each combination of the codes of some columns."""
     return Counter(tuple(row[column] for column in columns) for row in rows)
 
 
 def score(rows: Sequence[Row], pair: tuple[int, int], sizes: Sequence[int]) -> int:
-    """How far the counts of a pair are from those of independent columns, each rounded to a whole number."""
+    """Returns the distance of a pair's counts from the counts of independent columns, which are rounded."""
     counts, total = of_columns(rows, pair), len(rows)
     first, second = (of_columns(rows, (column,)) for column in pair)
     expected = {
@@ -26,7 +26,7 @@ def score(rows: Sequence[Row], pair: tuple[int, int], sizes: Sequence[int]) -> i
 
 
 def trees(columns: int) -> Iterator[tuple[tuple[int, int], ...]]:
-    """All sets of edges that join all columns and have no circle."""
+    """Yields all spanning trees of the columns, as sets of edges."""
     pairs = list(combinations(range(columns), 2))
     for edges in combinations(pairs, columns - 1):
         reached = {0}
@@ -37,11 +37,11 @@ def trees(columns: int) -> Iterator[tuple[tuple[int, int], ...]]:
 
 
 def greatest_tree(scores: Mapping[tuple[int, int], int], columns: int) -> int:
-    """The greatest sum of scores that a tree has."""
+    """Returns the greatest sum of scores of a spanning tree."""
     return max(sum(scores[edge] for edge in edges) for edges in trees(columns))
 
 
 def variation(rows: Sequence[Sequence[object]], others: Sequence[Sequence[object]], columns: Sequence[int]) -> float:
-    """Half the sum of the differences between two tables' shares of each combination of some columns' values."""
+    """Returns half the sum of differences between two tables' shares of each combination of values of some columns."""
     one, other = (Counter(tuple(row[column] for column in columns) for row in table) for table in (rows, others))
     return sum(abs(one[key] / len(rows) - other[key] / len(others)) for key in one.keys() | other.keys()) / 2

@@ -1,4 +1,4 @@
-"""Errors of a workload by their definitions: each result on its own, and then their figures."""
+"""Errors of a workload by their definitions: each result on its own, and then the figures of all results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Result", "figures"]
 
 @dataclass(frozen=True)
 class Result:
-    """One figure of a query: what is true (None: the source has no such group), what is estimated, and the bounds."""
+    """One figure of a query: the true answer (None: the source has no such group), the estimate, and its bounds."""
 
     query: int
     actual: float | None
@@ -23,7 +23,7 @@ class Result:
 
     @property
     def error(self) -> float | None:
-        """The relative error; none where the truth is 0 or nobody knows."""
+        """The relative error; None if the true answer is 0 or unknown, or if there is no estimate."""
         if self.estimated is None or not self.actual:
             return None
         return abs(self.estimated - self.actual) / abs(self.actual)
@@ -38,7 +38,7 @@ class Result:
 
 
 def figures(results: Sequence[Result]) -> Mapping[str, float | None]:
-    """What MEASURE answers, but for the 95 % quantile."""
+    """Returns the figures of MEASURE, except the 95 % quantile."""
     errors = [error for one in results if (error := one.error) is not None]
     within = [one.within for one in results if one.within is not None]
     return {

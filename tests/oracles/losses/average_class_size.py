@@ -17,7 +17,9 @@ def average_class_size(
     weights: Sequence[Fraction] | None = None,
     k: int = 1,
 ) -> Fraction:
-    """0 without rows. Where none of them is published, which is infinite: twice the figure of a single class."""
+    """Returns the loss; 0 without rows. If every row is suppressed, the loss is infinite, and twice the loss of a
+    single class is returned.
+    """
     if not rows:
         return Fraction(0)
     published = {recoded(row, taxonomies, tuple(levels)) for place, row in enumerate(rows) if place not in suppressed}

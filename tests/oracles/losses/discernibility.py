@@ -21,7 +21,7 @@ def discernibility(
     weights: Sequence[Fraction] | None = None,
     k: int = 1,
 ) -> Fraction:
-    """The cost of all rows; weights and k do not count."""
+    """Returns the cost of all rows; weights and k have no effect."""
     keys = [recoded(row, taxonomies, tuple(levels)) for row in rows]
     total = 0
     for place, key in enumerate(keys):

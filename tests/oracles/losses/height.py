@@ -16,5 +16,5 @@ def height(
     weights: Sequence[Fraction] | None = None,
     k: int = 1,
 ) -> Fraction:
-    """Nothing but the levels counts."""
+    """Returns the sum of the levels; no other argument has an effect."""
     return Fraction(sum(levels))

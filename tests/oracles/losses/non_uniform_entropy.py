@@ -22,7 +22,7 @@ def non_uniform_entropy(
     weights: Sequence[Fraction] | None = None,
     k: int = 1,
 ) -> float:
-    """The bits of all cells, weighted by attribute."""
+    """Returns the bits of all cells, weighted by attribute."""
     weights = weights or [Fraction(1)] * len(taxonomies)
     bits = []
     for column, (taxonomy, level, weight) in enumerate(zip(taxonomies, levels, weights, strict=True)):

@@ -16,7 +16,7 @@ def precision(
     weights: Sequence[Fraction] | None = None,
     k: int = 1,
 ) -> Fraction:
-    """What is lost, weighted by attribute; 0 without rows."""
+    """Returns the mean loss of the cells, weighted by attribute; 0 without rows."""
     if not rows:
         return Fraction(0)
     weights = weights or [Fraction(1)] * len(taxonomies)

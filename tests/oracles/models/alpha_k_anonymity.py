@@ -16,5 +16,5 @@ def violating(table: Table, alpha: Fraction, k: int) -> set[Class]:
 
 
 def achieved(table: Table, alpha: Fraction, k: int) -> Fraction | None:
-    """The greatest share of a value in a class; says nothing of k."""
+    """Returns the greatest share of a value in a class; k has no effect."""
     return max((share for of in table.classes for share in shares(table.counts(of)).values()), default=None)

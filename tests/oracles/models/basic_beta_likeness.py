@@ -9,7 +9,7 @@ from tests.oracles.models.support import Class, Table, shares
 
 
 def gains(table: Table, of: Class) -> dict[Hashable, Fraction]:
-    """The relative gain of each value that gains in a class."""
+    """Returns the relative gain of each value that is more frequent in a class than in the release."""
     p, q = shares(table.counts(of)), shares(table.baseline)
     return {value: (p[value] - q[value]) / q[value] for value in p if p[value] > q[value]}
 
@@ -19,7 +19,7 @@ def violating(table: Table, beta: Fraction) -> set[Class]:
 
 
 def achieved(table: Table, beta: Fraction) -> Fraction | None:
-    """The largest gain; 0 where no value gains."""
+    """Returns the largest gain; 0 if no value gains."""
     if not table.classes:
         return None
     return max((gain for of in table.classes for gain in gains(table, of).values()), default=Fraction(0))

@@ -1,4 +1,4 @@
-"""Absolute proximity (Li, Tao and Xiao 2008): the numbers up to a distance around each number of a class."""
+"""Absolute proximity (Li, Tao and Xiao 2008): the numbers within a distance of each number of a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""(c,k)-safety (Martin, Kifer, Machanavajjhala, Gehrke and Halpern 2007): every split of k + 1 atoms among classes."""
+"""(c,k)-safety (Martin, Kifer, Machanavajjhala, Gehrke and Halpern 2007), over every split of k + 1 atoms among
+classes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ Counts = tuple[int, ...]
 
 
 def disclosure(table: Table, of: Class, k: int) -> Fraction:
-    """The highest probability of a value of somebody in a class, to a reader with k implications."""
+    """Returns the highest probability that somebody in a class has a value, for a reader with k implications."""
     counts = {other: tuple(sorted(table.counts(other).values(), reverse=True)) for other in table.classes}
     others = tuple(sorted(counts[other] for other in table.classes if other != of))
     size, most = sum(counts[of]), counts[of][0]
@@ -25,7 +27,7 @@ def disclosure(table: Table, of: Class, k: int) -> Fraction:
 
 @cache
 def _least_of(classes: tuple[Counts, ...], atoms: int) -> Fraction:
-    """The least probability that none of some atoms holds, each class with a part of them."""
+    """Returns the least probability that none of some atoms holds, over every split of the atoms among classes."""
     if not classes:
         # Two is more than any probability: atoms that nobody is left for are no way.
         return Fraction(1) if atoms == 0 else Fraction(2)
@@ -35,7 +37,7 @@ def _least_of(classes: tuple[Counts, ...], atoms: int) -> Fraction:
 
 @cache
 def least(counts: Counts, atoms: int) -> Fraction:
-    """The least probability that none of some atoms about people of one class holds."""
+    """Returns the least probability that none of some atoms about people of one class holds."""
     size = sum(counts)
     return min(_chance(counts, size, people) for people in _partitions(atoms, atoms) if len(people) <= size)
 

@@ -9,7 +9,7 @@ from tests.oracles.models.support import Class, Table, decimal, ln, shares
 
 
 def logarithm(table: Table, of: Class, absent: str) -> Decimal:
-    """The largest |log(p/q)| of a class. An absent value has log 0, unless it is ignored."""
+    """Returns the largest |log(p/q)| of a class; infinite if a value is absent from it and `absent` is 'violates'."""
     p, q = shares(table.counts(of)), shares(table.baseline)
     if absent == "violates" and any(value not in p for value in q):
         return Decimal("Infinity")

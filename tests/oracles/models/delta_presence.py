@@ -10,9 +10,9 @@ from tests.oracles.models.support import Class, Table
 
 
 def probabilities(table: Table) -> list[tuple[Class, Fraction | float]]:
-    """For each row of the public table its class and the probability that it is in the release.
+    """Returns for each row of the public table its class and the probability that it is in the release.
 
-    A released row of which the public table knows nobody is one that is there for certain.
+    The probability of released rows in a class without public rows is infinite.
     """
     released: list[Hashable] = [of for of, rows in table.classes.items() for _ in rows]
     public: list[Hashable] = [of for of, n in (table.public or {}).items() for _ in range(n)]
@@ -27,5 +27,5 @@ def violating(table: Table, **bounds: Fraction) -> set[Class]:
 
 
 def achieved(table: Table, **bounds: Fraction) -> Fraction | float | None:
-    """The greatest probability where the release has rows."""
+    """Returns the greatest probability in the classes with released rows; None if there is none."""
     return max((share for of, share in probabilities(table) if table.classes.get(of)), default=None)

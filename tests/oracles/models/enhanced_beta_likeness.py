@@ -20,7 +20,7 @@ def violating(table: Table, beta: Fraction) -> set[Class]:
 
 
 def achieved(table: Table, beta: Fraction) -> Fraction | float | None:
-    """The least beta that would do: the largest gain, and infinity if one is beyond its value's logarithm."""
+    """Returns the least sufficient beta: the largest gain; infinity if a gain exceeds the logarithm of its value."""
     q = shares(table.baseline)
     gains = [(gain, q[value]) for of in table.classes for value, gain in basic_beta_likeness.gains(table, of).items()]
     if any(decimal(gain) > -ln(share) for gain, share in gains):

@@ -13,13 +13,13 @@ def violating(table: Table, l: Fraction) -> set[Class]:  # noqa: E741 - the pape
 
 
 def _is_short(counts: Mapping[Hashable, int], l: Fraction) -> bool:  # noqa: E741
-    """Values that are equally frequent are counted; others that come to just log l count as short of it."""
+    """Whether a class has too little entropy: equally frequent values are counted, other entropies must exceed ln l."""
     if len(set(counts.values())) == 1:
         return len(counts) < l
     return entropy(counts) < ln(l) + TOLERANCE
 
 
 def achieved(table: Table, l: Fraction) -> float | None:  # noqa: E741
-    """The effective number of values of the worst class: so many equally frequent ones have its entropy."""
+    """Returns the effective number of values of the worst class: the exponential of its entropy."""
     least = min((entropy(table.counts(of)) for of in table.classes), default=None)
     return None if least is None else float(least.exp())

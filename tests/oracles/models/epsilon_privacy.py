@@ -13,7 +13,7 @@ Ratio = Fraction | float
 
 
 def worst(table: Table, of: Class, stubbornness: Fraction | str, known: int = 0, ratios: str = "both") -> Ratio:
-    """The largest ratio of a class: for each row the belief in its value with and without the row."""
+    """Returns the largest ratio of a class: of the beliefs in each row's value with and without the row."""
     rows = [table.values[place] for place in table.classes[of]]
     return worst_of_rows(rows, shares(table.baseline), stubbornness, known, ratios)
 
@@ -26,7 +26,7 @@ def worst_of_rows(
     ratios: str,
     only: Hashable = ...,
 ) -> Ratio:
-    """The largest ratio of the rows of a class, or of those with one value only; 0 where none has it."""
+    """Returns the largest ratio of a class's rows, or of its rows with the value `only`; 0 without such a row."""
     bounded: list[Ratio] = [Fraction(0)]
     for place, value in enumerate(rows):
         if only not in (..., value):
@@ -45,7 +45,7 @@ def worst_of_rows(
 def predicted(
     others: Sequence[Hashable], value: Hashable, prior: Mapping[Hashable, Fraction], stubbornness: Fraction | str
 ) -> Fraction | None:
-    """The chance of a value after the other rows were drawn: of Polya's urn; None where nothing says anything."""
+    """Returns the probability of a value after the other rows by Polya's urn; None without prior and rows."""
     if stubbornness == "infinite":
         return prior[value]
     assert isinstance(stubbornness, Fraction)

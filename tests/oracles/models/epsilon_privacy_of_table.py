@@ -1,4 +1,4 @@
-"""epsilon-privacy (Machanavajjhala, Gehrke and Goetz 2009), the prior being the lows of the table's ranges."""
+"""epsilon-privacy (Machanavajjhala, Gehrke and Goetz 2009) with the lower ends of the table's ranges as prior."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.oracles.models.support import Class, Table
 
 
 def worst(table: Table, of: Class, stubbornness: Fraction | str, known: int = 0, ratios: str = "both") -> Ratio:
-    """The largest ratio of a class; infinite where a value was impossible."""
+    """Returns the largest ratio of a class; infinite if a value was impossible."""
     prior = {value: low for value, (low, _) in (table.ranges or {}).items() if low}
     rows = [table.values[place] for place in table.classes[of]]
     if not prior.keys() >= set(rows):

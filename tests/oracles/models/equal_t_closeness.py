@@ -8,7 +8,7 @@ from tests.oracles.models.support import Class, Table, shares
 
 
 def distance(table: Table, of: Class) -> Fraction:
-    """Every two values are 1 apart: the mass that has to move."""
+    """Returns the distance of a class from the release, with every two values 1 apart: the mass that has to move."""
     p, q = shares(table.counts(of)), shares(table.baseline)
     return sum((abs(p.get(value, Fraction(0)) - q[value]) for value in q), Fraction(0)) / 2
 

@@ -10,7 +10,7 @@ from tests.oracles.models.support import Class, Table, beside_broader
 
 
 def nearest(table: Table, of: Class, n: int) -> Fraction | float:
-    """The least distance from a broader class, infinite without any."""
+    """Returns the least distance from a broader class; infinite without a broader class."""
     return min((distance(pair, of) for pair in beside_broader(table, of, n)), default=inf)
 
 

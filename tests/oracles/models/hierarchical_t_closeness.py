@@ -27,7 +27,7 @@ def distance(table: Table, of: Class) -> Fraction:
 
 
 def _costs(leaves: Sequence[Hashable], height: int, paths: Paths, extra: Mapping[Hashable, Fraction]) -> Fraction:
-    """The cost of the node above some leaves, and of those below it, times the height of the tree."""
+    """Returns the cost of the node above some leaves plus the costs below it, times the height of the tree."""
     if height == 0:
         return Fraction(0)
     children: dict[Hashable, list[Hashable]] = defaultdict(list)

@@ -12,7 +12,10 @@ _MANY = 10**5
 
 
 def risk_of(size: int, people: float) -> float:
-    """The sum over j >= size of P(F = j) / j, P(F = j) = (j - 1 choose size - 1) p^size (1 - p)^(j - size)."""
+    """Returns the mean of 1 / F, for a class of `size` rows with weights that sum up to `people`.
+
+    It is the sum over j >= size of P(F = j) / j, where P(F = j) = (j - 1 choose size - 1) p^size (1 - p)^(j - size).
+    """
     p = size / people
     if people <= size:
         return 1 / size
@@ -28,7 +31,7 @@ def risk_of(size: int, people: float) -> float:
 
 
 def _of_many(size: int, people: float) -> float:
-    """The closed form of one row, and from there the integrals by parts, in fractions but for the logarithm."""
+    """Returns the closed form for one row, then the integrals by parts, in fractions except for the logarithm."""
     ratio = Fraction(people) / size - 1
     value = Fraction(log1p(float(ratio))) / ratio
     for rows in range(1, size):
@@ -37,7 +40,7 @@ def _of_many(size: int, people: float) -> float:
 
 
 def _risks(table: Table) -> dict[Class, float]:
-    """The risk of each class, infinite where a weight is none: NULL, below 1 or not finite."""
+    """Returns the risk of each class; infinite if a weight is invalid: NULL, below 1 or not finite."""
     risks: dict[Class, float] = {}
     for of, places in table.classes.items():
         weights = table.numbers(of)

@@ -11,7 +11,7 @@ from tests.oracles.models.support import TOLERANCE, Class, Table, beside_broader
 
 
 def nearest(table: Table, of: Class, n: int) -> Decimal:
-    """The least divergence from a broader class, infinite without any."""
+    """Returns the least divergence from a broader class; infinite without a broader class."""
     return min((divergence(pair, of) for pair in beside_broader(table, of, n)), default=Decimal(inf))
 
 

@@ -10,7 +10,7 @@ from tests.oracles.models.support import TOLERANCE, Class, Table, decimal, ln, s
 
 
 def kullback_leibler(of: Mapping[Hashable, Fraction], to: Mapping[Hashable, Fraction]) -> Decimal:
-    """In nats, with fifty digits; what has no share adds nothing."""
+    """Returns the divergence in nats, with fifty digits; a value with share 0 adds 0."""
     with localcontext() as context:
         context.prec = 50
         return sum((decimal(share) * ln(share / to[value]) for value, share in of.items() if share), Decimal(0))

@@ -8,7 +8,7 @@ from tests.oracles.models.support import Class, Table
 
 
 def candidates(table: Table) -> dict[Class, int]:
-    """For the class of each released row, the rows of the public table that generalize to the same."""
+    """Returns for the class of each released row the number of rows of the public table with the same labels."""
     public: list[Hashable] = [of for of, n in (table.public or {}).items() for _ in range(n)]
     return {of: sum(other == of for other in public) for of, rows in table.classes.items() if rows}
 

@@ -9,7 +9,7 @@ from tests.oracles.models.support import Class, Table
 
 
 def chance(rows: int, k: int, fraction: float, distribution: str) -> float:
-    """P(X >= rows) of a class of k people, X Poisson's or given X > 0; 0 from k rows on."""
+    """Returns P(X >= rows) for a class of k people, X Poisson, or Poisson given X > 0; 0 for k rows or more."""
     if rows >= k:
         return 0.0
     mean = fraction * k

@@ -20,7 +20,7 @@ def distance(table: Table, of: Class, broader: Table) -> Fraction:
 
 
 def nearest(table: Table, of: Class, n: int) -> Fraction | float:
-    """The least distance from a broader class, infinite without any."""
+    """Returns the least distance from a broader class; infinite without a broader class."""
     return min((distance(table, of, broader) for broader in beside_broader(table, of, n)), default=inf)
 
 

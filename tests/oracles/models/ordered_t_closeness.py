@@ -8,7 +8,7 @@ from tests.oracles.models.support import Class, Table, in_order, shares
 
 
 def distance(table: Table, of: Class) -> Fraction:
-    """The i-th and the j-th of m values are |i - j| / (m - 1) apart; a single value is not apart from itself."""
+    """Returns the distance with the i-th and j-th of m values |i - j| / (m - 1) apart; 0 for a single value."""
     p, q = shares(table.counts(of)), shares(table.baseline)
     values = in_order(q)
     if len(values) == 1:

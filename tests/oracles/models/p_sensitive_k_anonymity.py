@@ -14,5 +14,5 @@ def violating(table: Table, p: int, k: int) -> set[Class]:
 
 
 def achieved(table: Table, p: int, k: int) -> int | None:
-    """The least number of values of a class; says nothing of k."""
+    """Returns the least number of values of a class; k has no effect."""
     return min((_values(table, of) for of in table.classes), default=None)

@@ -8,7 +8,7 @@ from tests.oracles.models.support import Class, Table
 
 
 def breaches(table: Table) -> list[tuple[Class, Fraction]]:
-    """For each row its class and the share of that class whose value lies below the row's guarding node."""
+    """Returns for each row its class, and the share of the class whose values are below the row's guarding node."""
     found: list[tuple[Class, Fraction]] = []
     for of, places in table.classes.items():
         for place in places:
@@ -19,7 +19,7 @@ def breaches(table: Table) -> list[tuple[Class, Fraction]]:
 
 
 def _branch(table: Table, place: int) -> tuple[object, ...]:
-    """A row's value with all that is above it."""
+    """Returns a row's value and all labels above it."""
     value = table.values[place]
     return (value, *(table.taxonomy or {}).get(value, ()))
 
@@ -29,5 +29,5 @@ def violating(table: Table, p: Fraction) -> set[Class]:
 
 
 def achieved(table: Table, p: Fraction) -> Fraction | None:
-    """The greatest probability of a breach; 0 where nobody guards anything."""
+    """Returns the greatest probability of a breach; 0 if no row has a guarding node."""
     return max((share for _, share in breaches(table)), default=None)

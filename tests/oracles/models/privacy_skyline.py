@@ -1,4 +1,4 @@
-"""Privacy skyline (Chen, LeFevre and Ramakrishnan 2007): every way to spread known people and family among classes."""
+"""Privacy skyline (Chen, LeFevre and Ramakrishnan 2007), over every split of known people and family among classes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.oracles.models.support import Class, Table
 
 
 def surest(table: Table, of: Class, l: int = 0, k: int = 0, m: int = 0) -> Fraction:  # noqa: E741 - the paper's name
-    """The highest probability of a value of somebody in a class, to a reader with at most this knowledge."""
+    """Returns the highest probability that somebody in a class has a value, given at most this knowledge."""
     return max((surest_of(table, of, value, l, k, m) for value in table.counts(of)), default=Fraction(0))
 
 
 def surest_of(table: Table, of: Class, value: Hashable, l: int, k: int, m: int) -> Fraction:  # noqa: E741
-    """The highest probability of one value of somebody in a class."""
+    """Returns the highest probability that somebody in a class has this value."""
     counts = {name: table.counts(name) for name in (of, *(other for other in table.classes if other != of))}
     if not (n := counts[of][value]):
         return Fraction(0)
@@ -35,7 +35,7 @@ def surest_of(table: Table, of: Class, value: Hashable, l: int, k: int, m: int) 
 
 @cache
 def _all_lack(people: tuple[int, int], known: int, family: int) -> Fraction:
-    """The chance that all members of a family in a class lack a value, some of the others being known to lack it."""
+    """Returns the probability that all family members in a class lack a value, given that some others lack it."""
     rows, having = people
     left = rows - min(known, max(0, rows - having))
     if family > left:
@@ -45,7 +45,7 @@ def _all_lack(people: tuple[int, int], known: int, family: int) -> Fraction:
 
 
 def _spread(number: int, classes: int) -> Iterator[tuple[int, ...]]:
-    """Every way to divide at most some people among the classes."""
+    """Yields every way to divide at most `number` people among the classes."""
     for bars in combinations(range(number + classes), classes):
         yield tuple(after - before - 1 for before, after in zip((-1, *bars), bars, strict=False))
 

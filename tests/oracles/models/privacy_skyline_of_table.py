@@ -1,4 +1,4 @@
-"""Privacy skyline (Chen, LeFevre and Ramakrishnan 2007): each value by its own triples and by those of all values."""
+"""Privacy skyline (Chen, LeFevre and Ramakrishnan 2007): each value by its own triples and the general ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from tests.oracles.models.support import Class, Table
 
 
 def worst(table: Table, of: Class) -> Fraction:
-    """The highest probability of a value of somebody in a class, to a reader who knows as much as one triple says."""
+    """Returns the highest probability that somebody in a class has a value, for a reader with the knowledge of one
+    triple.
+    """
     asked = [
         (value, known) for value in table.counts(of) for about, *known in table.known if about is None or about == value
     ]

@@ -12,7 +12,7 @@ Near = Callable[[Fraction, Fraction], bool]
 
 
 def greatest_share(table: Table, of: Class, near: Near) -> Fraction | None:
-    """The greatest share of the numbers of a class that are near one of them; None where it has no number."""
+    """Returns the greatest share of a class's numbers that are near one of them; None if it has no number."""
     rows = table.numbers(of)
     counts = [sum(1 for other in rows if near(one, other)) for one in rows]
     return Fraction(max(counts), len(rows)) if rows else None

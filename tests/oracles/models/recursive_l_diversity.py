@@ -13,14 +13,16 @@ def _sorted(table: Table, of: Class) -> list[int]:
 
 
 def violating(table: Table, l: int, c: Fraction) -> set[Class]:  # noqa: E741 - the paper's name
-    """Every class is (c,1)-diverse; one with fewer than l values is not (c,l)-diverse for any c."""
+    """Returns the violating classes. Every class is (c,1)-diverse; a class with fewer than l values is never
+    (c,l)-diverse.
+    """
     if l == 1:
         return set()
     return {of for of in table.classes if not _sorted(table, of)[0] < c * sum(_sorted(table, of)[l - 1 :])}
 
 
 def achieved(table: Table, l: int, c: Fraction) -> Fraction | float | None:  # noqa: E741
-    """The c that the worst class is still to stay below; 0 where l = 1 asks for nothing."""
+    """Returns the least upper bound c that the worst class still reaches; 0 if l = 1, which requires nothing."""
     if l == 1:
         return 0 if table.classes else None
     ratios: list[Fraction | float] = []

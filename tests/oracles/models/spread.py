@@ -8,7 +8,7 @@ from tests.oracles.models.support import Class, Table
 
 
 def greatest_difference(table: Table, of: Class) -> Fraction | None:
-    """The greatest difference of any two rows of a class; None where it has no number."""
+    """Returns the greatest difference of any two numbers of a class; None if it has no number."""
     rows = table.numbers(of)
     return max((one - other for one in rows for other in rows), default=None)
 

@@ -33,15 +33,14 @@ TRIPLES: Sequence[Triple] = (("a", 1, 0, 1), ("b", 0, 0, 2), (None, 0, 1, 0))
 
 @dataclass(frozen=True)
 class Table:
-    """A release: the places of the rows of each class, and what each row holds.
+    """A release: the places of the rows of each class, and the contents of each row.
 
-    None as a value is a value like any other. Without `entities` every row is its own
-    respondent. `taxonomy` gives a value's labels from level 1 up to the last below the
-    top; all are of one length. `ranges` bounds the share of a value in a class.
-    `guards` is each row's guarding node, a value or a label of the taxonomy, or None.
-    `public` counts the rows of the public table in each class, those that the release
-    lacks included; a class that is missing there has none. `broader` names the broader
-    classes that a class lies in, itself among them. `known` are the rows of a table of what an adversary knows.
+    None is a value like any other. Without `entities` each row is its own respondent. `taxonomy` has a value's labels
+    from level 1 up to the last below the top; all have one length. `ranges` bounds the share of a value in a class.
+    `guards` has each row's guarding node: a value, a label of the taxonomy, or None. `public` counts the rows of the
+    public table in each class, including rows that the release lacks; a class that it does not name has none. `broader`
+    names the broader classes of each class, including itself. `known` has the rows of a table of an adversary's
+    knowledge.
     """
 
     classes: Mapping[Class, Sequence[int]]
@@ -56,33 +55,35 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """The rows of the release: those that lie in a class."""
+        """The number of rows of the release: all rows in its classes."""
         return sum(map(len, self.classes.values()))
 
     def counts(self, of: Class) -> Counter[Hashable]:
-        """How many rows of a class have each value."""
+        """Counts the rows of a class with each value."""
         return Counter(self.values[place] for place in self.classes[of])
 
     def respondents(self, of: Class) -> int:
-        """The respondents that a class has for certain: a row of None may be of anybody, and is of somebody."""
+        """Counts the respondents that a class has at least; a row of None belongs to somebody, perhaps to a counted
+        one.
+        """
         places = self.classes[of]
         if self.entities is None:
             return len(places)
         return max(1, len({self.entities[place] for place in places} - {None}))
 
     def numbers(self, of: Class) -> list[Fraction]:
-        """The numbers of the rows of a class, each exactly; NULL, NaN and infinity are none."""
+        """Returns the numbers of the rows of a class as exact fractions; NULL, NaN and infinity are left out."""
         rows = [self.values[place] for place in self.classes[of]]
         return [Fraction(row) for row in rows if isinstance(row, int | float | Decimal | Fraction) and isfinite(row)]
 
     @property
     def baseline(self) -> Counter[Hashable]:
-        """How many rows of the whole release have each value."""
+        """The number of rows of the whole release with each value."""
         return Counter(self.values[place] for places in self.classes.values() for place in places)
 
 
 def beside_broader(table: Table, of: Class, n: int) -> Iterator[Table]:
-    """A class within each broader class of n rows or more: a table of the classes there."""
+    """Yields, for each broader class of n rows or more, a table of the classes in it."""
     assert table.broader is not None
     for name in table.broader[of]:
         inside = {other: places for other, places in table.classes.items() if name in table.broader[other]}
@@ -91,19 +92,19 @@ def beside_broader(table: Table, of: Class, n: int) -> Iterator[Table]:
 
 
 def shares(counts: Mapping[Hashable, int]) -> dict[Hashable, Fraction]:
-    """The fraction of each value among all of them."""
+    """Returns the share of each value among all rows."""
     whole = sum(counts.values())
     return {value: Fraction(count, whole) for value, count in counts.items()}
 
 
 def in_order(values: Sequence[Hashable] | set[Hashable] | Mapping[Hashable, object]) -> list[Hashable]:
-    """Distinct values in their order, None last."""
+    """Sorts the distinct values, None last."""
     known = sorted(value for value in set(values) if value is not None)  # type: ignore[type-var]
     return [*known, None] if None in values else list(known)
 
 
 def ln(number: Fraction | int) -> Decimal:
-    """The natural logarithm with fifty digits."""
+    """Returns the natural logarithm with fifty digits."""
     exact = Fraction(number)
     with localcontext() as context:
         context.prec = 50
@@ -111,7 +112,7 @@ def ln(number: Fraction | int) -> Decimal:
 
 
 def decimal(number: Fraction | int) -> Decimal:
-    """A fraction with fifty digits."""
+    """Converts a fraction to a Decimal with fifty digits."""
     exact = Fraction(number)
     with localcontext() as context:
         context.prec = 50
@@ -119,7 +120,7 @@ def decimal(number: Fraction | int) -> Decimal:
 
 
 def entropy(counts: Mapping[Hashable, int]) -> Decimal:
-    """Shannon's entropy of a class, in nats, with fifty digits."""
+    """Returns Shannon's entropy of a class, in nats, with fifty digits."""
     with localcontext() as context:
         context.prec = 50
         return sum((-decimal(share) * ln(share) for share in shares(counts).values()), Decimal(0))

@@ -8,7 +8,7 @@ from tests.oracles.models.support import Class, Table, shares
 
 
 def outside(table: Table, of: Class) -> Fraction:
-    """The largest distance of a class from one of its ranges; 0 if all shares lie inside."""
+    """Returns the largest distance of a share from its range in a class; 0 if all shares are inside."""
     p = shares(table.counts(of))
     distance = Fraction(0)
     for value, (low, high) in (table.ranges or {}).items():

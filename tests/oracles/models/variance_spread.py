@@ -8,7 +8,7 @@ from tests.oracles.models.support import Class, Table
 
 
 def variance(table: Table, of: Class) -> Fraction | None:
-    """The variance of the numbers of a class, by its pairs of rows; None where it has no number."""
+    """Returns the variance of the numbers of a class, from its pairs of rows; None if it has no number."""
     rows = table.numbers(of)
     pairs = [(one - other) ** 2 for one in rows for other in rows]
     return sum(pairs, Fraction(0)) / (2 * len(pairs)) if pairs else None
