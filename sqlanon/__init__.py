@@ -6,9 +6,9 @@ HIERARCHY | POLICY | SERIES | WORKLOAD, DESCRIBE ANONYMIZED TABLE | ANONYMIZED V
 STREAM | ANONYMIZED TABLE | ANONYMIZED VIEW | BUDGET | FRONTIER | HIERARCHY | POLICY | SERIES | WORKLOAD, ESTIMATE,
 EXPLAIN ANONYMIZED TABLE | ANONYMIZED VIEW | ESTIMATE, EXPORT, FRONTIER, MEASURE, PROFILE, REFRESH ANONYMIZED TABLE,
 SHOW BUDGETS | FRONTIERS | HIERARCHIES | POLICIES | RELEASES | SERIES | STREAMS | WORKLOADS.
-`anonymize()` does without a database: a data frame or a file in, the anonymized one out.
-`Policy`, `Requirement`, `Method` and the classes of each model and method write the statements of Python values.
-In a notebook `%load_ext sqlanon` makes the magics `%sqlanon` and `%%sqlanon` known.
+`anonymize()` needs no database: it takes a data frame or a file and returns or writes the anonymized data.
+`Policy`, `Requirement`, `Method` and the classes of each model and method build statements from Python values.
+In a notebook `%load_ext sqlanon` loads the magics `%sqlanon` and `%%sqlanon`.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ __all__ = [
 ]
 
 
-# The modules of names that are imported when they are first read; sqlanon.clients.api has all others.
+# The module below sqlanon.clients of each name that is imported at its first use; all other names are in `api`.
 _MODULES = {
     "Connection": "session",
     "FrameRelease": "frames.release",
@@ -177,7 +177,7 @@ _MODULES = {
 }
 
 
-# A type checker reads the imports above, and would take any name for one that the package has.
+# A type checker reads the imports above; with __getattr__ it would accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
@@ -194,7 +194,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Makes the magics known; `%load_ext sqlanon` calls it in a notebook.
+    """Registers the magics; `%load_ext sqlanon` calls it in a notebook.
 
     >>> from IPython.core.interactiveshell import InteractiveShell
     >>> shell = InteractiveShell()

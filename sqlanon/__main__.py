@@ -1,4 +1,4 @@
-"""The command line, `sqlanon` or `python -m sqlanon`, where what it needs is installed."""
+"""The command line, `sqlanon` or `python -m sqlanon`, if its packages are installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NEEDED = ("typer", "rich", "prompt_toolkit")
 
 
 def main() -> None:
-    """Runs the command line. Without the packages that it needs it exits with 2, and says what to install."""
+    """Runs the command line. If a package is missing, prints the command that installs it and exits with code 2."""
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         print(f"error: the command line needs {', '.join(missing)}", file=sys.stderr)
         print("  hint: pip install 'sqlanon[cli]'", file=sys.stderr)

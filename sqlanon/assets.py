@@ -11,10 +11,10 @@ from sqlanon.errors import InternalError
 
 
 def folder(kind: str) -> Traversable:
-    """The folder `sql` or `udfs`.
+    """Returns the folder `sql` or `udfs`.
 
-    The wheel carries them as `sqlanon/_sql` and `sqlanon/_udfs`; in a checkout they
-    stand beside the package.
+    The wheel contains them as `sqlanon/_sql` and `sqlanon/_udfs`; in a checkout they are next to the package. Raises
+    InternalError if the folder is missing.
     """
     packaged = files("sqlanon") / f"_{kind}"
     if packaged.is_dir():
@@ -34,7 +34,10 @@ def _child(kind: str, parts: tuple[str, ...]) -> Traversable:
 
 @cache
 def read(kind: str, *parts: str) -> str:
-    """The text of one file, such as read("sql", "models", "k_anonymity.sql")."""
+    """Returns the text of one file, such as read("sql", "models", "k_anonymity.sql").
+
+    Raises InternalError if it is missing.
+    """
     index = _child(kind, parts)
     if not index.is_file():
         raise InternalError(f"the file {'/'.join((kind, *parts))} is missing from this installation")
@@ -43,7 +46,7 @@ def read(kind: str, *parts: str) -> str:
 
 @cache
 def listing(kind: str, *parts: str) -> tuple[str, ...]:
-    """The file names in one folder, sorted; empty if there is no such folder."""
+    """Returns the file names in one folder, sorted; empty if there is no such folder."""
     index = _child(kind, parts)
     if not index.is_dir():
         return ()

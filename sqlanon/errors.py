@@ -1,7 +1,7 @@
-"""Errors, split by whose fault they are; each says what to do about it.
+"""The errors of sqlanon, one class for each responsible party; each error says what to do about it.
 
-No error carries source rows. Names of objects, columns and hierarchy values may
-appear, since the user has to act on them.
+No error contains source rows. Names of objects, columns and hierarchy values may appear, because the user has to act on
+them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Position:
         return Position(self.line + text.line - 1, column)
 
 
-# The beginning of a URL, of a database's with forgotten slashes too, and what follows it where that can hold no
-# password: hosts and ports, folders, a schema and a name behind #. A space ends it only behind the last @ of the text.
-# A scheme is looked for at the beginning of a word alone: from each letter on, a long word would be read again.
+# The beginning of a URL (of a database also without slashes), and the text after it that can contain no password:
+# hosts and ports, folders, a schema and a name behind #. A space ends it only behind the last @ of the text.
+# A scheme is matched at the beginning of a word only: otherwise a long word would be read again from each letter on.
 _URL = re.compile(
     r"(?<![a-z0-9+.-])[0-9+.-]*+[a-z][a-z0-9+.-]*+://"
     r"|(?<![\w./-])(?:postgres|postgresql|mysql|mariadb|jdbc|mongodb):(?=\S)",
@@ -40,14 +40,15 @@ _HOST = r"(?:\[[0-9a-f:.]*\]|[\w.%-]*)(?::\d*)?"
 _PARTS = rf"{_HOST}(?:,{_HOST})*(?:/[^\s?#@:'\"]*)?(?:\?schema=[^\s?#@&:='\"]*)?(?:#[^\s@:='\"]*)?(?:$|(?=['\"),;]|:\s"
 _HARMLESS_BEFORE_AT = re.compile(rf"{_PARTS}))", re.IGNORECASE)
 _HARMLESS = re.compile(rf"{_PARTS}|\s))", re.IGNORECASE)
-# In a list of words such as libpq reads.
+# The keyword of a password in a connection string as libpq reads it.
 _KEYWORD = re.compile(r"(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 
 
 def without_passwords(text: str, *, same_length: bool = False) -> str:
-    """The text with stars for whatever of a URL may be a password, which a script may have and no message shows.
+    """Returns the text with stars in place of any part of a URL that may be a password.
 
-    Any character can be in a password, so that what is starred goes to the last @ of the text, or to its end.
+    A script may contain passwords, and no message shows them. A password can contain any character, so the stars reach
+    to the last @ of the text, or to its end. They are three, or with `same_length` one for each character.
     """
     start = end = len(text)
     at = text.rfind("@") + 1
@@ -64,7 +65,7 @@ def without_passwords(text: str, *, same_length: bool = False) -> str:
 
 
 def not_encodable(error: UnicodeEncodeError) -> UserError:
-    """The error for a text that the session's encoding lacks, as with LC_ALL=C and without Python's UTF-8 mode."""
+    """Returns the error for a text that the session's encoding lacks, as with LC_ALL=C and without UTF-8 mode."""
     letter = error.object[error.start : error.end].encode("unicode_escape").decode("ascii")
     return UserError(
         f"the encoding of this session is {error.encoding}, which has no {letter}",
@@ -73,19 +74,18 @@ def not_encodable(error: UnicodeEncodeError) -> UserError:
 
 
 def may_have_password(text: str) -> bool:
-    """Whether a text is such that `without_passwords` shows less of it, or the URL of anything."""
+    """Whether a text has a URL or a password's keyword; `without_passwords` leaves any other text unchanged."""
     return _URL.search(text) is not None or _KEYWORD.search(text) is not None
 
 
 class SqlanonError(Exception):
     """The base of every error that sqlanon raises.
 
-    `message` is what is wrong, `hint` what to change, `position` the place in the
-    script where known, `query` (for a failed check) the SELECT that returns the
-    offending classes. `part` names what of the statement the error is about, from the
-    general to the special, as ("column", "age"), and `excerpt` is the line of the script with a
-    caret below the position. `quoted` is what the database quotes of a query, with the offset in it of
-    what is at fault. `exit_code` is what the command line returns.
+    `message` says what is wrong, and `hint` what to change. `position` is the place in the script, if known, and
+    `excerpt` the line there with a caret below it. `query` (for a failed check) is the SELECT that returns the
+    violating classes. `part` names the part of the statement at fault, from the general to the special, as ("column",
+    "age"). `quoted` is the text of a query that the database quotes, with the offset of the fault in it. `exit_code` is
+    the exit code of the command line.
 
     >>> import sqlanon
     >>> try:
@@ -118,7 +118,7 @@ class SqlanonError(Exception):
         self.excerpt: str | None = None
 
     def at(self, position: Position | None) -> SqlanonError:
-        """Gives the error a place in the script unless it has one, and returns it."""
+        """Sets the position of the error in the script unless it has one, and returns the error."""
         if self.position is None:
             self.position = position
         return self
@@ -132,7 +132,7 @@ class SqlanonError(Exception):
 
 @contextmanager
 def about(*part: str) -> Iterator[None]:
-    """Says of errors raised inside which part of the statement they are about, unless they know."""
+    """Records the part of the statement in errors raised inside the block, unless they have a part."""
     try:
         yield
     except SqlanonError as error:
@@ -141,7 +141,7 @@ def about(*part: str) -> Iterator[None]:
 
 
 def _render_alone(error: SqlanonError) -> list[str]:
-    """Renders for a notebook an error that the user can act on, without sqlanon's frames, which would say no more."""
+    """Returns a notebook's lines for an error that the user can act on, without a traceback of sqlanon's frames."""
     return [f"{type(error).__name__}: {error}"]
 
 
@@ -163,7 +163,7 @@ class UserError(SqlanonError):
 
 
 class InUseError(UserError):
-    """Another process has the database, or another transaction its catalog: it can be done once that is free.
+    """Another process uses the database, or another transaction its catalog; the statement works once it is free.
 
     >>> InUseError("clinic.duckdb is open in another process").exit_code
     2
@@ -239,7 +239,7 @@ class PrivacyViolation(SqlanonError):
     _render_traceback_ = _render_alone
 
 
-# What stands in the message of an EngineError in the place of an engine's own, which may quote values.
+# Replaces an engine's own text in the message of an EngineError, because that text may quote values.
 WITHHELD = "the message may hold values and is withheld"
 
 
@@ -268,10 +268,10 @@ class InternalError(SqlanonError):
 
 
 class PrivacyRemark(UserWarning):
-    """A warning about what a release leaves open though all that was required of it is met.
+    """A warning about a risk that a release leaves open although it meets all requirements.
 
-    `warnings.filterwarnings("ignore", category=sqlanon.PrivacyRemark)` turns them off, "error" in place of "ignore" has
-    them raised.
+    `warnings.filterwarnings("ignore", category=sqlanon.PrivacyRemark)` turns these warnings off; "error" in place of
+    "ignore" raises them.
 
     >>> import warnings
     >>> import pandas, sqlanon

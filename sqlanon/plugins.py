@@ -1,4 +1,4 @@
-"""Plug-ins: modules of this package, a file each and named after it, and those of other packages by entry points."""
+"""Plug-ins: the modules of a package of sqlanon, one file each, and the entry points of other packages."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-# The groups of entry points are sqlanon.formats and so on; this is what a member of each is called.
+# The noun for a member of each group of entry points: sqlanon.formats and so on.
 _CALLED = {"formats": "format", "hierarchies": "hierarchy kind", "methods": "method", "models": "privacy model"}
 
 
 @cache
 def names(package: str) -> tuple[str, ...]:
-    """The plug-ins that `package` ("sqlanon.sql.hierarchies", ...) has itself, sorted.
+    """Returns the names of sqlanon's own plug-ins in `package` ("sqlanon.sql.hierarchies", ...), sorted.
 
-    `base` and modules whose name begins with an underscore are not plug-ins.
+    The module `base` and modules whose name begins with an underscore are not plug-ins.
     """
     path = import_module(package).__path__
     return tuple(sorted(m.name for m in iter_modules(path) if m.name != "base" and not m.name.startswith("_")))
 
 
 def plugin(package: str, name: str) -> ModuleType:
-    """The module that implements `name`.
+    """Returns the module of the plug-in `name`.
 
-    Raises UserError, with the names there are or those that are spelt alike, if there is none.
+    Raises UserError, with the known names or the similar ones, if there is none.
     """
     kind = package.rpartition(".")[2].replace("_", " ")
     return named_module(kind, name, {known: f"{package}.{known}" for known in names(package)})
 
 
 def named_module(kind: str, name: str, modules: Mapping[str, str]) -> ModuleType:
-    """The module that `modules` or another package has for a name, whatever its case.
+    """Returns the module of a name, in any case: one of `modules`, or the module of another package.
 
-    `kind` says in the error what they are. Other packages are asked only for names that `modules` lacks, so that
-    none stands in for what is here. Raises UserError, with the names there are or those that are spelt alike, if
-    there is none, or if another package's cannot be loaded.
+    `kind` is the noun that the error uses. Other packages are searched only for names that `modules` lacks, so that
+    none replaces a module of sqlanon. Raises UserError, with the known names or the similar ones, if there is no such
+    module, or if another package's module cannot be loaded.
     """
     folded = name.lower()
     if folded in modules:
@@ -61,10 +61,7 @@ def named_module(kind: str, name: str, modules: Mapping[str, str]) -> ModuleType
 
 @cache
 def installed(kind: str) -> Mapping[str, Sequence[EntryPoint]]:
-    """The plug-ins of other packages, by their names in small letters: the entry points of the group `sqlanon.<kind>`.
-
-    Nothing of them is imported.
-    """
+    """Returns the entry points of the group `sqlanon.<kind>`, by name in lower case; imports none of them."""
     from importlib.metadata import entry_points
 
     points: dict[str, list[EntryPoint]] = {}
@@ -74,7 +71,7 @@ def installed(kind: str) -> Mapping[str, Sequence[EntryPoint]]:
 
 
 def plugin_versions() -> list[tuple[str, str]]:
-    """Each package that has a plug-in, with its version, sorted. Nothing of them is imported."""
+    """Returns each package that has a plug-in, with its version, sorted; imports none of them."""
     every_point = [point for kind in _CALLED for points in installed(kind).values() for point in points]
     return sorted({(_package(point), (point.dist and point.dist.version) or "") for point in every_point})
 
@@ -82,8 +79,7 @@ def plugin_versions() -> list[tuple[str, str]]:
 def installed_plugin(kind: str, name: str) -> Any:
     """Loads the object of the entry point with this name.
 
-    Raises UserError, which names the package, if it cannot be imported or ends the program then, or if several packages
-    have it.
+    Raises UserError, which names the package, if its import fails or exits, or if several packages have the name.
     """
     points = installed(kind)[name.lower()]
     packages = dict.fromkeys(map(_package, points))
@@ -98,7 +94,7 @@ def installed_plugin(kind: str, name: str) -> Any:
 
 
 def incomplete(kind: str, name: str, problem: str) -> SqlanonError:
-    """The error of a plug-in that is not what it has to be, a defect of the package that it is in."""
+    """Returns the error for a plug-in that lacks a required part: a defect of its package."""
     member = f"the {_CALLED[kind]} {name}"
     if name.lower() not in installed(kind):
         return InternalError(f"{member} {problem}")
@@ -110,5 +106,5 @@ def incomplete(kind: str, name: str, problem: str) -> SqlanonError:
 
 
 def _package(point: EntryPoint) -> str:
-    """The package of a plug-in; its module where nothing says what the package is called."""
+    """Returns the name of a plug-in's package; the name of its module if the package is unknown."""
     return (point.dist and point.dist.name) or point.module

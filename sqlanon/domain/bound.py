@@ -34,10 +34,10 @@ class BoundAttribute:
 
 @dataclass(frozen=True)
 class CoarseColumn:
-    """A sensitive column of the source, with its own type and its hierarchy, in whose place labels are read.
+    """A sensitive column of the source, with its type and its hierarchy, whose values are replaced by labels.
 
-    `nodes` are the levels and labels that take the place of all values below them; without any it is the labels of the
-    attribute's MIN LEVEL that do. `digest` is that of the hierarchy.
+    `nodes` are the levels and labels that replace all values below them; without nodes the labels of the attribute's
+    MIN LEVEL replace the values. `digest` is the digest of the hierarchy.
     """
 
     bound: BoundAttribute
@@ -65,7 +65,7 @@ class LongTable:
 
     # A relation that can be read again and again with the same rows.
     relation: QualifiedName
-    # Its columns: those that name the respondent together, that of the item, and that of the rating.
+    # Its columns: the ones that name the respondent together, the item's column, and the rating's column.
     respondents: tuple[str, ...]
     item: str
     rating: str
@@ -81,7 +81,7 @@ class BoundRelatedTable:
     # Its column with the values of the source's ENTITY.
     key: str
     attributes: tuple[BoundAttribute, ...]
-    # Its columns that the policy does not name; the key is never among those that are published.
+    # Its columns that the policy does not name; the key is never published.
     unpublished: tuple[str, ...]
 
     @property
@@ -106,22 +106,21 @@ class BoundPolicy:
     # The source's columns that requirements name as guarding nodes (Xiao and Tao 2006), published or not.
     guarding: tuple[str, ...] = ()
     # The tables of values that requirements name: the index of the requirement among all, and a temporary table with
-    # the column value, of the sensitive column's published type, and what is listed of it: the columns low and high, or
-    # l, k and m.
+    # the columns value, of the sensitive column's published type, and low and high, or l, k and m.
     ranges: tuple[tuple[int, QualifiedName], ...] = ()
-    # What was pivoted to make the rows of the source, if the policy says PIVOT.
+    # The long table that was pivoted to make the rows of the source, if the policy has PIVOT.
     long_table: LongTable | None = None
     # The tables with rows about the source's respondents.
     related: tuple[BoundRelatedTable, ...] = ()
 
     def of_related(self, table: BoundRelatedTable) -> BoundPolicy:
-        """The attributes of a related table as those of a source of its own, whose respondents are in its key."""
+        """Returns a policy on a related table: its attributes, with its key as the ENTITY."""
         key = replace(self.entity, column=table.key) if self.entity else None
         attributes = ((key,) if key else ()) + table.attributes
         return BoundPolicy(self.policy, table.relation, self.live, attributes, table.unpublished, self.fingerprint)
 
     def having(self, role: Role) -> tuple[BoundAttribute, ...]:
-        """The attributes with this role, in the policy's order; no shifted dates, whose values are not true."""
+        """The attributes with this role, in the policy's order; without shifted dates, which are not true values."""
         return tuple(bound for bound in self.attributes if bound.attribute.has(role))
 
     @property
@@ -154,7 +153,7 @@ class BoundPolicy:
 
     @property
     def published(self) -> tuple[BoundAttribute, ...]:
-        """The attributes that a release has a column for, in the policy's order."""
+        """The attributes that have a column in a release, in the policy's order."""
         hidden = (Role.IDENTIFIER, Role.ENTITY)
         return tuple(b for b in self.attributes if b.role not in hidden or b.attribute.pseudonym)
 
@@ -165,6 +164,6 @@ class BoundPolicy:
 
     @property
     def keyed(self) -> tuple[BoundAttribute, ...]:
-        """The published attributes of all tables in place of whose values a key draws others."""
+        """The published attributes of all tables whose values are replaced by means of a key."""
         published = (bound for table in self.tables for bound in table.published)
         return tuple(b for b in published if b.attribute.pseudonym and not b.attribute.pseudonym.is_keyless)

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-# Sizes that decide how work is done, which a caller may hand in for a block of statements.
+# Sizes that decide how work is done; a caller may replace them for a block of statements.
 
 
 S = TypeVar("S", bound="DataclassInstance")
 
 
 class Adjustable(Generic[S]):
-    """A dataclass of sizes: called, it gives those that hold for this thread.
+    """A dataclass of sizes; a call returns the sizes of the current thread.
 
-    Each subject declares its own in a class `Sizes`. Tests hand in small ones, so that the ways of large tables are
-    gone on small ones.
+    Each subject declares its own in a class `Sizes`. Tests replace them by small ones, so that small tables take the
+    code paths of large ones.
     """
 
     def __init__(self, usual: S) -> None:
@@ -33,7 +33,7 @@ class Adjustable(Generic[S]):
 
     @contextmanager
     def replaced(self, **sizes: object) -> Iterator[None]:
-        """Inside the block these sizes hold, and those that are not named as before; TypeError for an unknown name."""
+        """Replaces the named sizes inside the block; the others stay. Raises TypeError for an unknown name."""
         token = self._current.set(replace(self(), **sizes))
         try:
             yield
@@ -41,7 +41,7 @@ class Adjustable(Generic[S]):
             self._current.reset(token)
 
 
-# How far a statement has come, for an observer.
+# The progress of a statement, for an observer.
 
 
 class Watching(Protocol):

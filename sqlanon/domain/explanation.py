@@ -16,10 +16,11 @@ from sqlanon.domain.numbers import counted
 class Violated:
     """A requirement, and the classes of a node that violate it by themselves.
 
-    `smallest` is the size of the smallest of them, `label` what a release would show of
-    it, generalized values only: a column and its text. Where the requirement counts respondents, who may have several
-    rows, it is the class of the fewest, and `respondents` is their number. `curable` says whether
-    withholding rows helps. `on` are the quasi-identifiers by which its classes are told apart, none if these are all.
+    `classes` is their number, `rows` the number of their rows, and `smallest` the size of the smallest class. `label`
+    is the label that a release would show for this class: pairs of a column and its generalized text. Where the
+    requirement counts respondents, who may have several rows, it is the class with the fewest respondents, and
+    `respondents` is their number. `curable` says whether withholding rows helps. `on` are the quasi-identifiers that
+    tell the requirement's classes apart, empty for all of them.
     """
 
     requirement: str
@@ -44,7 +45,7 @@ class Violated:
 
 @dataclass(frozen=True)
 class JoinReached:
-    """The value that a release at a node would reach in a requirement of its join with another release."""
+    """A requirement of the join with another release, with the value that a release at a node would reach."""
 
     requirement: str
     other: str
@@ -56,22 +57,20 @@ class JoinReached:
 
     @property
     def figure(self) -> str:
-        """The achieved value as a text: no row of one release may match any row of the other."""
+        """The achieved value as text; a text of its own if no rows of the two releases match."""
         return "nothing, for no rows match" if self.achieved is None else f"{self.achieved:.6g}"
 
 
 @dataclass(frozen=True)
 class ExaminedNode:
-    """A node of the lattice that was looked at: a level for each quasi-identifier.
+    """A node of the lattice whose classes were examined: a level for each quasi-identifier.
 
-    `withheld` are the rows of the classes that violate a requirement by themselves,
-    `later` the rows that are withheld after them, because the distribution of what
-    remains has changed, through all rounds; None if even then something violates.
-    `violated` has the requirements that classes violate, the one with most rows first; a
-    class may violate several. `bound` is the least that the node can lose by the
-    marginal counts of single attributes, `loss` what it loses: None where it may not be
-    published, or suppresses too many rows. `joins` is what it comes to in each requirement of a join, empty where it
-    suppresses too many rows already.
+    `withheld` is the number of rows in classes that violate a requirement by themselves. `later` is the number of rows
+    that further rounds withhold, because the distribution of the remaining rows has changed; None if a class still
+    violates after all rounds. `violated` has the violated requirements, the one with most rows first; a class may
+    violate several. `bound` is a lower bound of the node's loss, from the marginal counts of single attributes. `loss`
+    is its loss, None where it may not be published or suppresses too many rows. `joins` has the value that the node
+    reaches in each requirement of a join, and is empty where it suppresses too many rows.
     """
 
     levels: tuple[int, ...]
@@ -89,15 +88,14 @@ class ExaminedNode:
 
     @property
     def suppressed(self) -> int:
-        """The rows that a release at this node would leave out, if it has any rows at all."""
+        """The number of rows that a release at this node would leave out, if it has any rows at all."""
         return self.withheld + (self.later or 0)
 
     def breaks(self, limit: int) -> Violated | None:
-        """Returns the requirement that alone keeps the node from being published; None if several requirements, or
-        later rounds, do.
+        """Returns the requirement that alone keeps the node from being published; None if there is no single one.
 
-        The requirement with most rows, if these alone are more than the `limit` that may be
-        suppressed, or one that withholding rows cannot cure.
+        It is the first requirement whose rows alone exceed the `limit` of suppressed rows, or that withholding rows
+        cannot cure; else, if a class still violates after all rounds, the requirement with most rows.
         """
         for violated in self.violated:
             if violated.rows > limit or not violated.curable:
@@ -107,9 +105,9 @@ class ExaminedNode:
 
 @dataclass(frozen=True)
 class LessGeneral:
-    """A quasi-identifier, the level below its own, and the node that has this level and the others as they are.
+    """A quasi-identifier, the level below its own, and the node with this level and the other levels unchanged.
 
-    `node` is None where MIN LEVEL does not allow it.
+    `node` is None where MIN LEVEL forbids the level.
     """
 
     column: str
@@ -121,8 +119,9 @@ class LessGeneral:
 class Binding:
     """The reason that keeps most of the nodes one level less general from being published.
 
-    A requirement, or the suppression budget (None), at `at` of the nodes that may not be published, `of` in all.
-    `of_join` says that it is about the join with another release, and no row violates it by itself.
+    `requirement` is a requirement, or None for the suppression budget. It is the reason at `at` of the `of` nodes that
+    may not be published. `of_join` says that the requirement is about the join with another release: no row violates it
+    by itself.
     """
 
     requirement: str | None
@@ -133,9 +132,9 @@ class Binding:
 
 @dataclass(frozen=True)
 class CommonValue:
-    """The most frequent value of an attribute among the suppressed rows: `most` of `rows` have it.
+    """The most frequent value of an attribute among the suppressed rows: `most` of `rows` rows have it.
 
-    Of the rows published, `published`, the most frequent value has `most_published`.
+    Among the `published` rows the most frequent value has `most_published` rows.
     """
 
     attribute: str
@@ -149,14 +148,13 @@ class CommonValue:
 class Explanation:
     """The reasons for the node of a release.
 
-    `limit` rows may be suppressed. Of local recoding in several rounds this is about the
-    first, whose `withheld` rows are left to the later ones. `less_general` has every
-    quasi-identifier that is generalized at all. `cheaper` are nodes whose bound is below
-    the chosen node's loss, those of the greatest bound first, that may not be published.
-    They were chosen among the `among` nodes of the lattice whose levels differ from the
-    chosen ones by at most `reach`; None if those are all. `common_values` are the values that the rows left out
-    share most often, in one round. `together` is the number of respondents in the smallest class by all
-    quasi-identifiers, where requirements are on some of them; None where none is, or nothing is published.
+    At most `limit` rows may be suppressed. For local recoding in several rounds the explanation is about the first
+    round, whose `withheld` rows are left to the later rounds. `less_general` has each quasi-identifier that is
+    generalized. `cheaper` are the nodes that may not be published although their bound is below the chosen node's loss,
+    the greatest bound first. They are chosen among the `among` nodes of the lattice whose levels differ from the chosen
+    ones by at most `reach`, which is None for all nodes. `common_values` are the most frequent values of the suppressed
+    rows, in one round. `together` is the number of respondents in the smallest class by all quasi-identifiers; None
+    unless requirements are on some of them, and if nothing is published.
     """
 
     limit: int
@@ -170,7 +168,7 @@ class Explanation:
 
     @property
     def neighbours(self) -> tuple[ExaminedNode, ...]:
-        """The nodes that have one attribute one level less general."""
+        """The nodes with one attribute one level less general."""
         return tuple(step.node for step in self.less_general if step.node is not None)
 
     @property
@@ -186,12 +184,12 @@ class Explanation:
 
     @property
     def better(self) -> tuple[ExaminedNode, ...]:
-        """The neighbors that may be published and lose no more: a search that was stopped leaves some."""
+        """The neighbors that may be published and lose no more: a search that was stopped may leave some."""
         return tuple(node for node in self.neighbours if node.loss is not None and self.extra_loss(node) <= 0)
 
     @property
     def most_rows(self) -> str | None:
-        """The requirement that most rows of the neighbours violate; None if they violate none."""
+        """The requirement that most rows of the neighbors violate; None if they violate none."""
         rows = self._rows(self.neighbours)
         return max(rows, key=rows.__getitem__) if rows else None
 
@@ -204,11 +202,10 @@ class Explanation:
 
     @property
     def binding(self) -> Binding | None:
-        """Returns the requirement that most of the neighbors break first: the one with most rows, if these alone are
-        too many.
+        """The requirement, or the budget, that keeps most neighbors from being published; None if none is kept.
 
-        Of equals the one with more rows in all of them, then the first. None where every
-        neighbour could be published.
+        Each such neighbor counts for its first violated requirement of a join, else for the requirement that `breaks`
+        returns. Ties go to the requirement with more rows in all of them, then to the first.
         """
         failing = self.failing
         if not failing:
@@ -221,15 +218,15 @@ class Explanation:
         return Binding(requirement, at, len(failing), of_join=requirement in of_joins)
 
 
-# What every method says of the release that it chose, whatever it is made of.
+# The facts that every method reports about its choice.
 
 
 @dataclass(frozen=True)
 class Searched:
     """The effort and the proof of a search.
 
-    Of `nodes` candidates `checked` had their classes counted and `pruned` were ruled out unseen. If `proven`, no
-    candidate loses less; if not, none loses less than `least`, where that is known.
+    Of `nodes` candidates `checked` had their classes counted, and `pruned` were ruled out without a count. If `proven`,
+    no candidate loses less; otherwise none loses less than `least`, if known.
     """
 
     nodes: int
@@ -240,10 +237,9 @@ class Searched:
 
 
 class Choice(Protocol):
-    """The rows and labels that a method chose to publish in place of the source's `rows`; `suppressed` rows are left
-    out.
+    """The rows and labels that a method chose to publish; `suppressed` of the source's `rows` rows are left out.
 
-    `loss` is what is lost by the measure `loss_name`. `searched` says how it was found, None without a search.
+    `loss` is the loss by the measure `loss_name`. `searched` describes the search, None without one.
     """
 
     @property
@@ -264,9 +260,9 @@ class Choice(Protocol):
 
 @runtime_checkable
 class WithNoise(Protocol):
-    """A choice that was made of counts with noise, which have cost `spent` of a budget: epsilon and delta.
+    """A choice made of counts with noise, which cost `spent` of a budget: epsilon and delta.
 
-    `rows` are those that are published: how many the source has is not told.
+    `rows` is the number of published rows: the number of the source's rows stays secret.
     """
 
     @property

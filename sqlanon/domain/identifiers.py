@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
 
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Ratios of likeness that differ by less say the same.
+# Similarity ratios that differ by less count as equal.
 _AS_NEAR = 0.05
-# Longer names are compared with none: a comparison takes time of the product of their lengths.
+# Longer names are not compared: the time of a comparison grows with the product of the lengths.
 _LONGEST_COMPARED = 200
 _LOWER = str.maketrans(UPPER, UPPER.lower())
 
@@ -41,12 +41,12 @@ def listed(names: Sequence[str]) -> str:
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """A hint that names what the user may have meant; None where nothing is near, or the name is too long."""
+    """Returns a hint with the known names most similar to a name; None if none is similar, or the name is too long."""
     if len(name) > _LONGEST_COMPARED:
         return None
     spelling = {fold(other): other for other in known if len(other) <= _LONGEST_COMPARED}
     close = get_close_matches(fold(name), list(spelling), n=3)
-    # Others only if they are about as near as the nearest.
+    # Further names only if they are about as similar as the nearest one.
     likeness = [SequenceMatcher(None, other, fold(name)).ratio() for other in close]
     near = [other for other, ratio in zip(close, likeness, strict=True) if ratio > likeness[0] - _AS_NEAR]
     return f"did you mean {' or '.join(spelling[other] for other in near)}?" if near else None

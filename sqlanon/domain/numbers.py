@@ -1,4 +1,4 @@
-"""Numbers: in words, and compared where threads have added them up."""
+"""Writes numbers in words, and compares figures apart from rounding."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-# Figures as sums of DOUBLEs, which differ in their last digits by the order in which they are added up.
+# Figures that are sums of DOUBLEs: their last digits depend on the order of addition.
 
 
-# What a sum of a million shares may be off by, and the share of a large one.
+# The rounding error of a sum of a million shares, and the relative error of a large sum.
 _NOISE, _RELATIVE_NOISE = 1e-12, 1e-11
 
 
@@ -31,12 +31,12 @@ def levelled(values: Sequence[float]) -> Mapping[float, float]:
 # Fractions that were written as decimals.
 
 
-# The greatest denominator of a fraction that somebody may mean, and the least difference that is no rounding.
+# The greatest denominator of a fraction that a user may mean, and the least difference that is no rounding.
 _DENOMINATOR, _ROUNDED = 12, Fraction(1, 100_000)
 
 
 def rounded_fraction(number: Decimal) -> Fraction | None:
-    """The fraction of small numbers that a decimal is near: 1/3 for 0.33333; None where it equals it, or none is."""
+    """Returns the fraction of small numbers near a decimal: 1/3 for 0.33333; None if equal, or if none is near."""
     exact = Fraction(number)
     near = exact.limit_denominator(_DENOMINATOR)
     return near if 0 < abs(exact - near) < _ROUNDED else None
@@ -56,6 +56,6 @@ def count_of(number: int, of: int, noun: str, nouns: str | None = None) -> str:
 
 
 def per_cent(share: float) -> str:
-    """A share in per cent, to two digits: 0.66 %, 12 %, 100 %; what is not all is "over 99 %" and never 100 %."""
+    """Writes a share in per cent with two digits: 0.66 %, 12 %, 100 %; "over 99 %" for a share just below 1."""
     rounded = float(f"{100 * share:.2g}")
     return "over 99 %" if share < 1 and rounded >= 100 else f"{rounded:g} %"

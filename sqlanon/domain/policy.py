@@ -11,7 +11,7 @@ from fractions import Fraction
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source, Value, variable_of
 
-# What the table of respondents is called in a release of several where the source is a query.
+# The suffix of the source's table in a release of several tables, if the source is a query.
 _RESPONDENTS = "respondents"
 
 
@@ -45,7 +45,7 @@ class Pseudonym:
 
     @property
     def is_keyless(self) -> bool:
-        """Whether a token is a function of the value alone: never."""
+        """Returns False: no token is a function of the value alone."""
         return False
 
 
@@ -78,16 +78,16 @@ class Mask:
 
     @property
     def lasts(self) -> bool:
-        """Whether other releases have the same masks: under a key that is kept, and where no key takes part."""
+        """Whether other releases have the same masks: if the key is kept, or the mask needs none."""
         return self.key_variable is not None or self.is_keyless
 
     @property
     def is_keyless(self) -> bool:
-        """Whether the mask is a function of the value alone, which a view may have in its text."""
+        """Whether the mask is a function of the value alone, so that the text of a view may contain it."""
         return self.name in KEYLESS_MASKS
 
     def argument(self, name: str) -> Value | None:
-        """The argument as it was given, or its default."""
+        """Returns the argument as given, or its default."""
         return dict(self.arguments).get(name, MASKS[self.name].get(name))
 
 
@@ -95,9 +95,10 @@ class Mask:
 class Shift:
     """Publish dates that are moved by one number of days for each respondent: SHIFT (DAYS => 182) [KEY 'variable'].
 
-    Exactly one of `days` and `weeks` is given: a respondent's dates move by a number from minus that to plus that, so
-    they keep their order and their distances. `key_variable` names an environment variable that holds the key, so that
-    a respondent moves alike in each release; without one each release draws a key and forgets it.
+    Exactly one of `days` and `weeks` is given. A respondent's dates move by one random number of days or weeks, up to
+    this many in each direction, so they keep their order and their distances. `key_variable` names an environment
+    variable that holds the key, so that a respondent moves alike in each release; without one each release draws a key
+    and forgets it.
 
     >>> Shift(weeks=26, key_variable="TRIAL_KEY")
     Shift(days=None, weeks=26, key_variable='TRIAL_KEY')
@@ -119,24 +120,24 @@ class Shift:
 
     @property
     def unit(self) -> int:
-        """The days of a step: 1, or 7 for weeks."""
+        """The number of days of a step: 1, or 7 for weeks."""
         return 1 if self.weeks is None else 7
 
     @property
     def width(self) -> int:
-        """The most steps in each direction."""
+        """The largest number of steps in each direction."""
         return (self.days if self.weeks is None else self.weeks) or 0
 
     @property
     def arguments(self) -> tuple[tuple[str, Value], ...]:
-        """The width as a statement has it."""
+        """The width as an argument of a statement: `days` or `weeks`, and its number."""
         return (("days", self.width),) if self.weeks is None else (("weeks", self.width),)
 
 
-# What is published in place of a value under a key: of identifiers tokens and masks, of others shifted dates.
+# The replacements of values by means of a key: tokens and masks of identifiers, shifted dates of other columns.
 InPlace = Pseudonym | Mask | Shift
 
-# The masks with their arguments and the defaults of these; None where there is none.
+# The masks with their arguments and the arguments' defaults; None for an argument without a default.
 MASKS: Mapping[str, Mapping[str, Value | None]] = {
     "partial": {"first": 0, "last": 4, "with": "*"},
     "email": {"first": 1},
@@ -148,7 +149,7 @@ MASKS: Mapping[str, Mapping[str, Value | None]] = {
     "choice": {"from": None},
 }
 KEYLESS_MASKS = ("partial", "email")
-# Masks by which different values become different masks.
+# Masks that are different for different values.
 INJECTIVE_MASKS = ("alphanumeric", "digits", "card", "iban", "phone")
 
 
@@ -156,14 +157,13 @@ INJECTIVE_MASKS = ("alphanumeric", "digits", "card", "iban", "phone")
 class Attribute:
     """One column of the source as the policy sees it.
 
-    `hierarchy`, `min_level`, `max_level` (levels counted from 0, the value itself)
-    and `weight` (its share in the loss, above 0) belong to quasi-identifiers; a
-    sensitive attribute may name a hierarchy, which its distances use, or whose labels are published in place of its
-    values: those of `min_level`, or the parents of the nodes that it is to `hide`. `automatic` stands for a hierarchy
-    that is made from the column's values when the policy is stored: a stored policy names it. `pseudonym` is published
-    in place of the values: a token or a mask of an identifier or of the ENTITY, shifted dates of another column.
-    `sampling_weight` says that the column has the number of people that each row of a sample stands for; it is
-    INSENSITIVE.
+    Levels count from 0, the value itself. `hierarchy`, `min_level`, `max_level` and `weight` (its share in the loss,
+    above 0) belong to quasi-identifiers. A sensitive attribute may name a hierarchy for its distances, or for labels
+    that are published in place of its values: the labels of `min_level`, or the parents of the nodes to `hide`.
+    `automatic` requests a hierarchy that is made from the column's values when the policy is stored; a stored policy
+    names this hierarchy. `pseudonym` is published in place of the values: a token or a mask of an identifier or of the
+    ENTITY, shifted dates of another column. `sampling_weight` says that the column has the number of people that each
+    row of a sample represents; the column is INSENSITIVE.
     """
 
     name: str
@@ -179,21 +179,21 @@ class Attribute:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether labels are published, and read by all models, in place of a sensitive attribute's values."""
+        """Whether labels replace a sensitive attribute's values, in the release and for all models."""
         return self.role is Role.SENSITIVE and bool(self.min_level or self.hide)
 
     @property
     def distances(self) -> str | None:
-        """The hierarchy by which published values of a sensitive attribute lie apart; labels have none."""
+        """The hierarchy that measures the distances of a sensitive attribute's published values; None for labels."""
         return None if self.is_coarse else self.hierarchy
 
     @property
     def is_shifted(self) -> bool:
-        """Whether dates that are not true are published in place of the column's."""
+        """Whether shifted dates, which are not true, are published in place of the column's dates."""
         return isinstance(self.pseudonym, Shift)
 
     def has(self, role: Role) -> bool:
-        """Whether the column has this role, and its values are published or known as they are."""
+        """Whether the column has this role and its values are not shifted dates."""
         return self.role is role and not self.is_shifted
 
 
@@ -206,17 +206,17 @@ class Requirement:
 
     @property
     def subject(self) -> tuple[str, frozenset[tuple[str, tuple[str, ...]]]]:
-        """The requirement without its numbers: the model and its arguments that are no numbers.
+        """The requirement without its numbers: the model, and its arguments that are no numbers.
 
-        Of two requirements on one subject, such as 4- and 5-anonymity, the stricter is all that counts; where none
-        is, one with the stricter of each number meets both.
+        Of two requirements with one subject, such as 4- and 5-anonymity, only the stricter matters. Where neither is
+        stricter, a requirement with the stricter of each number meets both.
         """
         about = ((name, _parts(value)) for name, value in self.arguments if not _is_number(value))
         return fold(self.model), frozenset((fold(name), parts) for name, parts in about)
 
 
-# The defaults of everything that makes a policy of columns alone: what is required where nothing is, and of sensitive
-# columns of which nothing else is.
+# The default requirements of a policy that is made of columns alone: without any other requirement, and for sensitive
+# columns that no other requirement is about.
 K_BY_DEFAULT = 5
 L_BY_DEFAULT = 2
 ROWS_ALIKE = Requirement("k_anonymity", (("k", K_BY_DEFAULT),))
@@ -225,7 +225,7 @@ VALUES_OF_A_CLASS = Requirement("l_diversity", (("l", L_BY_DEFAULT),))
 
 @dataclass(frozen=True)
 class Sample:
-    """The part of a population that the source is: a `fraction` of it above 0 and up to 1, or a sample of `people`.
+    """The size of the source in its population: a `fraction` above 0 and up to 1, or the population's size in `people`.
 
     Exactly one of the two is given.
 
@@ -239,7 +239,7 @@ class Sample:
     people: int | None = None
 
     def fraction_of(self, rows: int) -> Fraction | None:
-        """The sampling fraction of a source of so many rows; None where it has none, or more than there are people."""
+        """Returns the sampling fraction of a source of this many rows; None if it has none or more rows than people."""
         if self.fraction is not None:
             return Fraction(self.fraction)
         share = Fraction(rows, self.people or 1)
@@ -248,7 +248,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Pivot:
-    """The columns of a long table by which it becomes a wide one: an attribute for each `item`, with its `rating`.
+    """The columns that make a long table a wide one: each value of `item` becomes an attribute with its `rating`.
 
     >>> Pivot("film", "stars")
     Pivot(item='film', rating='stars')
@@ -262,8 +262,8 @@ class Pivot:
 class RelatedTable:
     """A table that belongs to the policy's source: each of its rows is about one respondent of the source.
 
-    `key` is its column with the values of the source's ENTITY, `name` what its part of a release is called after.
-    No two attributes of a policy have one name, whatever table they are in.
+    `key` is its column with the values of the source's ENTITY, and `name` the suffix of its table in a release.
+    Attribute names are unique among all tables of a policy.
     """
 
     name: str
@@ -274,9 +274,9 @@ class RelatedTable:
 
 @dataclass(frozen=True)
 class JoinedRelease:
-    """Another release, with which a reader may join those of the policy, and the columns that both show.
+    """Another release that a reader may join with the policy's releases, and the columns that both show.
 
-    What is required of the join (Wang and Fung 2006) is among the policy's requirements.
+    The policy's requirements contain the requirements of the join (Wang and Fung 2006).
     """
 
     release: QualifiedName
@@ -291,7 +291,7 @@ class Policy:
     """Roles and requirements for one source. A column that it does not name is not published.
 
     `against` is the public table D of which the source's respondents are a part: k-map
-    and delta-presence (Nergiz et al. 2007) are asked of a release against it.
+    and delta-presence (Nergiz et al. 2007) compare a release with it.
 
     `confidential` are confidentiality constraints (De Capitani di Vimercati et al. 2010):
     sets of attributes whose values must not be seen together, or, where a set has one
@@ -300,12 +300,12 @@ class Policy:
     With a `pivot` the source has a row for each rating of an item by a respondent. The attributes that are IDENTIFIER
     are columns of the source and name the respondent; all others are items, whose values are the ratings.
 
-    `related` are tables with any number of rows for each respondent, who are what is counted (MultiR: Nergiz, Clifton
-    and Nergiz 2007). The source has one row for each of them then.
+    `related` are tables with any number of rows for each respondent. Respondents are counted then, and the source has
+    one row for each (MultiR: Nergiz, Clifton and Nergiz 2007).
 
-    `joined` is another release: some of the requirements are about what the join with it tells.
+    `joined` is another release: some of the requirements are about the join with it.
 
-    `sample` says how much of a population the source is, for the figures and requirements that estimate its risk.
+    `sample` is the size of the source in its population, for figures and requirements that estimate the risk in it.
     """
 
     name: str
@@ -321,11 +321,11 @@ class Policy:
     sample: Sample | None = None
 
     def __str__(self) -> str:
-        """Returns the name that errors use; a policy that stands for a CHECK has no name but its source's."""
+        """Returns the name that errors use; the policy of a CHECK has only the name of its source."""
         return f"policy {self.name}" if self.name else self.source.called
 
     def having(self, role: Role) -> Iterator[Attribute]:
-        """The attributes with this role, in the policy's order; no shifted dates, whose values are not true."""
+        """The attributes with this role, in the policy's order; without shifted dates, which are not true values."""
         return (attribute for attribute in self.attributes if attribute.has(role))
 
     @property
@@ -334,7 +334,7 @@ class Policy:
 
     @property
     def items(self) -> tuple[Attribute, ...]:
-        """The attributes that are items of the source's column that is pivoted; none without a pivot."""
+        """The attributes that are items of the pivoted column; empty without a pivot."""
         return tuple(a for a in self.attributes if a.role is not Role.IDENTIFIER) if self.pivot else ()
 
     @property
@@ -343,7 +343,7 @@ class Policy:
         return (*self.attributes, *(attribute for table in self.related for attribute in table.attributes))
 
     def all_having(self, role: Role) -> tuple[Attribute, ...]:
-        """The attributes of all tables with this role; no shifted dates, whose values are not true."""
+        """The attributes of all tables with this role; without shifted dates, which are not true values."""
         return tuple(attribute for attribute in self.all_attributes if attribute.has(role))
 
     @property
@@ -359,15 +359,16 @@ class Policy:
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """The suffixes of the names of a release's tables: that of the source, and one for each related table."""
+        """The suffixes of the names of a release's tables: the source's suffix, and one for each related table."""
         source = self.source.name
         called = _RESPONDENTS if source is None else variable_of(source.name) or source.name
         return (called, *(table.name for table in self.related))
 
     def tables_in_order(self, names: Collection[str]) -> tuple[str, ...] | None:
-        """Published tables in the policy's order, by what stands behind the release's name; None if these are others.
+        """Returns the suffixes of published tables in the policy's order; None if the policy has other tables.
 
-        The source's is the one that is no related table's: a certificate does not say what a query is called after.
+        The source's table is the one name that no related table has: a certificate does not record the suffix of a
+        query.
         """
         related = tuple(table.name for table in self.related)
         (first, *more) = [name for name in names if name not in related] or [""]
@@ -375,12 +376,12 @@ class Policy:
 
     @property
     def hides_respondents(self) -> bool:
-        """Whether respondents are counted whom no release shows; with related tables it shows a number for each."""
+        """Whether respondents are counted that no release shows; with related tables it shows a number for each."""
         return self.entity is not None and not self.related
 
     @property
     def sampling_weight(self) -> Attribute | None:
-        """The attribute with the number of people that each row stands for, if the policy names one."""
+        """The attribute with the number of people that each row represents, if the policy names one."""
         return next((attribute for attribute in self.attributes if attribute.sampling_weight), None)
 
     @property
@@ -394,7 +395,7 @@ def _is_number(value: Value) -> bool:
 
 
 def _parts(value: Value) -> tuple[str, ...]:
-    """The value as it is compared: a column may be written as a name or as a string, several in any order."""
+    """Returns a value for comparison: a column may be written as a name or as a string, several in any order."""
     if isinstance(value, tuple):
         return tuple(sorted(".".join(_parts(part)) for part in value))
     parts = value.parts if isinstance(value, QualifiedName) else (str(value),)

@@ -13,14 +13,14 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName, Value
 
-# How a published column is read: what one of its values says of the source.
+# Readings: the relation of a published column's values to the source.
 
 
 class Reading(StrEnum):
     """The relation of a published value to a row of the source.
 
-    It is recorded with every release and in every certificate, so that what checks a release or estimates from it
-    asks the columns and not the method that made them.
+    Every release and every certificate records it. So checks and estimates read the columns, and need not know the
+    method that made them.
     """
 
     EXACT = "exact"
@@ -30,55 +30,55 @@ class Reading(StrEnum):
     LABEL_OR_NULL = "label_or_null"
     """The label of the row's value at a level of its hierarchy; NULL where the cell is suppressed: any value."""
     ITEM_LABELS = "item_labels"
-    """A list of labels of the items in the row's list, each once: a label may be an item, or stand for several."""
+    """A list of the labels of the items in the row's list, each label once; a label covers one item or several."""
     RANGE = "range"
     """The range of the values of the row's region."""
     CENTROID = "centroid"
-    """A value that stands for those of the row's region."""
+    """A value that represents all values of the row's region."""
     LOWER_BOUND = "lower_bound"
-    """The least value of the row's region, in the column whose name it has before its ending."""
+    """The least value of the row's region in a source column; the published name is its name with an ending."""
     UPPER_BOUND = "upper_bound"
-    """The greatest value of the row's region, in the column whose name it has before its ending."""
+    """The greatest value of the row's region in a source column; the published name is its name with an ending."""
     TOKEN = "token"
-    """What stands for the value of a pseudonym."""
+    """The replacement of a pseudonym's value."""
     BUCKET = "bucket"
     """The number of the row's bucket (Xiao and Tao 2006: of its QI-group)."""
     BUCKET_VALUE = "bucket_value"
-    """A value of one row of the bucket; of any row of the source, where the table has neither bucket nor group.
+    """A value of one row of the bucket, or of any row of the source if the table has neither bucket nor group.
 
-    Where a column is of counterfeits, it may be one of these.
+    If the table has a column of counterfeits, the value may be a counterfeit.
     """
     BUCKET_RANGE = "bucket_range"
-    """A range that has the value of one row of the bucket, and those of rows of other buckets."""
+    """A range that contains the value of one row of the bucket, and values of rows of other buckets."""
     COUNT = "count"
-    """How many rows of the bucket have the value beside it, and counterfeits, where a column is of these."""
+    """The number of the bucket's rows with the value next to it; counterfeits count too, if a column counts them."""
     COUNTERFEITS = "counterfeits"
-    """How many values of the bucket are counterfeits, which no row of the source has (Xiao and Tao 2007)."""
+    """The number of the bucket's values that are counterfeits, which no row of the source has (Xiao and Tao 2007)."""
     GROUP = "group"
     """The number of the row's group within its table (De Capitani di Vimercati et al. 2010)."""
     LINK = "link"
-    """The group that the row has in another table: the first such column is of the first table with groups."""
+    """The number of the row's group in another table; the first such column is about the first table with groups."""
     DOMAIN_VALUE = "domain_value"
-    """A value that anybody may know the column to have: beside a count with noise, or drawn by such counts."""
+    """A publicly known value of the column: next to a count with noise, or sampled from such counts."""
     NOISY_COUNT = "noisy_count"
-    """A count with noise, of the rows that have the values beside it."""
+    """The number of rows with the values next to it, with noise."""
     RESPONDENT = "respondent"
-    """The number of the respondent whose row it is, drawn for the release, and the same in all its tables."""
+    """The random number of the row's respondent, the same in all tables of the release."""
 
 
 # The readings of columns that show labels of the levels of a hierarchy.
 LABELS = (Reading.LABEL, Reading.LABEL_OR_NULL)
 
 
-# What is promised of columns that no row of the source is behind, and their readings.
+# The promise about columns that show no row of the source, and the readings of such columns.
 DIFFERENTIAL_PRIVACY = "differential_privacy"
 WITH_NOISE = frozenset((Reading.DOMAIN_VALUE, Reading.NOISY_COUNT))
 
 
-# A published release as the catalog remembers it.
+# A published release as the catalog stores it.
 
 
-# What a release was made from: a relation or a file by its full name, or the SHA-256 of a query's text.
+# A source of a release: a relation or a file by its full name, or the SHA-256 of a query's text.
 SourceRead = QualifiedName | str
 
 
@@ -92,7 +92,7 @@ def level_range(levels: Collection[int]) -> str:
 class ChoiceList:
     """The list from which the masks of an attribute were chosen: its name, the variable of the key, and its digest.
 
-    `key_variable` is None for a key that was drawn and forgotten.
+    `key_variable` is None for a random key that was not kept.
     """
 
     attribute: str
@@ -105,11 +105,11 @@ class ChoiceList:
 class ReleaseAttribute:
     """A published attribute with the level of its hierarchy that the release shows.
 
-    `level` counts from 0, the value itself, to `height`, where the value is `*`; both
-    are None where nothing is generalized. Of a local recoding `level` is that of the first round, and `rounds` has the
-    levels of all rounds, ascending; it is empty for any other release. `fragment` is the one that has the column, in a
-    release of several, and `source` the source's column behind it where that has another name. `reading` says what its
-    values say of the source's rows.
+    `level` counts from 0, the value itself, to `height`, where the value is `*`; both are None where nothing is
+    generalized. For local recoding `level` is the level of the first round, and `rounds` has the levels of all rounds,
+    ascending; it is empty for any other release. `fragment` is the suffix of the table with the column, in a release of
+    several tables. `source` is the source's column behind it, if its name differs. `reading` is the relation of its
+    values to the source.
     """
 
     name: str
@@ -133,9 +133,9 @@ class ReleaseAttribute:
 class ReleaseObject:
     """A table or view that belongs to a release and is dropped with it.
 
-    `fragment` names it among the tables that are published together, as the release; it
-    is None for a release of one object, and for what only stands beside one. `digest` is
-    that of the rows of a table beside a live view, None for anything else.
+    `fragment` is the suffix of a table that is published together with others; None for a release of one object, and
+    for an auxiliary object. `digest` is the digest of the rows of a table beside a live view, None for any other
+    object.
     """
 
     kind: str
@@ -148,8 +148,9 @@ class ReleaseObject:
 class Contender:
     """A method in the default's comparison, with its figures once it has been compared.
 
-    `refused` is why it cannot be, None where it can. `loss` and `suppressed` are those of its choice, `error` the mean
-    error of drawn counts: None where no query counts a row. `why` is the reason for which it was chosen.
+    `refused` is the reason why it cannot be compared, None if it can. `loss` and `suppressed` are the figures of its
+    choice, and `error` the mean error of random counts, None where no query counts a row. `why` is the reason why it
+    was chosen, None if it was not.
     """
 
     call: MethodCall
@@ -164,8 +165,8 @@ class Contender:
 class Comparison:
     """The methods that have been compared for a release whose statement names none; one of them was chosen.
 
-    `sampled` rows stood for the source, None where all rows did. `compared_at` is UTC without a time zone, None until
-    the comparison is recorded.
+    `sampled` is the number of rows that represented the source, None for all rows. `compared_at` is UTC without a time
+    zone, None until the comparison is recorded.
     """
 
     contenders: tuple[Contender, ...]
@@ -182,22 +183,19 @@ class Comparison:
 class Release:
     """One release: what was published, under which policy, and at what loss.
 
-    `name` is (schema, object) and `kind` 'view' or 'table'. `policy_json` holds the
-    whole policy, its hierarchies and the method as they were, so that the release can
-    be checked after the policy was replaced. `source_rows`, `released_rows` and
-    `suppressed_rows` count the source at the time of release; a live view shows more
-    or fewer rows as its source changes. `source_rows` is None where even their number would tell of somebody.
-    `loss` is the granularity loss, `nodes` the size of the lattice, `nodes_checked` how many of its nodes had
-    their classes counted and `nodes_pruned` how many were ruled out without, None for a method without one.
-    `loss_name` is the loss that was minimized, `loss_bound` a loss below which no node
-    of the lattice can come, and `proven_optimal` whether the release reaches the least
-    there is. `content_fingerprint` identifies a snapshot's rows and
-    is None for a live view. `created_at` is UTC without a time zone. `sources` is what it
-    was made from. `comparison` is that by which its method was chosen, None where a statement named the method, or
-    where there was nothing to compare. `choices` are the lists from which masks were chosen.
+    `name` is (schema, object) and `kind` 'view' or 'table'. `policy_json` holds the whole policy, its hierarchies and
+    the method as they were, so that the release can be checked after the policy was replaced. `source_rows`,
+    `released_rows` and `suppressed_rows` count the source at the time of release; a live view shows more or fewer rows
+    as its source changes. `source_rows` is None where even their number must stay secret. `loss` is the granularity
+    loss, `nodes` the size of the lattice, `nodes_checked` how many of its nodes had their classes counted and
+    `nodes_pruned` how many were ruled out without, None for a method without one. `loss_name` is the loss that was
+    minimized, `loss_bound` a lower bound of the loss of every node of the lattice, and `proven_optimal` whether the
+    release has the least possible loss. `content_fingerprint` identifies a snapshot's rows and is None for a live view.
+    `created_at` is UTC without a time zone. `sources` are the relations, files and queries that it was made from.
+    `comparison` is the comparison by which its method was chosen, None where a statement named the method or there was
+    nothing to compare. `choices` are the lists from which masks were chosen.
 
-    A release of several tables has none of its own name: each stands under it and the name
-    of its `fragment`, as `name_fragment`.
+    In a release of several tables each table is called `name_fragment`, and no table has the release's own name.
     """
 
     release_id: str
@@ -230,9 +228,7 @@ class Release:
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:
-        """The objects that readers see: the object with the release's name, or its several tables, in the order of its
-        columns.
-        """
+        """The objects that readers see: the object with the release's name, or its tables in their columns' order."""
         names = list(dict.fromkeys(attribute.fragment for attribute in self.attributes))
         order = {fragment: index for index, fragment in enumerate(names)}
         tables = [made for made in self.objects if made.fragment is not None]
@@ -243,7 +239,7 @@ class Release:
     def levels(self) -> str:
         """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty without levels.
 
-        Where rows have several, the lowest and the highest: `age 0-3/4`.
+        Where its rows have several levels, the lowest and the highest: `age 0-3/4`.
         """
         quasi = (a for a in self.attributes if a.role is Role.QUASI_IDENTIFIER and a.levels)
         return ", ".join(f"{a.name} {level_range(a.levels)}/{a.height}" for a in quasi)
@@ -255,11 +251,11 @@ class Release:
 
     @property
     def is_locally_recoded(self) -> bool:
-        """Whether its rows were recoded in rounds, each of which has levels of its own."""
+        """Whether its rows were recoded in rounds, each with its own levels."""
         return any(attribute.rounds for attribute in self.attributes)
 
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
-        """The columns of one of the published objects."""
+        """Returns the columns of one published object."""
         return tuple(attribute for attribute in self.attributes if attribute.fragment == fragment)
 
 
@@ -267,9 +263,9 @@ class Release:
 class KnownRelease:
     """A release whose rows a reader may have: it exists, it was exported, or the ledger of a series has it.
 
-    `sources` is what it was made from, None if that is not known. `exported_at` is when it was exported for the
-    last time, None if it was not, or if nobody wrote down when and it does not stand. `series` is that which it was
-    made in, None if in none.
+    `sources` are the sources that it was made from, None if unknown. `stands` says whether it exists. `exported_at` is
+    the time of its last export; None if it was never exported, or if it is gone and no time was recorded. `series` is
+    the series in which it was made, None if in none.
     """
 
     release_id: str | None
@@ -282,7 +278,7 @@ class KnownRelease:
     series: str | None = None
 
 
-# What was asked of a release and what it achieves.
+# Questions about a release, and the answers.
 
 
 @dataclass(frozen=True)
@@ -304,8 +300,8 @@ class Measurement:
 class Assumption:
     """An assumption behind the figures of a release, which no row of the release can show.
 
-    `name` is its name in the literature, `attributes` the sensitive attributes that it is
-    about, `meaning` what is taken for granted, and `leaves` what is not bounded because of it.
+    `name` is its name in the literature, `attributes` the sensitive attributes that it is about, `meaning` the assumed
+    fact, and `leaves` the risk that is not bounded because of it.
     """
 
     name: str
@@ -315,7 +311,7 @@ class Assumption:
 
     @property
     def stated(self) -> Measurement:
-        """The assumption as a measurement: it is so, and nothing is required of it."""
+        """The assumption as a measurement: satisfied, without a required value."""
         return Measurement(f"assumes_{self.name}", ", ".join(self.attributes) or None, None, None, True)
 
 
@@ -327,11 +323,11 @@ class PrivacyReport:
 
     @property
     def satisfied(self) -> bool:
-        """Whether something was required and all of it is met; a check that required nothing proves nothing."""
+        """Whether something was required and all of it is met; a check without requirements proves nothing."""
         answers = [m.satisfied for m in self.measurements if m.satisfied is not None]
         return bool(answers) and all(answers)
 
     @property
     def violated(self) -> tuple[Measurement, ...]:
-        """The measurements that miss what was required."""
+        """The measurements that miss their requirement."""
         return tuple(m for m in self.measurements if m.satisfied is False)

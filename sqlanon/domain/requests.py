@@ -1,4 +1,4 @@
-"""Requests of statements to the packages below: the parts of a statement that make, write or attack a release."""
+"""Requests that statements hand on: to make, write or attack a release."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlanon.domain.values import QualifiedName, Value
 
-# Calls that stand within statements: a method, and figures to measure.
+# Calls within statements: of a method, and of figures to measure.
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ BUDGET = "budget"
 
 @dataclass(frozen=True)
 class MethodCall:
-    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH]
-    [UNDER BUDGET name].
+    """METHOD name(argument => value, ...) with the sets of columns and the budget that may follow.
 
-    Without METHOD there is no name, and the default method is meant. `sets` are those of columns after FRAGMENTS,
-    `columns` those after COLUMNS; `each_apart` says that COLUMNS EACH was written. The budget is among the arguments.
+    `sets` are the sets after FRAGMENTS (attributes), ..., `columns` the sets after COLUMNS (attributes), ...;
+    `each_apart` says that COLUMNS EACH was written. UNDER BUDGET name is among the arguments. Without METHOD the name
+    is empty and means the default method.
     """
 
     name: str = ""
@@ -37,7 +37,7 @@ class MethodCall:
     each_apart: bool = False
 
 
-# Of a statement without METHOD.
+# The method of a statement without METHOD.
 _DEFAULT = MethodCall()
 
 
@@ -46,7 +46,7 @@ class ReleaseRequest:
     """A release to be made: its kind ('view' or 'table'), name, policy and method.
 
     `levels_from` names the release whose levels are kept, `series` the series that the release joins. With
-    `choose_method` methods are compared even where the release that is replaced has one that was chosen.
+    `choose_method` methods are compared anew, even if the release replaces one whose method was chosen.
     """
 
     kind: str
@@ -64,10 +64,11 @@ class ReleaseRequest:
 class ExportRequest:
     """A release to be written to a path, in a format and with options.
 
-    Without a format it is that of the path's suffix, and Parquet where the path names a folder. `sign_key` names the
-    environment variable with the private key that signs the certificate. Of the columns `partition` each combination of
-    values has files of its own. With a `dictionary`, a file says what each column is. With `text` quasi-identifiers are
-    text, whatever their levels. `delimiter` and `quote` are those of a CSV file; None for the comma and double quote.
+    Without a format the suffix of the path decides; for a folder it is Parquet. `sign_key` names the environment
+    variable with the private key that signs the certificate. Each combination of values of the columns `partition` gets
+    files of its own. With a `dictionary`, a further file describes each column. With `text` quasi-identifiers are
+    written as text, whatever their levels. `delimiter` and `quote` are options of a CSV file; None means the comma and
+    the double quote.
     """
 
     name: QualifiedName
@@ -87,8 +88,8 @@ class ExportRequest:
 class AttackRequest:
     """An attack by its name, with its arguments.
 
-    Without `sensitive` all sensitive attributes of a release are attacked; `hierarchies` are those columns of
-    `sensitive` with USING, each with its hierarchy.
+    Without `sensitive` all sensitive attributes of a release are attacked. `hierarchies` has the columns of `sensitive`
+    with USING, each with its hierarchy.
     """
 
     attack: str

@@ -13,9 +13,10 @@ from sqlanon.domain.values import QualifiedName
 
 @dataclass(frozen=True)
 class SeriesRelease:
-    """A release of a series: the first has position 1. `digest` tells its rows of the ledger from others.
+    """A release of a series; the first has position 1. `digest` identifies its rows in the ledger.
 
-    So does `checksum`, sooner, and in one version of the engine alone; there is none where it is not to be believed.
+    `checksum` identifies them, too: it is faster, and valid in one version of the engine only; None where it is not
+    trusted.
     """
 
     position: int
@@ -28,11 +29,11 @@ class SeriesRelease:
 
 @dataclass(frozen=True)
 class Series:
-    """A series as the catalog has it.
+    """A series as the catalog stores it.
 
-    `entity` is the column of the respondents, whose keyed digests the ledger has, and `attributes` are the sensitive
-    ones, each with its type. The key is in the environment variable `key_variable`, and
-    `key_check` tells it from another. `requirements` are about all releases together.
+    `entity` is the column of the respondents, whose keyed digests are in the ledger. `attributes` are the sensitive
+    attributes, each with its type. `key_variable` names the environment variable with the key, and `key_check` tells
+    the key from another. `requirements` are about all releases together.
     """
 
     series_id: str
@@ -53,12 +54,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Signatures:
-    """The values that the respondents of a source have had to choose from: those of their classes in a series.
+    """The signatures of a source's respondents: the sensitive values of the classes that they were in.
 
-    Of each respondent who is in a release of the series, `members` is a table of entity and signature, a number, in the
-    latest of these. `values` has the signature, its values, and n, how often a class has the value at the most.
-    `known_values` has each value that the series has had, which has this number of `releases`. `required` is
-    what is required of all of them together, in words; empty for nothing.
+    `members` is a table of entity and signature: for each respondent of the series the number of the signature in their
+    latest release. `values` is a table of the signature, its values, and n, the largest number of times that a class
+    has the value. `known_values` is a table of all values that occurred in the series, which has `releases` releases.
+    `required` is the requirement on all of them together, in words; empty for none.
     """
 
     members: str
@@ -73,14 +74,15 @@ class Signatures:
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream as the catalog has it.
+    """A stream as the catalog stores it.
 
-    `order_column` is the column of the source that says when a row arrived. `columns` are those that are read, each
-    with its type, as `published` are those of its table, where `quasi_identifiers` are labels. A `delay` that is a
-    number counts rows that arrive later, a text is an interval of time. `salt` makes the digests of its respondents
-    others than those of another stream. `batch` is the number of the last ADVANCE, `position` that of the last row
-    that was read, and `watermark` the text of the moment before which all rows have been read, None before the first.
-    With `moment_over` all rows of that moment have been, too: others of it may be some that were read, and deleted.
+    `order_column` is the column of the source that says when a row arrived. `columns` are the columns that are read,
+    each with its type, and `published` the columns of the stream's table, where `quasi_identifiers` are labels. A
+    `delay` that is a number counts rows that arrive later; a text is an interval of time. `salt` makes the digests of
+    respondents differ between streams. `batch` is the number of the last ADVANCE, and `position` the number of the last
+    row read. `watermark` is the text of the timestamp before which all rows have been read, None before the first. With
+    `moment_over` all rows of that timestamp have been read, too: further rows with it may be rows that were read and
+    deleted.
     """
 
     stream_id: str
@@ -105,21 +107,21 @@ class Stream:
 
     @property
     def order_type(self) -> str:
-        """The type of the column that says when a row arrived, which is the first that is read."""
+        """The type of `order_column`, which is the first of `columns`."""
         return self.columns[0][1]
 
     def table(self, purpose: str) -> QualifiedName:
-        """A table of the stream's state, beside the catalog's own."""
+        """Returns the name of a table with the stream's state, in the catalog's schema."""
         return QualifiedName(("anon", f"stream_{purpose}_{self.stream_id}"))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The numbers of rows that one ADVANCE has read and published, and of those that wait after it.
+    """The numbers of rows that one ADVANCE read and published, and the number that waits after it.
 
-    A row is read once: then it waits, and it leaves in a class, under a label that was there, or withheld. Of the
-    withheld ones `late_rows` came with a moment before one that had been read. `vanished_rows` were read and are not
-    in the source any more. `digest` tells the rows that were published from others.
+    A row is read once. It then waits, and leaves in a class, under an existing label, or withheld. `late_rows` of the
+    withheld rows have a timestamp before one that had been read. `vanished_rows` were read and are no longer in the
+    source. `digest` identifies the published rows.
     """
 
     batch: int
@@ -134,16 +136,16 @@ class Batch:
     digest: str = ""
 
 
-# A job: a script that is run again and again, and what its last run to the end was on.
+# A job: a script that is run repeatedly, and the inputs of its last complete run.
 
 
 @dataclass(frozen=True)
 class FinishedJob:
-    """The last run of a job that came to its end.
+    """The last complete run of a job.
 
-    `script` is the SHA-256 of its text and of the versions of what runs it, `inputs` that of all rows that its
-    statements read and of checks of their keys, empty where nobody can tell what they read. `releases` has the names
-    of the releases that it made, with the identifiers that they had then, `exported` is the SHA-256 of the files that
+    `script` is the SHA-256 of its text and of the versions of the software that ran it. `inputs` is the SHA-256 of all
+    rows that its statements read and of checks of their keys, empty if the inputs are unknown. `releases` has the names
+    of the releases that it made, with their identifiers at that time, and `exported` is the SHA-256 of the files that
     it exported. `finished_at` is UTC without a time zone.
     """
 

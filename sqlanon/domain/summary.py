@@ -12,35 +12,36 @@ from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Measurement
 
-# The loss that is the share of the detail, in the mean over columns and rows.
+# The loss that measures the share of lost detail, as the mean over columns and rows.
 _SHARE_OF_DETAIL = "granularity_loss"
 # The longest label that a line shows.
 _LONGEST = 40
-# Of at most so many values that are published as they are a line shows each.
+# A line shows each value that is published unchanged if there are at most this many.
 _FEW = 3
-# A name with one of these words holds years; of dates a range counts days.
+# A column with one of these words in its name has years; a range of dates counts days.
 _OF_YEARS = re.compile(r"(?:^|[^a-z])(?:age|ages|alter|edad|eta|leeftijd)(?:[^a-z]|$)", re.IGNORECASE)
 
 _NOT_PROMISED = (
     "a column that others know, and that is not among those that were named as known, may identify people; other data "
     "or other releases about the same people may tell more"
 )
-# Names of columns with codes of places, whose numbers measure nothing.
+# Names of columns with codes of places, which are no quantities.
 CODE_OF_PLACE = re.compile(r"zip|postal|postcode|post_code|plz", re.IGNORECASE)
 _WITHOUT_SECRET = "no column was named as secret, so nothing bounds what may be guessed of one"
 
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """A published column: its role, and what it became, by the rows that are published.
+    """A published column: its role, and the form in which the published rows show it.
 
     `kind` is 'kept', 'ranges', 'prefixes', 'labels', 'nothing' (a star in every row) or 'other', with `words` for it.
-    `labels` counts the different labels, of ranges the ranges alone. Of ranges `narrowest`, `widest` and `median` count
-    the values from end to end, the median over the rows, and are None where the ends are texts; `unit` is 'day' where
-    they are dates. Of prefixes they count the characters that are left. `as_they_are` is the share of the rows that
-    show exactly their own value, NULL not counted, and `own_labels` has the first four of these values. `or_null`,
-    `missing` and `starred` are the shares of the rows that show a label such as `teacher or NULL`, NULL, and a star.
-    `most_frequent` is the share of the rows with the most frequent label, `example` a label of many rows.
+    `labels` is the number of different labels, for ranges the number of ranges. For ranges `narrowest`, `widest` and
+    `median` count the values from end to end, the median over the rows, and are None where the ends are texts; `unit`
+    is 'day' where the ends are dates. For prefixes they count the characters that are left. `as_they_are` is the share
+    of the rows that show exactly their own value, NULL not counted, and `own_labels` has the first four of these
+    values. `or_null`, `missing` and `starred` are the shares of the rows that show a label such as `teacher or NULL`,
+    NULL, and a star. `most_frequent` is the share of the rows with the most frequent label, `example` a label of many
+    rows.
     """
 
     name: str
@@ -106,10 +107,10 @@ class ShownColumn:
 class CountError:
     """The error of counts that are estimated from a release, compared with the counts on its source.
 
-    `drawn` random counts have conditions on `columns` columns each. `median` and `mean` are those of the relative
-    errors of the `compared` ones: those that the release answers and that are not 0 in the source. `unanswered` is the
-    number of counts that the release does not answer, with some reasons in `why_unanswered`. `reason` is the reason why
-    nothing was compared, None otherwise.
+    `drawn` random counts have conditions on `columns` columns each. `median` and `mean` summarize the relative errors
+    of `compared` counts, which the release answers and which are not 0 in the source. `unanswered` is the number of
+    counts that the release does not answer, with some reasons in `why_unanswered`. `reason` is the reason why nothing
+    was compared, None otherwise.
     """
 
     compared: int = 0
@@ -128,7 +129,7 @@ class CountError:
 
     @property
     def left_out(self) -> str:
-        """The counts that are not answered, as words that follow a figure; empty where all are answered."""
+        """A remark about the counts that are not answered, to follow a figure; empty if all are answered."""
         if not self.unanswered:
             return ""
         return f" ({self.drawn - self.unanswered} of {self.drawn} counts; the others are not answered{self.because})"
@@ -136,12 +137,12 @@ class CountError:
 
 @dataclass(frozen=True)
 class SurestGuess:
-    """The certainty of a reader's guess of a secret who knows all known columns of somebody in the release.
+    """The certainty with which a reader who knows all known columns of a person in the release guesses a secret.
 
-    `highest` is the share of the most frequent value in the class where it is most frequent, `people` the rows of the
-    classes with that share, or at least as many (`or_more`), `mean` the mean over all rows, and `before` the share of
-    the most frequent value in the whole release, None where that is not counted. `missing` is the share of NULL among
-    the surest guesses, by rows.
+    `highest` is the share of the most frequent value in the class where it is most frequent. `people` is the number of
+    rows in the classes with that share, or a lower bound of it (`or_more`). `mean` is the mean over all rows. `before`
+    is the share of the most frequent value in the whole release, None if not counted. `missing` is the share of NULL
+    among the surest guesses, by rows.
     """
 
     column: str
@@ -157,11 +158,11 @@ class SurestGuess:
 class Summary:
     """A release in eight lines, and in JSON.
 
-    `required` are its requirements with what they reach, `call` is its method as it is typed behind METHOD.
-    `without_guess` is the reason why there is no guess of a secret, where there is a secret. `unpublished` are the
-    source's columns that are not in it, `files` those that were written, `remarks` sentences that were said when it was
-    made. `in_words` has plain words for some requirements, with {required}, {people} and {attribute} in them, and
-    `people` is the word for what is counted.
+    `required` are its requirements with the values reached, and `call` is its method as typed after METHOD.
+    `without_guess` is the reason why there is no guess of a secret, if there is a secret. `unpublished` are the
+    source's columns that are not in the release, `files` the written files, and `remarks` the remarks made with it.
+    `in_words` has plain words for some requirements, with {required}, {people} and {attribute} in them, and `people` is
+    the noun for the counted rows or respondents.
     """
 
     release: str
@@ -191,7 +192,7 @@ class Summary:
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """The eight lines: what each is about, and its text."""
+        """The eight lines: the topic of each, and its text."""
         return (
             ("rows", self._rows()),
             ("required", self._required()),
@@ -225,7 +226,7 @@ class Summary:
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The eight lines in the parts that begin anew: each column of its own."""
+        """The eight lines as topic and parts: each column is a part of its own, and any other line is one part."""
         columns = (*self._each_column(), *filter(None, [self._not_published()]))
         return tuple((name, columns if name == "columns" else (text,)) for name, text in self.lines)
 
@@ -233,7 +234,7 @@ class Summary:
         return self.text()
 
     def json(self) -> dict[str, Any]:
-        """The summary as values of JSON: what the lines say, with all digits."""
+        """Returns the summary as JSON values: the content of the lines, with all digits."""
         return {
             "release": self.release,
             "source": self.source,
@@ -257,7 +258,7 @@ class Summary:
         }
 
     def with_files(self, *files: str) -> Summary:
-        """The summary with the files that were written."""
+        """Returns the summary with the names of the written files."""
         return replace(self, files=files)
 
     @property
@@ -267,7 +268,7 @@ class Summary:
         return _NOT_PROMISED if has_secret else f"{_WITHOUT_SECRET}; {_NOT_PROMISED}"
 
     def _loss(self) -> str:
-        """The loss by its name, where it is another than the share of the detail."""
+        """Returns the name of the loss in parentheses; empty for the share of lost detail."""
         return "" if self.loss_name == _SHARE_OF_DETAIL else f" ({_words(self.loss_name)})"
 
     def _rows(self) -> str:
@@ -318,7 +319,7 @@ class Summary:
 
 
 def vars_of(part: object) -> dict[str, Any]:
-    """The fields of a data class as values of JSON."""
+    """Returns the fields of a dataclass as JSON values."""
     fields: Mapping[str, Any] = vars(part)
     return {name: str(value) if isinstance(value, Role) else value for name, value in fields.items()}
 
@@ -333,7 +334,7 @@ def _met(measurement: Measurement) -> str:
 
 
 def guessed_value(name: str, missing: float) -> str:
-    """A column as the object of "guesses"; `missing` is the share of NULL among the surest guesses of it."""
+    """Returns a column as the object of "guesses"; `missing` is the share of NULL among its surest guesses."""
     if missing == 1:
         return f"that {name} is missing (NULL)"
     return f"{name} (in {per_cent(missing)} of these rows that it is missing, NULL)" if missing else name
@@ -364,7 +365,7 @@ def _span(low: float, high: float) -> str:
 
 
 def _short(number: float) -> str:
-    """A number with at most three digits behind the point, and thousands in groups from 10,000 on."""
+    """Writes a number with at most three digits after the point, and with thousands in groups from 10,000 on."""
     rounded = round(number, 3) if abs(number) >= 1 else float(f"{number:.3g}")
     if rounded == int(rounded):
         return f"{int(rounded):,}" if abs(rounded) >= 10_000 else str(int(rounded))
@@ -372,6 +373,6 @@ def _short(number: float) -> str:
 
 
 def _printable(text: str | None, longest: int = _LONGEST) -> str:
-    """A name or label on one line, shortened."""
+    """Returns a name or label on one line, shortened."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text or "")
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

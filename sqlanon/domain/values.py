@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-# What the one argument of a model or a method is called that was written without its name, as in k_anonymity(5).
+# The name of the one argument of a model or method that was written without a name, as in k_anonymity(5).
 UNNAMED = ""
 
 # A whole number with more digits stays a Decimal, which does not write out its zeros.
@@ -32,7 +32,7 @@ class QualifiedName:
 
 
 def plain_number(number: Decimal) -> int | Decimal:
-    """The number as an int if it is whole: 3.0 is 3."""
+    """Returns the number as an int if it is whole: 3 for 3.0."""
     whole = number.is_finite() and number.adjusted() < _MOST_DIGITS and number == number.to_integral_value()
     return int(number) if whole else number
 
@@ -44,7 +44,7 @@ Value = Scalar | tuple[Scalar, ...]
 
 
 def written(value: Value) -> str:
-    """The value as a user writes it."""
+    """Returns the value as a user writes it."""
     if isinstance(value, tuple):
         return f"({', '.join(map(written, value))})"
     if isinstance(value, str):
@@ -54,12 +54,12 @@ def written(value: Value) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-# A policy's data frame has a name that no other ever has: the variable that held it, and 48 random bits.
+# The stored name of a policy's data frame, which is unique: the variable that held it, and 48 random bits.
 FRAME_NAME = re.compile(r"\w+@[0-9a-f]{12}")
 
 
 def variable_of(name: str) -> str | None:
-    """The variable under whose name a policy's data frame was found, None for what is no name of a data frame."""
+    """Returns the variable in the stored name of a policy's data frame; None for any other name."""
     return name.partition("@")[0] if FRAME_NAME.fullmatch(name) else None
 
 
@@ -67,8 +67,8 @@ def variable_of(name: str) -> str | None:
 class Source:
     """The rows that a policy is ON: a relation's name, or the text of a SELECT. Exactly one is set.
 
-    `bound` are the tables and views that a policy's source read when the policy was made, by their full names; those of
-    the policy's own database by schema and name. A relation's own entry comes first. It is empty where nobody knows.
+    `bound` are the tables and views that the source read when the policy was made, by their full names, or by schema
+    and name if they are in the policy's own database. A named relation comes first. It is empty if unknown.
     """
 
     name: QualifiedName | None = None
@@ -82,5 +82,5 @@ class Source:
 
     @property
     def called(self) -> str:
-        """The name that messages use: a query's own text may hold data."""
+        """The name that messages use; they do not show a query's text, because it may contain data."""
         return str(self) if self.name else "(SELECT ...)"

@@ -19,12 +19,12 @@ _WORKLOAD = "workload "
 
 
 def figure_of_workload(name: str) -> str:
-    """The name of the figure of a workload: no figure of a file has a space in its name."""
+    """Returns the name of a workload's figure; it has a space, which no name of a figure in a file has."""
     return _WORKLOAD + name
 
 
 def workload_of(figure: str) -> str | None:
-    """The workload of a figure, None for a figure of a file."""
+    """Returns the workload of a figure; None for a figure that is defined in a file."""
     return figure.removeprefix(_WORKLOAD) if figure.startswith(_WORKLOAD) else None
 
 
@@ -32,10 +32,10 @@ def workload_of(figure: str) -> str | None:
 class WorkloadOptions:
     """CREATE WORKLOAD ... (queries, dimensions, selectivity, aggregate, of, seed).
 
-    A query has a predicate on each of `dimensions` quasi-identifiers, by default of as many as
-    there are, up to `FEW`, and on a sensitive attribute. `selectivity` is the share of the rows that all of
-    them together would let through if the attributes were uniform and independent (Xiao and Tao 2006,
-    Anatomy, section 6). `aggregate` is of the column `of`, but for count. The same `seed` gives the same queries.
+    A query has a predicate on each of `dimensions` quasi-identifiers (by default on all, up to `FEW`), and on a
+    sensitive attribute. `selectivity` is the share of the rows that all predicates together would select if the
+    attributes were uniform and independent (Xiao and Tao 2006, Anatomy, section 6). `aggregate` is computed on the
+    column `of`, except for count. The same `seed` gives the same queries.
     """
 
     queries: int = 1000
