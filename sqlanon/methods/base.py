@@ -36,9 +36,9 @@ class Encoding:
     """A method's request for cells, a table of the source's rows with numbers in place of values.
 
     If `flat`, the number of a value is its rank and hierarchies are not climbed; if `by_row`, equal rows stay apart.
-    The values of the columns `besides` are numbered too. If not `quasi_identifiers`, these have no numbers: the cells
-    have what requirements read. If `unbounded`, any number of cells is allowed; otherwise `fewer` is the hint for a
-    source with too many.
+    The values of the columns `besides` are numbered too. If not `quasi_identifiers`, these get no numbers: the cells
+    have only the columns that requirements read. If `unbounded`, any number of cells is allowed; otherwise `fewer` is
+    the hint for a source with too many.
     """
 
     flat: bool = False
@@ -159,11 +159,11 @@ class Method(ABC, Generic[_Options, _Choice]):
 
     OPTIONS: type[_Options]
 
-    # The arguments of the calls with which the method competes if a statement names no method.
-    # Their encodings are the same, and `choices` and `spans` answer for them.
+    # The arguments of the calls with which the method competes if a statement names no method. They have the same
+    # encoding, and the method implements `choices` and `spans` for them.
     COMPETES: ClassVar[tuple[tuple[tuple[str, Value], ...], ...]] = ()
 
-    # Whether releases must meet their policy's requirements. If not, their rows are none of the source's, and they
+    # Whether releases must meet their policy's requirements. If not, their rows are not rows of the source, and they
     # keep a promise of the method's own instead, which `verify` measures.
     ASKS_REQUIREMENTS: ClassVar[bool] = True
 
@@ -243,7 +243,7 @@ class Method(ABC, Generic[_Options, _Choice]):
     def preferred(self, task: Task, options: _Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
         """Returns the levels that the method would have published rather than `levels`, had they met the requirements.
 
-        `task` requires what each class satisfies. Raises PolicyError for more than `most` to choose from, and where
-        the choice depends on more than the levels.
+        `task` has the requirements that each class satisfies. Raises PolicyError if there are more than `most` levels
+        to choose from, or if the choice depends on more than the levels.
         """
         raise PolicyError(f"{self.name} does not publish the best of several levels")

@@ -84,7 +84,7 @@ def drawn_rows(
     """SELECT of region, code_0, ..., draw, column_0, ...: the source's rows, each with a random number.
 
     `codes` are the tables of `value_codes`. `regions` is a table of `region_labels.region_map`; without it all rows are
-    in region 0. `draw` names the function that returns random bits. `words` is that of `sorted_rows`.
+    in region 0. `draw` names the function that returns random bits. `words` is as in `sorted_rows`.
     """
     words = words or {}
     region = literal(0) if regions is None else column("region", "row_region")
@@ -115,8 +115,8 @@ def drawn_rows(
 
 
 def value_counts(sorted_rows: str, draw: str) -> exp.Select:
-    """SELECT of region, code, n, draw: the number of rows of each first attribute's value in each region, and a random
-    number.
+    """SELECT of region, code, n, draw: the number of rows with each value of the first attribute in each region, and a
+    random number.
     """
     names = [column("region"), column(code_name(0))]
     count = alias(f.count(), "n")
@@ -140,12 +140,12 @@ def groups(counts: str, least: int, different: int | None = None) -> exp.Query:
 
     `counts` is a table of `value_counts`. Groups get at least `least` rows if the region has them. `most` is the number
     of rows of the region's most frequent value. With `different`, the l of distinct l-diversity, there are as many
-    groups as can have l different values each. Of a value with n rows min(n, g) are in different groups, so g groups
-    are possible iff these minima sum up to g l or more. That sum is the least, over all j, of j g and the rows without
-    the j most frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values),
-    j < l.
+    groups as can have l different values each. A value with n rows is in min(n, g) groups, so g groups are possible iff
+    these minima sum up to g l or more. That sum is the minimum, over all j, of j g plus the number of rows without the
+    j most frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values), j <
+    l.
     """
-    # Without a least number of values there is no other bound.
+    # Without a minimum number of values there is no other bound.
     values = 1 if different is None else different
     return query_file("anatomy", "groups", tables={"counts": counts}, least=least, different=values)
 
@@ -153,7 +153,7 @@ def groups(counts: str, least: int, different: int | None = None) -> exp.Query:
 def starts(counts: str, groups: str) -> exp.Query:
     """SELECT of region, code, before, spread, first, behind, groups, base: the numbers of the rows of each value.
 
-    `before` is the number of rows sorted before the value's first one, in all regions. Of each value, `spread` rows,
+    `before` is the number of rows sorted before the value's first one, in all regions. `spread` rows of each value,
     min(n, g), are numbered from `first`, value after value in random order; its other rows are numbered from `behind`,
     after the spread rows of all values. So each group has as many different values as possible, and chance decides
     which values make some groups larger by a row.
@@ -162,7 +162,9 @@ def starts(counts: str, groups: str) -> exp.Query:
 
 
 def numbers_of(sorted_rows: str) -> exp.Select:
-    """SELECT of three numbers of a table: its first row number, the numbers from first to last, and the rows."""
+    """SELECT of three numbers of a table: its first row number, the count of numbers from first to last, and the count
+    of rows.
+    """
     number = column("rowid", "row")
     first, last = f.min(number), f.max(number.copy())
     count = infix(last - first, "+", 1)

@@ -145,7 +145,7 @@ class Dealing:
         self._scratch = scratch
         source = relation(policy.relation)
         coded = [(b, scratch.table("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
-        # The attribute with the most frequent value is the hardest to deal out, and comes first.
+        # The attribute with the most frequent value is the hardest to assign, and comes first.
         coded.sort(key=lambda pair: -self._number(exp.select(f.max(column("n"))).from_(relation(pair[1]))))
         self._sensitive: list[BoundAttribute] = [bound for bound, _ in coded]
         self._codes = [table for _, table in coded]
@@ -156,7 +156,7 @@ class Dealing:
         rows = [assign_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
         if not self._any(self._broken(rows)):
             return
-        # Where the policy asks for too much, no l of the method's helps, and none is to be named.
+        # If the policy requires too much, no l of the method helps, so the error names none.
         of_policy = [bound for each in self._policy.policy.requirements for bound in bind_requirement(each, names)]
         others = [
             index

@@ -47,7 +47,7 @@ _PUBLISHED = (
     "operating system drew."
 )
 
-# How Mondrian cuts the regions within which rows are near each other.
+# Mondrian's options for the regions of rows near each other.
 _REGIONS = mondrian.Options(publish="none")
 
 
@@ -222,7 +222,7 @@ Sources = Mapping[str, exp.Table | exp.Subquery]
 def unequal_buckets(
     engine: Engine, sources: Sources, values: Mapping[str, BucketValues], *, as_stored: bool = False
 ) -> int:
-    """Counts the buckets whose number of rows differs from that in the table of an attribute's values.
+    """Counts the buckets whose number of rows differs from the number in the table of an attribute's values.
 
     With `as_stored`, for DuckDB only, tables stored in the order of buckets and values are compared row by row, which
     saves groupings.
@@ -239,9 +239,7 @@ def unequal_buckets(
 
 
 def out_of_order(engine: Engine, sources: Sources) -> int:
-    """Counts the rows of the quasi-identifiers' table, in stored order, whose bucket is less than that of the row
-    before.
-    """
+    """Counts the rows of the quasi-identifiers' table, in stored order, with a bucket less than the previous row's."""
     return _number(engine, out_of_place(sources[QUASI_IDENTIFIERS].copy()))
 
 

@@ -56,7 +56,7 @@ def rows_in_slots(drawn_rows: str, starts: str, columns: Sequence[str]) -> exp.S
 
 
 def slots(in_slots: str, groups: str) -> exp.Select:
-    """SELECT of slot, base, chunk, chunks, first: the table of `assign_groups.slots`, made from that of
+    """SELECT of slot, base, chunk, chunks, first: the table of `assign_groups.slots`, made from the rows of
     `rows_in_slots`.
 
     Each slot has a row. There are too many slots to list them on DuckDB.

@@ -79,12 +79,12 @@ def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, inde
     counts.from_(relation(bucketization.rows_in_buckets), copy=False)
     if not bucketization.once:
         counts.group_by(column("bucket"), code.copy(), copy=False)
-    # Of several attributes the values of one row could be at the same position of their buckets.
+    # With several attributes, the values of one row could be at the same position of their buckets.
     return values_table(bound, name, counts, codes, ordered=len(bucketization.codes) == 1)
 
 
 def out_of_order(values: Relation) -> exp.Query:
-    """SELECT of the number of rows, in stored order, whose (bucket, value) is not greater than that of the row before.
+    """SELECT of the number of rows, in stored order, whose (bucket, value) is not greater than the previous row's.
 
     NULL is the greatest value. A count of 0 proves that no (bucket, value) occurs twice, whatever the order; the
     reverse does not hold. Rows with a count below 1 are counted, too.
@@ -93,13 +93,13 @@ def out_of_order(values: Relation) -> exp.Query:
 
 
 def out_of_place(exact: Relation) -> exp.Query:
-    """SELECT of the number of rows, in stored order, whose bucket is NULL or less than that of the row before."""
+    """SELECT of the number of rows, in stored order, whose bucket is NULL or less than the previous row's."""
     return query_file("anatomy", "out_of_place", tables={"exact": exact})
 
 
 def misplaced(exact: Relation, values: Relation) -> exp.Query:
-    """SELECT of the number of rows whose bucket differs from that of the value at their position, or whose value counts
-    not once.
+    """SELECT of the number of rows whose bucket differs from the bucket of the value at the same position, or whose
+    value has a count other than 1.
 
     A count of 0 proves that each bucket has as many rows as values, whatever the order; the reverse does not hold.
     """
@@ -107,7 +107,7 @@ def misplaced(exact: Relation, values: Relation) -> exp.Query:
 
 
 def differing(exact: Relation, values: Relation) -> exp.Query:
-    """SELECT of the number of buckets with other numbers of rows in `exact` than in `values`, which repeats no value.
+    """SELECT of the number of buckets whose numbers of rows in `exact` and `values` differ; `values` repeats no value.
 
     Rows count 1 and values -n, so one grouping compares both tables.
     """
@@ -115,5 +115,5 @@ def differing(exact: Relation, values: Relation) -> exp.Query:
 
 
 def unequal(exact: Relation, values: Relation) -> exp.Query:
-    """SELECT of the number of buckets with other numbers of rows in `exact` than in `values`, or a repeated value."""
+    """SELECT of the number of buckets whose numbers of rows in `exact` and `values` differ, or that repeat a value."""
     return query_file("anatomy", "unequal", tables={"exact": exact, "sensitive": values})

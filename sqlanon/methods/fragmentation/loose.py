@@ -123,7 +123,7 @@ class LooseMethod(Method[Options, Fragmented]):
     """METHOD loose: publishes fragments, and links their rows by groups."""
 
     OPTIONS = Options
-    # Whether the rows of the association have the values of the source, and not the numbers of its rows.
+    # Whether the rows of the association have the values of the source rather than its row numbers.
     _HAS_VALUES = False
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
@@ -218,7 +218,7 @@ def promised_sizes(options: Options) -> Promise:
 
 
 def required(fragments: Sets, constraints: Sets, options: Options) -> int | None:
-    """The promised k: that of the statement, or else that of the groups.
+    """The promised k: the statement's k, or else the k that the groups guarantee.
 
     None if no constraint lies across fragments, because links then reveal nothing confidential. Raises PolicyError if
     the groups are too small for the k of the statement.

@@ -1,11 +1,10 @@
 """Minimal fragmentations: which attributes are published together, and which are not published.
 
-De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
-associations: respecting privacy in data publishing (2010). A fragment is a set of
-attributes whose values a release shows together. A fragmentation is correct if its
-fragments have no attribute in common, none contains a confidentiality constraint, and
-each visibility requirement lies whole within one of them. It is minimal if none has
-fewer fragments; among those of as few, one that publishes most attributes is chosen.
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations: respecting
+privacy in data publishing (2010). A fragment is a set of attributes whose values a release shows together. A
+fragmentation is correct if its fragments have no attribute in common, none contains a confidentiality constraint, and
+each visibility requirement lies whole within one of them. It is minimal if no other has fewer fragments; among minimal
+ones, one that publishes most attributes is chosen.
 """
 
 from __future__ import annotations
@@ -189,8 +188,8 @@ def fragmentation(
 ) -> Fragmentation:
     """A minimal correct fragmentation; any attribute may stay unpublished unless `required` or `visible` names it.
 
-    The search is exact where at most EXACT_UNITS attributes, or sets of attributes that must be visible together, occur
-    in constraints. Otherwise it is greedy, and `least` bounds the distance from the minimum.
+    The search is exact if at most EXACT_UNITS attributes, or sets of attributes that must be visible together, occur in
+    constraints. Otherwise it is greedy, and `least` bounds the distance from the minimum.
 
     Raises PolicyError, naming the sets, if visibility and confidentiality exclude each other.
     """
@@ -386,7 +385,7 @@ def publishable(policy: Policy) -> list[str]:
 
 
 def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
-    """The confidentiality constraints that a release could violate; one with an identifier never can."""
+    """The confidentiality constraints that a release could violate, which are the ones without an identifier."""
     names = set(map(fold, publishable(policy)))
     return [constraint for constraint in policy.confidential if names.issuperset(map(fold, constraint))]
 

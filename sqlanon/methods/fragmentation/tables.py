@@ -35,7 +35,7 @@ class Fragmented:
     """Fragments (De Capitani di Vimercati et al. 2010): sets of columns that are published apart, no value changed.
 
     `of_statement` is true if the user named them; otherwise no correct fragmentation has fewer than `least`, and if
-    `proven` none is better. Of a loose association, `sizes` has the least rows of each fragment's groups, `k` is its
+    `proven` none is better. For a loose association, `sizes` has the least rows of each fragment's groups, `k` is its
     looseness (None if no constraint lies across fragments), and `groups` is the temporary table of each row's groups
     (row, group_0, ...). `row` is the row number in the source or in `copied`, a temporary copy with the columns
     value_0, ... in the order of the fragments; with `has_values`, `groups` has these columns itself. At most `limit`

@@ -151,12 +151,12 @@ class Grouping:
 class Association:
     """Each row's group in each fragment, in a temporary table that is never published.
 
-    That table is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` rows are in no fragment: a
-    row outside the groups could be linked for that very reason. At most `alike` of the rows left out have the same
-    values of a constraint in a fragment. `k` is the least product of the sizes of two fragments' groups that a
-    constraint lies across; None if there is no such constraint. `keys` are the values in which rows have to differ, and
-    `parts` the attributes of each: none if all rows differ. A block has `size` rows. `least` is a lower bound of the
-    rows left out, taken from each key by itself; None if no block can be filled.
+    That table is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` rows are in no fragment,
+    because rows without a group could be recognized in each of them and linked. At most `alike` of the rows left out
+    have the same values of a constraint in a fragment. `k` is the least product of the group sizes of two fragments
+    with attributes of one constraint; None if no constraint has attributes in two fragments. `keys` are the values in
+    which rows have to differ, and `parts` the attributes of each: none if all rows differ. A block has `size` rows.
+    `least` is a lower bound of the rows left out, taken from each key by itself; None if no block can be filled.
     """
 
     groups: str
@@ -302,14 +302,14 @@ def keys_of(fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[s
 # The errors for an association that cannot be published, with hints.
 
 
-# How many smaller k are tried, from the largest on that each key by itself could have.
+# The number of smaller k that are tried, from the largest k that each key by itself allows.
 _MAX_TRIED_K = 256
 
-# A share of rows has two digits behind the point, or as many as it takes to be at most a fifth too great.
+# A share of rows has two decimals, or as many more as are needed for it to be at most a fifth too great.
 _DIGITS = range(2, 10)
 _TOO_GREAT = Fraction(6, 5)
 
-# The sizes that groups may have for a k, first those that it means where no groups are named.
+# Returns the group sizes to try for a k; the sizes that k alone means come first.
 Shapes = Callable[[int], Sequence[Sequence[int]]]
 
 
@@ -374,10 +374,10 @@ def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Ite
     rows = made.keys.rows
     possible = list(_possible(made, k, shapes))
     within = [possibility for possibility in possible if possibility.rows <= most]
-    # Where k itself is possible, a smaller one helps only if it leaves out few enough rows.
+    # If k itself is possible, a smaller k helps only if it leaves out few enough rows.
     for best in (within or (possible if made.least is None else []))[:1]:
         share = f" and suppression => {_share(best.rows, rows)}" if best.rows > most else ""
-        # Where rows are alike in several keys, each of them may allow what all together do not.
+        # If rows are equal in several keys, each key may allow a k that all together do not.
         tells = f"the largest that works, which leaves out {best.rows}"
         if len(made.parts) > 1:
             tells = f"the largest that may work, which leaves out {best.rows} or more, by chance"
@@ -410,9 +410,7 @@ def _blocks(made: Association, size: int, k: int) -> int:
 
 
 def _share(part: int, whole: int) -> str:
-    """Formats a decimal share of at least part / whole, with two digits or as few more as keep it within a fifth of
-    that.
-    """
+    """Formats part / whole as a decimal, rounded up to two digits, or to more until it is at most a fifth too great."""
     exact = Fraction(part, whole)
     for digits in _DIGITS:
         share = Fraction(ceil(exact * 10**digits), 10**digits)

@@ -124,7 +124,7 @@ def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
 def grouped_rows(rows: str, in_blocks: str, numbers: str, values: int, laid: Grid) -> exp.Select:
     """SELECT of value_0, ..., group_0, ...: the rows with a block, and their group in each fragment.
 
-    The rows of a block are numbered by random numbers that were used for nothing else: those by which blocks were
+    The rows of a block are numbered by random numbers that were used for nothing else. The numbers by which blocks were
     filled would reveal a row's key.
     """
     cell = row_index([column("block")], [column("cell"), column("row")])

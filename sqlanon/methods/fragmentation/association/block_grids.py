@@ -3,11 +3,10 @@
 De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
 associations (2010) and Loose associations to increase utility in data publishing (2015).
 
-The rows of a block differ from each other in every key: in the values that a constraint
-has in a fragment. A block is a grid of lines and columns. The groups of one fragment are
-its lines, those of another its columns, those of any further one its diagonals of some
-slope. Two groups of different fragments then meet in one row at most, and all rows that
-a group is linked to lie in one block, where they differ: the three heterogeneities hold.
+The rows of a block differ from each other in every key: in the values that a constraint has in a fragment. A block is a
+grid of lines and columns. The groups of one fragment are its lines, the groups of another its columns, and the groups
+of any further fragment its diagonals of some slope. Two groups of different fragments then meet in one row at most, and
+all rows that a group is linked to lie in one block, where they differ: the three heterogeneities hold.
 
 Sorts make random orders: rows and blocks are numbered in the order of the sorted table. A table keeps the order in
 which it was made. If it did not, its blocks would be no grids, and the check of the release would stop it.
@@ -70,9 +69,9 @@ class Grid:
 def grid(sizes: Sequence[int], first: int = 0) -> Grid:
     """The smallest grid in which each group of a fragment has at least the fragment's number of `sizes`.
 
-    The groups of the fragment `first` are lines or columns. A grid of two fragments has the product of their sizes as
-    its rows, one of three that of the two greatest sizes. With more fragments, columns are added until all slopes
-    differ.
+    The groups of the fragment `first` are lines or columns. A grid of two fragments has as many rows as the product of
+    their sizes, a grid of three as the product of the two greatest sizes. With more fragments, columns are added until
+    all slopes differ.
     """
     wide = first if len(sizes) == 2 else max(range(len(sizes)), key=lambda index: sizes[index])
     lines = max(size for index, size in enumerate(sizes) if index != wide)
@@ -122,7 +121,7 @@ def in_order(by: Sequence[exp.Expr]) -> exp.Order:
 def numbered_rows(table: str) -> exp.Select:
     """The rows of a stored table, each with its `number` in the order of the table, from 0.
 
-    Row numbers are consecutive, but those of a table that was made in an open transaction do not begin with 0.
+    Row numbers are consecutive, but in a table that was made in an open transaction they do not begin with 0.
     """
     first = exp.select(f.min(column(ROW_NUMBER))).from_(relation(table)).subquery()
     number = column(ROW_NUMBER) - first
@@ -132,7 +131,7 @@ def numbered_rows(table: str) -> exp.Select:
 def located(placed: str, draw: str, *, near: bool) -> exp.Query:
     """SELECT of row, block: rows sorted by block, and within a block in random order or, if `near`, by position.
 
-    The random numbers are new: those by which blocks were filled would reveal a row's key.
+    The random numbers are new, because the numbers by which blocks were filled would reveal a row's key.
     """
     names = {"keys": ["block", "position"] if near else ["block"]}
     return query_file("association", "located", tables={"placed": placed}, names=names, draw=draws(draw))
@@ -142,7 +141,7 @@ def exchanged(cells: str, width: int, draw: str) -> exp.Query:
     """SELECT of row, block: the rows of the cells, with each run of `width` rows in a new random order.
 
     A run is the rows of a group. So near rows of a block stay in one group, but their order in the other direction is
-    random, and a fragment's groups reveal nothing about those of another.
+    random, and a fragment's groups reveal nothing about another fragment's.
     """
     return query_file("association", "exchanged", tables={"cells": cells}, width=width, draw=draws(draw))
 
@@ -228,19 +227,16 @@ def association_rows(groups: str, named: Sequence[str]) -> exp.Select:
 
 # Blocks of rows that differ from each other in every key: rows are assigned to all blocks at once.
 #
-# With one key there is a closed form. If rows are sorted by value, with at most g rows
-# of each, and row number i goes to block i mod g, then no value meets itself, and the
-# blocks have equal size. As many blocks of K rows can be filled as there are g with
-# sum over the values of min(rows with the value, g) >= g K. That sum is the least, over
-# all j, of j g and the rows without the j most frequent values. So g is the greatest
-# number with g (K - j) <= (rows without the j most frequent values), j < K.
+# With one key there is a closed form. If rows are sorted by value, with at most g rows of each, and row number i goes
+# to block i mod g, then no value meets itself, and the blocks have equal size. g blocks of K rows can be filled iff the
+# sum over the values of min(rows with the value, g) is at least g K. That sum is the minimum, over all j, of j g plus
+# the number of rows without the j most frequent values. So g is the greatest number with g (K - j) <= (rows without the
+# j most frequent values), j < K.
 #
 # A key above 0 is the number of a value that several rows have; a row whose value is unique has a key below 0.
 #
-# One sort puts rows of equal values side by side, and rows are numbered in that order. A table keeps the order in
-# which
-# it was made; should it ever not, rows that are alike would meet in a block, and the check of the release would stop
-# it.
+# One sort puts rows of equal values next to each other, and rows are numbered in that order. A table keeps the order in
+# which it was made. If it did not, equal rows would meet in a block, and the check of the release would stop it.
 
 
 # The value under which rows with unique values are counted together.

@@ -62,7 +62,7 @@ def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, t
     names = {"columns": row_columns(keys)}
     pairs = query_file("association", "proposed", tables=tables, names=names, tries=tries, blocks=blocks)
     query = exp.select(exp.Star()).from_(pairs.subquery("pair", copy=False))
-    # A join for each key, by equality alone, which the engine need not try pair by pair.
+    # One join for each key, by equality alone, so that the engine need not compare all pairs.
     for name in all_keys(keys):
         on = exp.and_(*(same(part, "pair", name) for part in ("block", name)))
         query.join(relation(placed, as_=name), on=on, join_type="ANTI", copy=False)
@@ -95,7 +95,7 @@ def _drawn(query: exp.Select, draw: str) -> exp.Select:
 _FIRST_CHUNK_BLOCKS = 4
 _CHUNK_GROWTH = 4
 
-# Near blocks may leave out one row in a hundred beyond those that must be left out.
+# Blocks of near rows may leave out one row in a hundred more than necessary.
 _ROWS_PER_SPARED_ROW = 100
 
 # The pairs of a row and a block that one statement looks at.
@@ -135,7 +135,7 @@ class Blocks:
         self._size = size
         self._draw = draw
         self._scratch = scratch
-        # The rows in no block; after each time that rows are dealt this is another table.
+        # The table of the rows in no block; each assignment of rows makes a new one.
         self._free = keyed
         self._placed: str | None = None
         self._total = self._rows_of(keyed)
@@ -170,8 +170,8 @@ class Blocks:
     def _first_chunk(self, most: int) -> int:
         """Returns the rows of the smallest chunk with which blocks of near rows leave out at most `most` rows.
 
-        In a small chunk a value can be too frequent that is not in the whole table. No other rows would remain for its
-        rows.
+        A value can be too frequent in a small chunk, though not in the whole table. Then too few other rows remain to
+        fill blocks with its rows.
         """
         chunk = _FIRST_CHUNK_BLOCKS * self._size
         while chunk < self._total:
@@ -341,7 +341,7 @@ def _count(source: exp.Table | exp.Subquery) -> exp.Select:
 
 # Rows are no longer assigned again once at most one in a thousand is left out beyond the minimum.
 _ROWS_PER_LEFT_ROW = 1_000
-# More rows than these are not dealt again.
+# Rows are not assigned again if there are more of them than this.
 _MAX_ROWS_DEALT_AGAIN = 10_000
 
 

@@ -102,13 +102,13 @@ def _linked(published: PublishedAssociation, fragment: int, other: int, attribut
 
 # Published tables read as the grids of which a loose association is made: each table once, and no joins.
 #
-# A block's groups have numbers that follow each other in each fragment, so a number tells the block. What the
-# statements count proves the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that are grids;
-# of other tables it proves nothing.
+# A block's groups have numbers that follow each other in each fragment, so a number determines the block. The counts of
+# the statements prove the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that are grids; for
+# other tables they prove nothing.
 #
-# A table is sorted by its groups, and each row is compared with those read before it. If no row is wrong,
-# each group has the required number of rows and no block has equal rows, in whatever order they
-# really were read: should an engine ever read them in another order, rows would be wrong, and nothing is proven.
+# A table is sorted by its groups, and each row is compared with those read before it. If no row is wrong, each group
+# has the required number of rows and no block has equal rows, whatever the order in which they were read. If an engine
+# read them in another order, some rows would count as wrong, and nothing would be proven.
 
 
 def association_bounds(published: PublishedAssociation) -> exp.Select:
@@ -160,7 +160,7 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
     read = _read(rows, names, dict.fromkeys(names, most))
     starts = infix(_within(laid.rows), "=", 0)
     blocks = [alias(_block(name, laid.groups(index)), f"block_{index}") for index, name in enumerate(names)]
-    # Fewer rows than were read: one of each block, unless there are wrong ones.
+    # Keeps the first row of each block, and the wrong rows.
     checked = exp.select(alias(_wrong(sound), "wrong"), *blocks[1:]).from_(read.subquery("read"), copy=False)
     checked = checked.where(exp.or_(starts, _wrong(sound)), copy=False)
     query = exp.select(f.count(if_(column("wrong"), 1)))
@@ -216,11 +216,9 @@ def _block(group: str, groups: int) -> exp.Expr:
 
 # Published tables read as grids on an engine whose tables have no order.
 #
-# As above, a block's groups have consecutive numbers in each fragment, so a number tells the
-# block,
-# and what the statements find proves the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that
-# are
-# grids. Here rows are grouped, by their groups, their blocks and their values; NULL is no number of a group.
+# As above, a block's groups have consecutive numbers in each fragment, so a number determines the block, and the
+# results of the statements prove the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that are
+# grids. Here rows are grouped by their groups, their blocks and their values; NULL is not the number of a group.
 
 
 def groups_of(fragment: PublishedFragment) -> exp.Query:

@@ -97,7 +97,7 @@ class Keys:
         most = min(possible)
         if k is None or not most:
             return most
-        # With fewer blocks the first condition of `left_out_sql` holds sooner: from where on is known.
+        # The first condition of `left_out_sql` bounds the number of blocks: g (K - k) <= n - k n_v.
         spare = self.rows - k * max(self.most_alike(key)[0] for key in range(len(self.counts)))
         if spare < 0:
             return 0
@@ -177,7 +177,7 @@ def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: 
 
 
 def most_alike(keys: Keys, rows: str) -> int:
-    """Counts the rows that share one value of a key, for the value and the key with most."""
+    """Returns the largest number of rows that share a value of a key."""
     return int(keys.engine.rows(left_out_sql.alike(rows, len(keys.counts)))[0][0] or 0)
 
 

@@ -3,10 +3,10 @@
 The rows left out are a class, too. A reader who does not find a respondent knows that they are among these rows, and
 may know how many rows of the source have each value. So no value of a key may occur in more than one in k of them.
 
-Of n rows in g blocks of K, s = n - g K are left out, and c = floor(s / k) of a value at most. A block has a value at
-most once, so at least n_v - g of n_v rows are left out. This requires of each key that n_v - g <= c for all values, and
-that the sum of min(n_v, c) is at least s. With K = k the first condition is n_v <= n / k, the eligibility of Anatomy
-(Xiao and Tao 2006).
+With g blocks of K rows, s = n - g K of n rows are left out, at most c = floor(s / k) of each value. A block has a value
+at most once, so at least n_v - g of n_v rows are left out. This requires of each key that n_v - g <= c for all values,
+and that the sum of min(n_v, c) is at least s. With K = k the first condition is n_v <= n / k, the eligibility of
+Anatomy (Xiao and Tao 2006).
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def full_values(chosen: str, index: int, most: int) -> exp.Select:
 
 
 def alike(rows: str, keys: int) -> exp.Select:
-    """SELECT of the number of rows that share a value of a key, for the key and the value with most."""
+    """SELECT of the largest number of rows that share a value of a key."""
     counts: list[exp.Query] = [
         exp.select(alias(f.count(), "n")).from_(relation(rows)).group_by(column(name)) for name in all_keys(keys)
     ]

@@ -43,8 +43,8 @@ class PairLooseness:
 class Looseness:
     """The looseness of each ordered pair of fragments across which a constraint lies.
 
-    `sizes` are the rows of the smallest group of each fragment, `unmatched` the numbers of its groups that have other
-    numbers of rows in the fragment than in the association.
+    By fragment, `sizes` has the number of rows of its smallest group, and `unmatched` the number of its groups whose
+    numbers of rows in the fragment and in the association differ.
     """
 
     pairs: tuple[PairLooseness, ...]

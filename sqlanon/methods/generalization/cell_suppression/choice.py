@@ -1,4 +1,4 @@
-"""Chooses the levels and the suppressed cells of a release, and says in words what they are."""
+"""Chooses the levels and the suppressed cells of a release, and describes them."""
 
 from __future__ import annotations
 
@@ -39,20 +39,19 @@ class Searches(Protocol):
     """Searches that share a statement's time."""
 
     def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
-        """The best of the nodes that suppress at most `limit` rows; None without one."""
+        """Returns the best of the nodes that suppress at most `limit` rows; None if there is none."""
         ...
 
     def expired(self) -> bool:
-        """Whether time is up."""
+        """Whether the time limit of the statement is over."""
         ...
 
 
 @dataclass(frozen=True)
 class CellSuppression:
-    """The levels of all rows, and the cells that are suppressed of some.
+    """The levels of all rows, and the suppressed cells of some rows.
 
-    `limit` is the number of rows that might have been left out, `marked` the table of the source's cells with their
-    classes.
+    `limit` is the maximum number of rows left out, `marked` the table of the source's cells with their classes.
     """
 
     placed: Placed
@@ -70,7 +69,7 @@ class CellSuppression:
 
 
 def require_able(policy: BoundPolicy) -> None:
-    """Raises PolicyError for more quasi-identifiers than there are sets of to be tried."""
+    """Raises PolicyError for too many quasi-identifiers, because every set of them may be tried."""
     quasi = policy.quasi_identifiers
     if len(quasi) > MOST_COLUMNS:
         raise PolicyError(
@@ -81,13 +80,14 @@ def require_able(policy: BoundPolicy) -> None:
 
 
 def suppress_cells(task: Task, loss: str, suppression: Decimal, searches: Searches) -> CellSuppression:
-    """The levels and the suppressed cells, which lose no more than the best levels for all rows.
+    """Returns levels and suppressed cells that lose no more than the best levels for all rows.
 
-    The levels are those where a descent ends in which each row that is left counts as much as under the best levels for
-    all, and as one cell or more. If that loses more than the best levels for all, cells are suppressed at these, too.
+    A descent finds the levels. In it, a row left by a node counts as much as under the best levels for all rows, and at
+    least as one cell. If the result loses more than the best levels for all rows, cells are suppressed at these levels,
+    too.
 
-    Raises DataError for a quasi-identifier with NULL, and PrivacyViolation where more rows than `suppression` allows
-    are saved by no suppressed cells.
+    Raises DataError for a quasi-identifier with NULL, and PrivacyViolation if more rows than `suppression` allows would
+    be left out, whatever cells are suppressed.
     """
     _require_known(task)
     cells = task.encoded
@@ -96,7 +96,7 @@ def suppress_cells(task: Task, loss: str, suppression: Decimal, searches: Search
     nodes = Nodes(task, cells, low, limit, loss, lasting=True)
     optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
     weights = [Fraction(bound.attribute.weight) for bound in task.policy.quasi_identifiers]
-    # A row that is left loses one cell or more.
+    # A row that a node leaves loses at least one cell.
     least = min(weights) / sum(weights) if weights else Fraction(0)
     descended, _ = Descent(nodes, cells.rows, optimum, least).end(searches.expired)
     chosen: list[CellSuppression] = []
@@ -119,7 +119,7 @@ def suppress_cells(task: Task, loss: str, suppression: Decimal, searches: Search
 
 
 def _require_known(task: Task) -> None:
-    """Raises DataError where a quasi-identifier is NULL in a row of the source, by their number."""
+    """Raises DataError, with the number of rows, if a quasi-identifier is NULL in a row of the source."""
     for bound, tree in zip(task.policy.quasi_identifiers, task.encoded.trees, strict=True):
         query = exp.select(f.coalesce(total(column("n")), 0)).from_(relation(tree)).where(is_null(column("value")))
         ((rows,),) = task.engine.rows(query)
@@ -133,7 +133,7 @@ def _require_known(task: Task) -> None:
 
 
 def _infeasible(task: Task, left: Sequence[int], limit: int) -> PrivacyViolation:
-    """The error where no cells save as many rows as have to be published; `left` are the numbers of the others."""
+    """The error if too few rows can be published; `left` has the number of suppressed rows of each attempt."""
     required = ", ".join(map(str, task.requirements))
     if not left:
         return PrivacyViolation(
@@ -168,7 +168,7 @@ def suppressed_in_words(choice: CellSuppression, quasi: Sequence[BoundAttribute]
 
 
 def recoded_cells(task: Task, choice: CellSuppression) -> Recoded:
-    """The classes that rows are placed in; the levels alone where no cell is suppressed."""
+    """Returns the recoding of rows by their classes, or by the levels alone if no cell is suppressed."""
     way, quasi = choice.placed, task.policy.quasi_identifiers
     blanked = [bool(way.blanked(index)) for index in range(len(quasi))]
     readings = {

@@ -43,7 +43,7 @@ from sqlanon.sql.cells.cells import KeyLayout, key_name, rolled_up
 from sqlanon.sql.classes.guard import needs_rounds
 from sqlanon.sql.questions.ask import least_rows
 
-# The most quasi-identifiers: every set of them may be tried.
+# The maximum number of quasi-identifiers, because every set of them may be tried.
 MOST_COLUMNS = 12
 
 PATTERN, REGION = "pattern", "region"
@@ -53,9 +53,10 @@ PATTERN, REGION = "pattern", "region"
 class Placed:
     """The rows that are published at some levels, with some of their cells suppressed.
 
-    `rows` is a table of their keys at these levels, what they carry among them, with n, the pattern and the region: the
-    number of the class. A pattern is a number whose bit i says that the cell of column i is suppressed; `counts` has
-    the published rows of each pattern, and `suppressed` is the number of the source's rows that are not published.
+    `rows` is a table of their keys at these levels, carried columns included, with n, the pattern, and the region,
+    which is the number of the class. A pattern is a number whose bit i says that the cell of column i is suppressed;
+    `counts` has the published rows of each pattern, and `suppressed` is the number of the source's rows that are not
+    published.
     """
 
     levels: Node
@@ -76,7 +77,7 @@ def patterns(columns: Sequence[int], weights: Sequence[Decimal]) -> list[int]:
 
 
 def placed(task: Task, levels: Node) -> Placed | None:
-    """The rows at these levels with the cells suppressed that their classes need.
+    """Suppresses cells of the rows at these levels until their classes meet the requirements.
 
     None if a class violates a requirement even after the last round of the guard.
     """
@@ -84,7 +85,7 @@ def placed(task: Task, levels: Node) -> Placed | None:
 
 
 class _Placing:
-    """The rows at some levels, each with the pattern that it has taken, NULL where it has none yet."""
+    """The rows at some levels, each with its pattern, NULL before it has one."""
 
     def __init__(self, task: Task, levels: Node) -> None:
         self._task, self._cells, self._levels = task, task.encoded, levels
@@ -95,7 +96,7 @@ class _Placing:
         self._rows = task.scratch.table("placed", rows.select(alias(_NO_PATTERN.copy(), PATTERN), copy=False))
 
     def placed(self) -> Placed | None:
-        """Tries the patterns one after the other, as long as the rows that are left may make up a class."""
+        """Tries the patterns in turn, as long as the rows without a pattern may form a class."""
         engine, least, left = self._task.engine, least_rows(self._task.requirements), self._cells.rows
         step = repeated(self._step())
         count = repeated(exp.select(or_zero(f.sum(column("n")))).from_(relation(self._rows)).where(_has_none()))
@@ -120,7 +121,7 @@ class _Placing:
         return Placed(self._levels, rows, counts, self._cells.rows - sum(counts.values()))
 
     def _masks(self, pattern: int) -> tuple[int, ...]:
-        """The words of the mask that keeps the key of a class under a pattern."""
+        """Returns the mask, word by word, that keeps the key of a class under a pattern."""
         levels = [
             bound.height if pattern >> index & 1 else level
             for index, (bound, level) in enumerate(zip(self._quasi, self._levels, strict=True))
@@ -128,9 +129,9 @@ class _Placing:
         return self._cells.layout.masks(levels)
 
     def _step(self) -> exp.Update:
-        """Gives a pattern to the rows that have none and whose class under it satisfies every requirement.
+        """UPDATE that gives a pattern to the rows without one whose class under it satisfies every requirement.
 
-        The parameters are the words of a mask that keeps the class and what the rows carry, and the pattern.
+        The parameters are the words of a mask that keeps the class and the carried columns, and the pattern.
         """
         cells = self._cells
         masks = [cast(parameter(word), "BIGINT") for word in range(1, cells.layout.words + 1)]
@@ -150,7 +151,7 @@ class _Placing:
         )
 
     def _numbered(self, used: Sequence[int]) -> exp.Select:
-        """The rows that have a pattern, one of `used`, with the number of their class."""
+        """SELECT of the rows with a pattern in `used`, with the number of their class."""
         words = range(self._cells.layout.words)
         named = exp.Column(this=exp.Star(), table=identifier("row"))
         query = exp.select(named).from_(relation(self._rows, as_="row"))
@@ -164,7 +165,7 @@ class _Placing:
         return query.join(masks, on=same(PATTERN, "row", "used"))
 
     def _settled(self, rows: str) -> str | None:
-        """The rows of the classes that the guard keeps, where a class is judged by all that is published.
+        """Returns the table of the rows in classes that the guard keeps, judging classes by the published rows.
 
         None if a class violates even after the last round.
         """
@@ -185,7 +186,7 @@ class _Placing:
         return scratch.table("regions", others)
 
     def _keyed(self, rows: str, layout: KeyLayout) -> exp.Select:
-        """The rows with the words of a key of the number of their class and what they carry."""
+        """SELECT of the rows with the words of a key, made of their class's number and the carried columns."""
         ((target,),) = layout.fields
         words: list[list[exp.Expr]] = [[] for _ in range(layout.words)]
         words[target.word].append(paren(infix(column(REGION), "<<", target.shift)))

@@ -1,4 +1,4 @@
-"""Makes the tables of a release with suppressed cells: what each class shows, and the class of each row."""
+"""Makes the tables of a release with suppressed cells: the labels of each class, and the class of each row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sqlanon.sql.release.recode import label_name
 
 
 def marked(task: Task, placed: Placed) -> str:
-    """The table of the source's cells, each with its pattern and its region, NULL where it is not published."""
+    """Makes the table of the source's cells with their patterns and regions, which are NULL for unpublished cells."""
     cells = task.encoded
     words = range(cells.layout.words)
     masks = cells.layout.masks(placed.levels)
@@ -37,7 +37,8 @@ def marked(task: Task, placed: Placed) -> str:
 
 
 def loss_of_cells(task: Task, name: str, placed: Placed, table: str) -> int:
-    """The loss in the measure's unit: a suppressed cell loses as much as `*`, a row that is left out all its cells.
+    """Returns the loss in the measure's unit: a suppressed cell loses as much as `*`, a row left out loses all its
+    cells.
 
     `table` is the one that `marked` returns. Losses that add up over rows add up over columns, too: a column that is
     not generalized loses nothing.
@@ -77,13 +78,13 @@ def _masked(word: int, mask: int, of: str | None = None) -> exp.Expr:
 
 
 def _class_sizes(placed: Placed) -> exp.Select:
-    """One row: the classes, and the sum of their squared sizes."""
+    """SELECT of one row: the number of classes, and the sum of their squared sizes."""
     sizes = exp.select(alias(huge(f.sum(column("n"))), "size")).from_(relation(placed.rows)).group_by(column(REGION))
     return exp.select(f.count(), or_zero(f.sum(column("size") * column("size")))).from_(sizes.subquery("sizes"))
 
 
 def regions(task: Task, placed: Placed, table: str) -> Regions:
-    """The tables that a release reads: what each class shows, and the class of each combination of values."""
+    """The tables that a release reads: the labels of each class, and the class of each combination of values."""
     names = [f"value_{index}" for index in range(len(task.policy.quasi_identifiers))]
     columns = {
         name: CodedColumn(fields, codes(relation(tree), fields), tree)
@@ -94,7 +95,7 @@ def regions(task: Task, placed: Placed, table: str) -> Regions:
     keyed = exp.select(*(alias(_bits(key, mask), key.name) for key, mask in zip(keys, quasi, strict=True)))
     keyed = keyed.select(alias(column(REGION), "n")).distinct().from_(relation(table))
     combinations = task.scratch.table("combinations", keyed.where(is_not_null(column(REGION))))
-    # Its number of a cell is that of the class.
+    # The number n of a cell is the number of its class here.
     region_map = task.scratch.table("region_map", decoded_cells(combinations, columns, None, REGION))
     labels = task.scratch.table("labels", _labels_of_classes(task, placed))
     return Regions(
@@ -108,7 +109,7 @@ def regions(task: Task, placed: Placed, table: str) -> Regions:
 
 
 def _labels_of_classes(task: Task, placed: Placed) -> exp.Select:
-    """region, label_i, class: what each class shows."""
+    """SELECT of region, label_0, ..., class: the labels of each class."""
     cells = task.encoded
     keys = [alias(f.min(column(key_name(word))), key_name(word)) for word in range(cells.layout.words)]
     classes = exp.select(column(REGION), alias(f.min(column(PATTERN)), PATTERN), *keys)
@@ -124,7 +125,7 @@ def _labels_of_classes(task: Task, placed: Placed) -> exp.Select:
         table = task.scratch.table("labels", _labels(bound, cells, index, level, words))
         name = f"labels_{index}"
         on = [_masked(word, mask, "class").eq(column(key_name(word), name)) for word, mask in words.items()]
-        # The code of a suppressed cell is no label's: its words may be those of several rows.
+        # LEFT JOIN, because the code of a suppressed cell need not be the code of a label.
         query.join(relation(table, as_=name), on=exp.and_(exp.true(), *on), join_type="LEFT", copy=False)
         label = if_(exp.not_(_is_blanked(index, "class")), column("label", name))
         query.select(alias(label, label_name(index)), copy=False)
@@ -132,7 +133,7 @@ def _labels_of_classes(task: Task, placed: Placed) -> exp.Select:
 
 
 def _words(fields: Sequence[Field], level: int) -> dict[int, int]:
-    """The bits of each word of a key that tell the labels of a column apart at a level."""
+    """Returns, by word of a key, the bits that distinguish the labels of a column at a level."""
     masks: dict[int, int] = {}
     for field in fields[level:]:
         if field.bits:
