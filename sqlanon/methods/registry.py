@@ -1,6 +1,6 @@
 """Finds methods by the names that users type, and calls their parts.
 
-A folder may have several. Each is a module with one subclass of `base.Method`.
+A folder may have several methods; each is a module with one subclass of `base.Method`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from sqlanon.methods.shared.arguments import given_or_default
 from sqlanon.methods.shared.task import Task
 from sqlanon.plugins import incomplete, named_module
 
-# The methods of a statement that names none, where methods are not compared: the first that takes as many tables as the
-# policy has.
+# The methods of a statement without METHOD if methods are not compared: the first that takes as many tables as the
+# policy has is used.
 DEFAULTS = ("generalization", "multirelational")
-# The methods that are compared for a statement that names none, by their COMPETES. Of equal ones the first is taken.
+# The methods that are compared for a statement without METHOD, by their COMPETES. Of equally good ones the first is
+# taken.
 COMPETITORS = ("generalization", "mondrian")
 
 # The releases with which others are compared, as methods and arguments: they reveal nothing about a person.
@@ -52,7 +53,7 @@ def find_method(name: str, engine: Engine | None = None) -> Method[Any, Any]:
     """Finds the method of a name, ignoring case; with an engine, its variant for that engine's rows.
 
     Raises UserError, with the known names, for an unknown one. A method that lacks a part raises InternalError, or
-    UserError if another package has it.
+    UserError if the method is from another package.
     """
     module = named_module("methods", name, METHODS)
     classes = [

@@ -55,8 +55,8 @@ class Generalization:
     """The choice of generalization: one level for each quasi-identifier, in the policy's order, in each round.
 
     Global recoding has one round. In local recoding a row is published by the first round that keeps its class, and
-    levels never fall from one round to the next. `loss` is the release's loss by the measure `loss_name`, `rows` the
-    number of the source's rows, `suppressed` that of the rows left out, `limit` its maximum. Of the `nodes` of the
+    levels never fall from one round to the next. `loss` is the release's loss by the measure `loss_name`, `rows` counts
+    the source's rows, `suppressed` the rows left out, and `limit` is the maximum of these. Of the `nodes` of the
     lattice, `checked` had their classes counted and `pruned` were ruled out without that, in the search for the best
     global recoding. If `proven`, no node loses less; otherwise none loses less than `least`. Several rounds are not
     proven to be the best, but never lose more than the best global recoding found. `parts` are the levels and the cells
@@ -88,8 +88,8 @@ class Generalization:
         return Searched(self.nodes, self.checked, self.pruned, self.proven, self.least)
 
 
-# The number of nodes named that could lose less; the maximum number of nodes ranked for that; the number of times that
-# the first of these are examined, until enough are found that may not be published; and the number examined at once.
+# Nodes that could lose less: how many are named, how many nodes are ranked at most to find them, how many batches of
+# these are examined at most, and how many nodes a batch has.
 _CHEAPER = 3
 _NEAR = 100_000
 _LOOKS = 4
@@ -99,7 +99,7 @@ _AT_ONCE = 8
 def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
     """Explains the search's choice by examining nodes of the lattice again; publishes nothing.
 
-    Of several rounds the first is explained, by the rows that it leaves to the others.
+    For several rounds, it explains the first, by the rows that it leaves to the others.
     """
     quasi, several = task.policy.quasi_identifiers, len(choice.rounds) > 1
     nodes = Nodes(task, cells, tuple(bound.min_level for bound in quasi), choice.limit, choice.loss_name)
@@ -245,7 +245,7 @@ class Look:
         """Examines nodes, and counts the rows that each would suppress in all rounds."""
         self._look_at(levels)
         if self._settles:
-            # Where no round follows, a node that is beyond the limit at first remains so.
+            # If no round follows, a node beyond the limit remains beyond it.
             self._settle([node for node in levels if self._rounds or self._violations[node][0] <= self._limit])
         bounds = {node: self._nodes.loss.value(bound) for bound, _, node in self._nodes.lattice.ranks(levels)}
         return [self._examined(node, bounds[node]) for node in levels]
@@ -292,7 +292,7 @@ class Look:
     def _settle(self, levels: Sequence[Node]) -> None:
         """Computes the loss and the suppressed rows of nodes; None for a node at which nothing may be published."""
         new = [node for node in dict.fromkeys(levels) if node not in self._settled]
-        # One by one where there are rounds: of several at once only those are settled that may be the best.
+        # One at a time if there are rounds, because a call for several nodes settles only nodes that may be the best.
         width = 1 if self._rounds else self._nodes.rollups.batch
         for first in range(0, len(new), width):
             part = new[first : first + width]

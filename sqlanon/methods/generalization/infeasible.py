@@ -34,7 +34,7 @@ Label = tuple[tuple[str, str], ...]
 # The most labels in one statement.
 _TOGETHER = 64
 
-# Every excess is at most the rows of its class, but for what withholding cannot cure; each is rounded.
+# An excess is at most the rows of its class unless withholding cannot cure the violation; each is rounded.
 _ROUNDING = 1.0
 
 
@@ -125,10 +125,10 @@ def infeasible(
     worst, key = violations[0][1][0]
     node = tuple(bound.max_level for bound in policy.quasi_identifiers)
     worst = replace(worst, label=labels(engine, policy, cells, [(node, key, worst.on)])[0])
-    # A value of a smaller class would tell of its respondents.
+    # The value of a smaller class would reveal something about its respondents.
     of_all_rows = [r for r in requirements if str(r) == worst.requirement and worst.smallest == cells.rows]
     values = too_frequent_in(engine, policy, of_all_rows)
-    # Within the budget it is what later rounds would have to suppress.
+    # If the violating rows are within the limit, other classes violate once they are left out.
     later = ", and without them others do" if violations[0][0] <= limit else ""
     return PrivacyViolation(
         f"{_unmet(requirements, broken, limit)} with at most {count_of(limit, cells.rows, 'row')} suppressed: "

@@ -2,7 +2,7 @@
 
 Samarati (2001); Incognito (LeFevre et al. 2005); OLA (El Emam et al. 2009). The release has the node of least loss
 among those that meet the requirements after suppressing at most a given fraction of the rows. Local recoding recodes
-the rows that it would suppress further, and cell suppression makes single cells of theirs NULL.
+the rows that it would suppress further, and cell suppression replaces single cells of them by NULL.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Options:
 
     `suppression` is the share of rows, in [0, 1], that may be left out, `loss` the measure to minimize, `time_limit`
     the seconds after which the best node so far is taken; None searches until the best is proven. `recoding` is
-    'global', one node for all rows, or 'local'. `cells` is 'suppress' where rows lose single cells.
+    'global', one node for all rows, or 'local'. With `cells` 'suppress', single cells of rows are suppressed.
     """
 
     suppression: Decimal = argument(
@@ -177,7 +177,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
     COMPETES = ((), (("recoding", "local"),))
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the arguments. Raises PolicyError for cells that are suppressed in rounds, too."""
+        """Checks the arguments. Raises PolicyError for suppressed cells with local recoding."""
         checked = super().options(arguments)
         if checked.cells is not None and checked.recoding != RECODINGS[0]:
             with about("method", self.name, "cells"):
@@ -196,7 +196,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
     def encoding(self, task: Task, options: Options) -> Encoding:
         """Requests codes along the hierarchies of the quasi-identifiers.
 
-        Raises PolicyError for more of these than cells can be suppressed of.
+        Raises PolicyError if cells are to be suppressed in too many of these.
         """
         if options.cells is not None:
             require_able(task.policy)

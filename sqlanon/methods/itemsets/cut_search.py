@@ -62,7 +62,9 @@ def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[i
 
 
 def _whole(reached: Reached, paths: Sequence[Sequence[int]], lists: int) -> list[tuple[tuple[int, ...], int]]:
-    """Adds the remaining lists of a class, which have an item below the root only, to the numbers reached."""
+    """Returns the numbers reached with the root's height for NULL, and the remaining lists, which have items below the
+    root only.
+    """
     last = tuple(len(path) - 1 for path in paths)
     others = lists - sum(number for _, number in reached)
     heights = [(tuple(top if h is None else h for h, top in zip(first, last, strict=True)), n) for first, n in reached]
@@ -76,7 +78,7 @@ def least_lossy(
     reached: Sequence[tuple[tuple[int, ...], int]],
     enough: int,
 ) -> frozenset[int]:
-    """The nodes to which a rare set's labels are raised: those of least loss that `enough` lists have together.
+    """The nodes to which a rare set's labels are raised: the nodes of least loss that `enough` lists have together.
 
     `paths` are the paths from its labels to the root. `reached` maps the heights on these paths, above which lists have
     items, to numbers of lists. Of equal losses the first in the order of heights is taken.
@@ -160,7 +162,7 @@ def optimal(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[f
 
 
 def _rare(labelled: Labelled, least: Sequence[int]) -> list[frozenset[int]]:
-    """Some rare sets of the smallest size that has any."""
+    """Returns some rare sets of the smallest size with a rare set."""
     for items, enough in enumerate(least, start=1):
         labelled.count_rare(items, enough)
         if rare_now := labelled.rare_sets(sizes().most_remembered):

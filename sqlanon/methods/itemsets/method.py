@@ -81,7 +81,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Itemsets:
-    """The choice: the table of rows, that of the labels of their lists, by codes of the tree, and the search's figures.
+    """The choice: the table of rows, the table of their lists' labels as codes of the tree, and the search's figures.
 
     `suppression` is set if items are left out of the lists instead of being recoded.
     """

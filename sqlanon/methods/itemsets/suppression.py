@@ -28,10 +28,10 @@ from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.itemsets import counted_sets, sets_with_values
 from sqlanon.sql.questions.ask import BoundRequirement
 
-# Sets are judged one by one. Leaving out an item removes the sets that have it, and changes no other set. So each
-# item that violates by itself is left out, and at least one item of each larger set that violates. A set with a smaller
-# violating subset adds nothing. The sets that remain, minimal moles in the paper, are hit by the items that are
-# in most of them for the occurrences that they cost: MM(e) / IL(e) there.
+# Sets are judged one by one. Leaving out an item removes the sets that have it, and changes no other set. So each item
+# that violates by itself is left out, and at least one item of each larger set that violates. A set with a smaller
+# violating subset adds nothing. The remaining sets, minimal moles in the paper, are hit by the items that are in most
+# of them for each lost occurrence: MM(e) / IL(e) in the paper.
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,15 @@ def suppress(task: Task, lists: CodedLists) -> Suppression:
 
 
 def hitting_set(sets: Sequence[NDArray[np.int64]], costs: Sequence[int]) -> list[int]:
-    """Codes that hit each set: a greedy choice by the number of sets that a code hits for its cost.
+    """Returns codes that hit each set, chosen greedily by the number of sets that a code hits for its cost.
 
-    `sets` has an array for each size of sets, with a row of codes for each set. Of equal codes the first is taken. A
-    code whose sets are all hit by others is given back, the most costly first.
+    `sets` has an array for each size of sets, with a row of codes for each set. Of equally good codes the first is
+    taken. Codes whose sets are all hit by others are dropped again, the most costly first.
     """
     codes = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(each.ravel() for each in sets)]))
     if not len(codes):
         return []
-    # Of a set that is smaller than the largest the last places hold no code.
+    # In a set that is smaller than the largest, the last places hold no code.
     width, nothing = max(each.shape[1] for each in sets), len(codes)
     members = np.full((sum(map(len, sets)), width), nothing)
     first = 0
@@ -198,7 +198,7 @@ def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]
 
 
 def _lacks(smaller: str, names: Sequence[str]) -> exp.Expr:
-    """Whether the columns `names` of a set are no set in the table `smaller`."""
+    """Whether no set in the table `smaller` equals the columns `names` of a set."""
     same = [column(f"code_{i}", "smaller").eq(column(name, "judged")) for i, name in enumerate(names)]
     return exp.not_(exists(exp.select(literal(1)).from_(relation(smaller, as_="smaller")).where(*same)))
 

@@ -114,7 +114,7 @@ class Deal:
             staying=staying,
             newcomers=newcomers,
             changed=changed,
-            # Not added up from the buckets: the stages compare it with the rows that are published.
+            # Counted independently of the buckets, because the stages compare it with the published rows.
             rows=rows_of_source(self.engine, self.policy),
             respondent=self.respondent,
             ranges=ranges.labels if ranges else None,
@@ -137,7 +137,7 @@ class Deal:
         source = relation(self.policy.relation)
         value = published_value(self._sensitive)
         if self._sensitive.published_type in ("FLOAT", "DOUBLE"):
-            # A zero of the ledger has no sign, and none of the source's may differ from it.
+            # Adding 0 removes the sign of a zero: zeros in the ledger have none.
             value = value + literal(0)
         of_source = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(source).group_by(value.copy())
         former = exp.select(column("value"), alias(literal(0), "n")).from_(relation(self.signatures.known_values))
@@ -192,8 +192,8 @@ class Deal:
             yield alias(infix(share, "*", real(self.cuts.weights[index])), position_name(index))
 
     def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Select:
-        """SELECT of bucket, the respondent, and the further columns of rows; with ranges code instead, and rows of
-        counterfeits.
+        """SELECT of bucket, the respondent, and the further columns of rows; with ranges, the code instead of these,
+        and rows for counterfeits.
         """
         among = self.cuts is not None
         names = ["code"] if among else [*map(carried_name, range(len(carried(self.policy))))]
@@ -293,11 +293,11 @@ class Deal:
 
 # Classes of one signature, cut so that the rows of each are near each other.
 #
-# Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007), split the rows of
-# a signature until a class has one row of each value, each half with as many rows of one value as of another. Here it
-# is done as Mondrian cuts its regions, all at once: of each value between the rows in the middle, in the attribute in
-# which the rows vary most. Were it that in which they lie farthest apart, as with Mondrian, one row that stays behind
-# would have the same attribute cut again and again: halves of two values seldom end at one place.
+# Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007), split the rows of a
+# signature until a class has one row of each value, each half with as many rows of one value as of another. Here all
+# classes are cut at once, as Mondrian cuts its regions: the rows of each value are halved in the attribute in which the
+# class's rows vary most. Mondrian's choice, the attribute of the widest range, would be cut again and again because of
+# one outlier, since the halves of two values seldom end at one place.
 
 # Variances with a smaller relative difference count as equal: the order of summation changes them.
 _ALIKE = 1e-9

@@ -33,10 +33,10 @@ from sqlanon.sql.release.recode import high_name, label_name, low_name
 class Invariant:
     """A bucket for every row of the source and for every counterfeit; no value is changed, and no row left out.
 
-    `rows_in_buckets` is a temporary table of bucket, the further columns of rows, and the respondent; `in_bucket` one
-    of row_no, code and bucket, where row_no is NULL for a counterfeit, and `codes` one of value and code. With
-    `ranges`, a table of `region_labels` by bucket, `rows_in_buckets` has the code in place of these columns, and a row
-    for each counterfeit, without respondent. The respondents are `staying` if they were in the series before, else
+    `rows_in_buckets` is a temporary table of bucket, the further columns of rows, and the respondent; `in_bucket` a
+    table of row_no, code and bucket, where row_no is NULL for a counterfeit, and `codes` a table of value and code.
+    With `ranges`, a table of `region_labels` by bucket, `rows_in_buckets` has the code in place of these columns, and a
+    row for each counterfeit, without respondent. The respondents are `staying` if they were in the series before, else
     `newcomers`; `changed` counts those whose value is none of their former candidates. `respondent` is the name of
     their column, which no published column has.
     """
@@ -70,7 +70,7 @@ RANGE_ROWS = (Reading.RANGE, Reading.BUCKET_VALUE, Reading.BUCKET)
 
 @dataclass(frozen=True)
 class Ranges:
-    """The table of each bucket's ranges, that of `region_labels` with buckets as regions, and their loss."""
+    """The table of each bucket's ranges, as `region_labels` returns it for regions, and their loss."""
 
     labels: str
     loss: Fraction
@@ -79,7 +79,7 @@ class Ranges:
 def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts, rows: str, in_bucket: str) -> Ranges:
     """Makes the ranges of the respondents of each bucket; counterfeits have no values, and widen none.
 
-    `rows` is a table of row_no and the ranks of each row, `in_bucket` one of row_no and bucket.
+    `rows` is a table of row_no and the ranks of each row, `in_bucket` a table of row_no and bucket.
     """
     names = [rank_of(index) for index in cuts.attributes]
     placed = exp.select(alias(column("bucket", "dealt"), "region"), *(column(name, "row") for name in names))

@@ -193,7 +193,7 @@ def _require_finite(task: Task, plan: Plan, rows: str) -> None:
 
 
 def _require_respondents(task: Task, rows: str) -> None:
-    """Raises DataError for rows without a respondent, by their count: they could be anybody's in any group."""
+    """Raises DataError, with their count, for rows without a respondent, because they could be anybody's."""
     if (entity := task.policy.entity) is None:
         return
     ((number,),) = task.engine.rows(exp.select(f.count()).from_(relation(rows)).where(is_null(column(_RESPONDENT))))
@@ -251,8 +251,8 @@ def _weights(scaled: Numbers, missing: Any, standardized: bool) -> Numbers:
 
 
 def _loss(scaled: Numbers, missing: Any, weights: Numbers, means: Numbers) -> float:
-    """SSE / SST: the squared distances from the groups' means over those from the mean of all; 0 if all rows are
-    equal.
+    """SSE / SST: the squared distances from the groups' means over the squared distances from the overall mean; 0 if
+    all rows are equal.
     """
     within = total = 0.0
     for numbers, nulls, weight, of_groups in zip(scaled, missing, weights, means, strict=True):
@@ -288,8 +288,8 @@ def _within_strata(
 
 
 def _points(part: Rows, people: Rows | None) -> Rows:
-    """The respondent of each row of a stratum, by numbers from 0 in the order of their first rows; the rows without an
-    ENTITY.
+    """Numbers the respondent of each row of a stratum, from 0 in the order of their first rows; numbers the rows
+    without an ENTITY.
     """
     if people is None:
         return np.arange(len(part), dtype=np.int64)
@@ -325,7 +325,7 @@ def _groups(values: Numbers, weights: Numbers, plan: Plan, progress: Callable[[i
 
 
 def _require_enough(task: Task, plan: Plan, parts: Sequence[Rows], people: Sequence[int]) -> None:
-    """Raises PrivacyViolation where a stratum has fewer than k respondents; `people` has their number in each."""
+    """Raises PrivacyViolation if a stratum has fewer than k respondents; `people` has their number by stratum."""
     small = [len(part) for part, number in zip(parts, people, strict=True) if number < plan.k]
     if not small:
         return
@@ -391,7 +391,7 @@ def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers
             label: exp.Expr = f.any_value(column(label_name(index), "row"))
         else:
             value = value_name(plan.aggregated.index(bound))
-            # NULL in one row of a group is NULL in all of them.
+            # If one row of a group has NULL, all rows of the group have it.
             known = f.count(column(value, "row")) > 0
             mean = f.any_value(column(value, "mean"))
             label = exp.Case().when(known, mean)

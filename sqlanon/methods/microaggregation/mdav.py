@@ -1,8 +1,8 @@
 """MDAV: groups of k rows, two at a time, around rows that are far from the mean and from each other.
 
 Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control (2002); the
-variant with groups of fixed size is that of Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous
-k-anonymity through microaggregation (2005). Of rows that are equally far the earlier one is taken.
+variant with groups of fixed size is from Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity
+through microaggregation (2005). Of rows that are equally far the earlier one is taken.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Numbers: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
 
-# The size of a sample whose kth distance bounds that of all rows, so only few rows have to be sorted.
+# The size of a sample whose kth distance bounds the kth distance of all rows, so only few rows have to be sorted.
 _SAMPLE = 512
 # Rows with groups are dropped once they are more than this share.
 _GONE = 1 / 16
@@ -40,7 +40,7 @@ def mdav(values: Numbers, weights: Numbers, k: int, progress: Callable[[int], No
         from_first = rest.distances(rest.at(first), lasting=True)
         groups[rest.take(rest.nearest(from_first, first, k))] = number
         number += 1
-        # Of fewer than 2k rows the rest is one group, else there is one around the row that is farthest from `first`.
+        # Fewer than 2k remaining rows are one group; otherwise a second group is around the row farthest from `first`.
         if rest.count >= 2 * k:
             second = rest.farthest(from_first)
             groups[rest.take(rest.nearest(rest.distances(rest.at(second)), second, k))] = number
@@ -73,7 +73,7 @@ class _Rest:
 
     def __init__(self, values: Numbers, weights: Numbers) -> None:
         self._weights = weights
-        # New arrays of this size would cost more than the numbers in them.
+        # Making new arrays of this size would take longer than computing the numbers in them.
         self._passing, self._lasting, self._part = (np.empty(values.shape[1]) for _ in range(3))
         self._hold(values, np.arange(values.shape[1], dtype=np.int64))
 
@@ -121,7 +121,7 @@ class _Rest:
         moved = float(np.sqrt(((self._sums / self.count - self._middle) ** 2) @ self._weights))
         least = max(float(np.sqrt(self._from_middle.max())) - (2 + _SLACK) * moved, 0.0) ** 2 * (1 - _SLACK)
         among = np.flatnonzero(self._from_middle >= least)
-        # A sum of n values is n times their mean. Whole numbers are compared exactly like that.
+        # A sum of n values is n times their mean, so whole numbers are compared exactly, without division.
         differences = self._values[:, among] * float(self.count) - self._sums[:, None]
         squares = differences * differences * self._weights[:, None]
         return int(among[np.argmax(squares.sum(axis=0))])

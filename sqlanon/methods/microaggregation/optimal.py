@@ -26,7 +26,7 @@ def optimal(values: Numbers, k: int) -> Rows:
     for start in range(k, count + 1, step):
         ends = np.arange(start, min(start + step, count + 1))
         errors = _errors(ordered, ends, k, longest)
-        # Groups have k values at least: of k ends in a row none depends on another one.
+        # Groups have at least k values, so none of k consecutive ends depends on another.
         for first in range(0, len(ends), k):
             of_ends = ends[first : first + k]
             before = of_ends[:, None] - np.arange(k, longest + 1)

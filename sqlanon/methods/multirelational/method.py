@@ -125,7 +125,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
 
 
 def _require_suppressible(task: Task, suppression: Decimal) -> None:
-    """Raises PolicyError if leaving out a person would change what is known of others."""
+    """Raises PolicyError if leaving out a person would change the knowledge about others."""
     known = list(by_known(task.requirements))
     hint = "say METHOD multirelational(suppression => 0)"
     for each in known:

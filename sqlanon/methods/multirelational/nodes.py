@@ -81,7 +81,7 @@ class RelatedLoss:
         return recoded + sum(self._left_out(number, table, node, gone) for number, table in enumerate(self._tables))
 
     def _left_out(self, number: int, table: _TableLoss, node: Sequence[int], gone: str) -> int:
-        """Returns the loss of the rows of people who are left out, beyond that of their labels."""
+        """Returns the loss of the rows of people who are left out, beyond the loss of their labels."""
         if not table.others:
             return 0
         policy = self._task.policy
@@ -246,8 +246,8 @@ class RelatedNodes:
 
 
 def _violations(requirements: Sequence[BoundRequirement]) -> exp.Query:
-    """SELECT of class_id, excess: the classes that violate a requirement; the excess is NULL if all of a class
-    counts.
+    """SELECT of class_id, excess: the classes that violate a requirement; the excess is NULL if it is the whole
+    class.
     """
     queries = []
     for requirement, names in zip(requirements, relation_names(requirements), strict=True):
@@ -266,7 +266,7 @@ def _same_class(first: str, second: str) -> exp.Expr:
 
 @dataclass(frozen=True)
 class RelatedLevels:
-    """One level for each quasi-identifier, those of the source first, then those of each related table.
+    """One level for each quasi-identifier: first the source's, then each related table's.
 
     `rows` and `suppressed` count people, of whom `limit` may be left out; `gone` is the table of those left out, or
     None. `released` has the number of rows of each published table, by its name. `fewest`, set by a dry run, is the

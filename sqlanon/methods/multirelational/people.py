@@ -28,9 +28,9 @@ from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.models import Known
 
 PERSON = "person"
-# With this many combinations a person has a million sets of them.
 # The column of tables of one attribute.
 _VALUE = "value"
+# A person with this many combinations is in a million classes, one for each set of combinations.
 _MOST_KNOWN = 20
 
 
@@ -155,7 +155,7 @@ class People:
         wanted = dict.fromkeys(name for subject in values for name in subject)
         cells = self.of_person.cells
         own_names = [name for name in wanted if name in cells.carried]
-        # Under names of their own: an attribute may be called as a key is.
+        # They get names of their own, because an attribute may have the name of a key.
         columns = {name: f"carried_{index}" for index, name in enumerate(own_names)}
         codes = [alias(carried_code(cells.layout, [cells.carried.index(n)], PERSON), columns[n]) for n in own_names]
         of_others = [

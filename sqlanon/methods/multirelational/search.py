@@ -134,7 +134,7 @@ def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int 
     if level is None or (level == 0 and _has_one_spelling(bound.published_type)):
         return value
     if level == 0:
-        # Equal values are published as one of them: 0.0 and -0.0 would distinguish rows of one class.
+        # Equal values are published in one spelling, because 0.0 and -0.0 would distinguish rows of one class.
         return window(f.min(value), [value.copy()])
     if level == bound.height:
         return literal("*")
@@ -202,7 +202,7 @@ def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation
     smallest = nodes.smallest_class(node, known_of(requirement), [requirement])
     capped = [b.column for b in chain(*task.policy.quasi_identifiers_by_table) if b.max_level < b.height]
     known = known_of(requirement)
-    # Of overlapping classes people would be counted several times.
+    # In overlapping classes, people would be counted several times.
     people_in = f"{counted(worst[0], 'person is', 'people are')} in classes that" if known.is_partition else "classes"
     hint = (
         f"raise MAX LEVEL of {', '.join(capped)}"

@@ -1,7 +1,7 @@
 """The public domains of columns, and the rows of a source as codes of their values.
 
-A list of the values that occur may reveal a respondent's value. So the values are those of a hierarchy that does not
-read the source, of intervals between two ends, or of the column's type.
+A list of the values that occur may reveal a respondent's value. So the values come from a hierarchy that does not read
+the source, from intervals between two ends, or from the column's type.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _HINT = (
 class Domain:
     """The public values of a column, in a temporary table `labels` of code and label.
 
-    Codes count from 0 to `size` - 1; the last one is that of NULL and of all values that are not listed. `kind` is the
-    type of the labels. For intervals the table has their ends, too: `least` is included, `beyond` is not. They have
-    `scale` decimals, or are DOUBLE if it is None.
+    Codes count from 0 to `size` - 1; the last code is for NULL and all values that are not listed. `kind` is the type
+    of the labels. For intervals the table has their ends, too: `least` is included, `beyond` is not. They have `scale`
+    decimals, or are DOUBLE if it is None.
     """
 
     bound: BoundAttribute

@@ -48,7 +48,7 @@ class OfBudget:
         return Decimal(self.epsilon), Decimal(self.delta)
 
 
-# Requirements of any kind are not asked, so that a policy may have them.
+# Noisy releases check no requirements, so their policy may have requirements of any kind.
 LIMITS = Limits(
     without_related=CAN,
     view=Refusal(

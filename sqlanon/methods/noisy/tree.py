@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The number of times that a pair is fitted to the shares of its two columns, in turns.
 _FITTED = 100
-# A minimum share of each combination, for pairs of which noise has left nothing.
+# A minimum share of each combination, because noise can leave a pair without a positive count.
 _LEAST_SHARE = 1e-9
 
 
@@ -52,8 +52,8 @@ class NoisePlan:
 def plan(columns: int, rows: int, epsilon: float, delta: float) -> NoisePlan:
     """Divides epsilon evenly among the steps, and each part among the counts of the step.
 
-    Without delta the parts of epsilon add up; with it those of rho, which needs less noise for many counts. One
-    respondent changes the counts of a column, or a score, by at most `rows`.
+    Without delta, the parts of epsilon add up; with delta, the parts of rho do, which needs less noise for many counts.
+    One respondent changes the counts of a column, or a score, by at most `rows`.
     """
     steps = min(columns, 3)
     amount = rho_of(epsilon, delta) if delta else epsilon
@@ -122,7 +122,7 @@ def learned(cells: Cells, noise: NoisePlan) -> Tree:
 
     columns = range(len(cells.sizes))
     counted = [np.array(noise.columns.drawn(cells.of_column(c).tolist()), dtype=float) for c in columns]
-    # Noise of many codes is more in their sum.
+    # The noise of many codes adds up in their sum.
     weights = [1 / size for size in cells.sizes]
     total = sum(w * counts.sum() for w, counts in zip(weights, counted, strict=True)) / sum(weights)
     rows = max(0, round(total))
@@ -247,7 +247,7 @@ def _by_quota(shares: NDArray[Any], parents: NDArray[Any], random: Any) -> NDArr
     starts = np.cumsum(sizes) - sizes
     offsets_in_group = np.arange(len(parents)) - starts[grouped] + random.random(len(shares))[grouped]
     reached = np.minimum(offsets_in_group / np.maximum(sizes, 1)[grouped], np.nextafter(1.0, 0.0))
-    # The shares of all parents' codes stand one after the other.
+    # The shares of all parents' codes follow each other.
     upto = np.cumsum(shares, axis=1)
     upto[:, -1] = 1.0
     flat = (upto + np.arange(len(shares))[:, None]).ravel()

@@ -90,7 +90,7 @@ class Descent:
     """A descent to the node of the next round, by the expected loss of all rounds.
 
     Each row that a round leaves counts as much as under `last`, the best node for all rows together, or as a suppressed
-    row if `last` is None; and as the share `least` of a suppressed row or more.
+    row if `last` is None; and at least as the share `least` of a suppressed row.
     """
 
     def __init__(self, nodes: Nodes, rows: int, last: Found | None, least: Fraction = Fraction(0)) -> None:
@@ -103,10 +103,10 @@ class Descent:
         self._seen: dict[Node, tuple[Fraction, int]] = {}
 
     def end(self, expired: Callable[[], bool]) -> tuple[Node, int]:
-        """Returns the node of which no neighbor is better, and the number of rows that it leaves."""
+        """Returns the node without a better neighbor, and the number of rows that it leaves."""
         here = self._nodes.lattice.high if self._last is None else self._last.node
         if self._whole == 0 and self._last is not None:
-            # Rows that are left cost nothing here: there is no node to leave more of them.
+            # Rows that are left cost nothing here, so leaving more of them cannot be better.
             return here, self._last.suppressed
         rollups, lattice = self._nodes.rollups, self._nodes.lattice
         # A step costs more than a few nodes of few rows.
@@ -171,7 +171,7 @@ class _Rounds:
             round_, left = self._divided(last[0], last[1].node)
             rounds.append(round_)
         if len(rounds) == 1:
-            # One node for all rows, which cannot be better than the best of them.
+            # This is one node for all rows, and no better than the best node.
             return
         union = published(self._task, self._cells, rounds, left, self._limit, self._loss)
         if union is not None and (union.loss, union.suppressed) < self._least:

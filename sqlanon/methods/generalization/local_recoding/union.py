@@ -333,8 +333,8 @@ def union_loss(
 def published_loss(task: Task, name: str, cells: Cells, table: str, levels: Node) -> int:
     """Returns the loss of the rows of some cells at these levels.
 
-    A measure computes the loss of all rows at a node with some suppressed. The loss at the node, minus its loss with
-    these rows suppressed, plus the loss of suppressed rows at level 0, is theirs: at level 0 no other row loses.
+    A measure computes the loss of all rows at a node with some suppressed. Theirs is the loss at the node, minus its
+    loss with these rows suppressed, plus the loss at level 0 with these rows suppressed, where no other row loses.
     """
     ground = tuple(0 for _ in levels)
     none, all_here, all_there = losses_of(task, name, cells, table, [levels, levels, ground], withheld=(1, 2))
