@@ -163,7 +163,7 @@ def _instead(method: str, name: str, known: Mapping[str, Argument]) -> str:
 
 
 def _of_choice(name: str, known: Mapping[str, Argument]) -> str | None:
-    """The argument with its value, if a value was written as a name, as in strict => true; else None."""
+    """Returns the argument whose value was written as a name, as in strict => true, with that value; else None."""
     for argument_name, argument in known.items():
         for choice in argument.choices:
             if name in (choice, f"{choice}_{argument_name}", f"{argument_name}_{choice}"):
@@ -207,7 +207,7 @@ def _checked(method: str, name: str, argument: Argument, value: Value) -> Value:
 
 
 def _meant(argument: Argument, value: Value) -> Value:
-    """The fraction that a percentage such as 5 means, else an example."""
+    """Returns the fraction for a percentage such as 5, otherwise an example."""
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
     if argument.kind is Kind.FRACTION and is_number and 1 < Decimal(str(value)) <= 100:
         return plain_number(Decimal(str(value)).scaleb(-2))

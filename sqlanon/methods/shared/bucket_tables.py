@@ -67,7 +67,7 @@ def rows_table(
 
     Rows are sorted by bucket, whose numbers are random, and are in random order within it. `rows_in_buckets` is a table
     of bucket and `carried_name` of each column; the columns `words` are dictionary-encoded in it. With `respondent` it
-    also has a column of that name, for checks only, and by which dates move.
+    also has a column of that name, which only checks and shifts of dates use.
     """
     bounds = carried(policy)
     entity = replace(policy.entity, column=respondent) if policy.entity and respondent is not None else None
@@ -143,8 +143,7 @@ def require_names(
 # Numbers in the order of random numbers, on an engine whose tables have no order.
 #
 # Rows whose random numbers begin alike are numbered together, and a small table counts the rows before them. So no step
-# has
-# all rows in one part, or depends on the part that has a row. The random numbers are stored.
+# has all rows in one part or depends on the part that has a row. The random numbers are stored.
 
 
 # A random number is a text of hexadecimal digits: there are 4096 beginnings.

@@ -83,11 +83,11 @@ class Cells:
 class Task:
     """The release that a method is to make: the rows and the requirements.
 
-    `kind` is "table" or "view". `sets` and `columns` are those after FRAGMENTS and COLUMNS; `each_apart` is true for
-    COLUMNS EACH. If `dry`, nothing is published; a `draft` is made, measured and thrown away. `cells` exist once the
-    source is encoded, if the method has an encoding. `scratch` makes temporary tables. `signatures` looks up the values
-    that respondents of a series have had to choose from. `join` is the join with another release on which the policy
-    has requirements.
+    `kind` is "table" or "view". `sets` has the sets of names after FRAGMENTS, `columns` the sets after COLUMNS;
+    `each_apart` is true for COLUMNS EACH. If `dry`, nothing is published; a `draft` is made, measured and thrown away.
+    `cells` exist once the source is encoded, if the method has an encoding. `scratch` makes temporary tables.
+    `signatures` looks up the candidate values of a series' respondents in earlier releases. `join` is the join with
+    another release on which the policy has requirements.
     """
 
     engine: Engine

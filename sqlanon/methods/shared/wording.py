@@ -82,7 +82,7 @@ def figures_of(engine: Engine, policy: BoundPolicy, trees: Sequence[str]) -> lis
 
 
 _LONGEST = 60
-# A value that fewer rows have would reveal a single row.
+# The minimum number of rows of a value that is named; the value of a single row would reveal that row.
 NAMED_FROM = 2
 
 
@@ -124,7 +124,7 @@ def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[
     """Clauses that name the most frequent value of each subject of requirements that not even all rows together
     meet.
     """
-    # A sampling weight that is frequent is no reason.
+    # A frequent sampling weight does not explain a violation.
     known = {bound.column for bound in policy.sensitive}
     subjects = dict.fromkeys(r.attributes for r in requirements if r.attributes and known.issuperset(r.attributes))
     values = [value for value in (frequent(engine, policy, subject) for subject in subjects) if value and value.text]

@@ -51,7 +51,7 @@ def dealt_at_random(points: Points, cells: str, size: int, draw: str) -> exp.Sel
 
 
 def rows_at_random(source: exp.Table, size: int, draw: str) -> exp.Select:
-    """SELECT of slot, row: every row number of the source, in slots as those of `dealt_at_random`."""
+    """SELECT of slot, row: every row number of the source, in slots like the slots of `dealt_at_random`."""
     rows = exp.select(alias(row_number(), "row")).from_(named(source, "source"), copy=False)
     return _slotted(rows, size, draw).select(column("row"), copy=False)
 

@@ -28,11 +28,12 @@ from sqlanon.sql.build.names import relation
 
 # Medoids, the attributes nearest to the others of their clusters, and PAM, a search for them.
 #
-# Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2; Slicing (2012), section 4.1, clusters attributes so.
+# Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2; Slicing (2012), section 4.1, clusters attributes in
+# this way.
 
 
-# Distances are added up as whole numbers of the 12th digit, and compared to the 9th. So sums are equal that
-# are equal in fractions, such as three thirds and two halves.
+# Distances are added up as whole numbers of the 12th decimal, and compared to the 9th. So sums that are equal as
+# fractions are equal here, such as three thirds and two halves.
 _UNITS = 10**12
 _COARSE = 1000
 
@@ -150,8 +151,8 @@ def _exchanged(rows: _Matrix, members: tuple[int, ...]) -> tuple[int, ...]:
 
 # The columns of a slicing, found by correlation (Slicing 2012, section 4.1).
 #
-# In the paper the cluster with the sensitive attribute becomes its column, even if diversity fails. Here an
-# attribute joins the sensitive column only where the requirements can then still be met.
+# In the paper the cluster with the sensitive attribute becomes its column, even if diversity fails. Here an attribute
+# joins the sensitive column only if the requirements can then still be met.
 
 
 INFEASIBLE = "with it in the sensitive column the whole table as one bucket does not meet the requirements"
@@ -228,7 +229,7 @@ def _clustered(
     joined, refused = _accepted(correlations, sensitive, candidates, len(candidates), feasible)
     remaining = tuple(clusters)
     for name in refused:
-        # Where every attribute stood with the sensitive ones, those that cannot make a column together.
+        # If every attribute was in a cluster with a sensitive one, the refused attributes form a column together.
         at = nearest(distances, names.index(name), remaining) if remaining else -1
         clusters.setdefault(at, []).append(name)
     return _result(correlations, [*clusters.values()], [*sensitive, *joined], refused, names, clustering)

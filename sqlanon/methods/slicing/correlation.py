@@ -140,7 +140,7 @@ def _counted(cells: str, count: int, size: int) -> exp.Select:
     ]
     grouped = exp.select(*codes, alias(cast(f.sum(column("n")), "DOUBLE"), "n")).from_(relation(cells), copy=False)
     grouped.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
-    # No code is NULL, but where the attribute is not grouped by.
+    # A code is NULL only if the attribute is not grouped by.
     present = [(is_not_null(code.copy()), index) for index, code in enumerate(codes)]
     figures = {
         "first": case(*present),
@@ -178,10 +178,10 @@ def _summed(total: exp.Expr, rows: exp.Table | exp.Subquery) -> exp.Select:
 
 # Attributes as codes: numbers, dates and timestamps by intervals of equal width, other values by a hash.
 #
-# Differences of values are exact, whatever the type holds; from there on it is arithmetic of DOUBLE. So an interval
-# is exact where the whole range, in units of the last decimal, times the number of intervals is below 2^53: for all
-# integers of 32 bits, dates, and decimals of up to 12 digits cut into at most 9,000 intervals. Beyond, a value that
-# lies next to the bound of an interval may fall on its other side.
+# Differences of values are exact for all types; further arithmetic is in DOUBLE. So an interval is exact if the whole
+# range, in units of the last decimal, times the number of intervals is below 2^53: for all integers of 32 bits, dates,
+# and decimals of up to 12 digits cut into at most 9,000 intervals. Otherwise, a value next to the bound of an interval
+# may fall on its other side.
 
 # The type of codes is that of hashes. The intervals' are numbered from _FIRST.
 _TYPE = "UBIGINT"
@@ -294,10 +294,11 @@ def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr
     return difference
 
 
-# The similarity of ratings (Slicing 2012, section 7): the share of equal ratings among those who rated either item.
+# The similarity of ratings (Slicing 2012, section 7): the share of equal ratings among the respondents who rated either
+# item.
 #
-# Sim(a, b) = respondents with both ratings, which are equal / respondents with one of the two. It is made of the long
-# table by one join with itself: the wide one has mostly NULLs.
+# Sim(a, b) = respondents who rated both equally / respondents who rated at least one. It is computed by one join of the
+# long table with itself, because the wide table has mostly NULLs.
 
 
 def equal_ratings(

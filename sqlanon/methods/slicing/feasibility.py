@@ -43,10 +43,8 @@ from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
 # Queries for the source's rows in their buckets, if they are on another engine than the cells.
 #
-# In DuckDB, published values come from the cells or from the numbers of rows. Distributed rows have no
-# numbers,
-# and rebuilding a whole source from cells would be slow: so rows keep their values, and are joined with the
-# regions.
+# In DuckDB, published values come from the cells or from the numbers of rows. Distributed rows have no numbers, and
+# rebuilding a whole source from cells would be slow. So rows keep their values, and are joined with the regions.
 
 
 def value_name(index: int) -> str:
@@ -107,15 +105,15 @@ def drawn_regions(points: str, draw: str) -> exp.Select:
 
 # The buckets that violate a requirement, computed from the source's own values as from the published tables.
 #
-# Cells need bits in their keys for each attribute, too many for thousands of attributes. Here a query reads only the
-# columns that it needs.
+# Cells need bits in their keys for each attribute, which are too many with thousands of attributes. Here a query reads
+# only the columns that it needs.
 
 
 Parts = Mapping[str, Sequence[str]]
 
 
 class BucketedRows:
-    """The rows of a source with their regions: all of them in region 0, or those of new regions of temporary tables.
+    """The rows of a source with their regions: all rows in region 0, or the rows of new regions, from temporary tables.
 
     `rows` has the slot of each row (slot, row), and `slots` the region of each slot (slot, region, is_new). If
     `by_value`, `rows` has the values of each row in place of its number, as in `rows_in_slots`.
@@ -211,7 +209,7 @@ def _listed(bound: BoundAttribute) -> exp.Query | None:
     return stored_labels(bound)
 
 
-# How Mondrian cuts buckets: values are published as they are.
+# Mondrian's options for buckets, whose values are published as they are.
 BUCKETS = Options(publish="none")
 
 Columns = Sequence[Sequence[str]]
@@ -272,7 +270,7 @@ def require_feasible(task: Task, columns: Columns, promised_model: str) -> None:
             f"{too_frequent_in(task.engine, task.policy, requirements)}; nothing was published",
             hint=_greatest_l(task, requirements) or "ask for less",
         )
-    # A share explains what asks for shares, and no distance.
+    # A share explains a requirement on shares, but not a requirement on distances.
     of_shares = any(requirement.question.model == promised_model for requirement in requirements)
     raise PrivacyViolation(
         f"{names} cannot be met with {', '.join(others)} in the column of {subject}: not even all rows as one bucket do"
@@ -307,7 +305,7 @@ def _way_out(task: Task, parts: Mapping[str, Sequence[str]], subject: str, unmet
 def _most_alike(task: Task, subject: str, others: Sequence[str]) -> str:
     """A clause on the values with which the most frequent sensitive value has the greatest share.
 
-    Values of fewer rows than a class needs would reveal these few, and are not named.
+    Values of fewer rows than a class needs are not named, because they would reveal these rows.
     """
     bounds = {bound.column: bound for bound in task.policy.published}
     figures = task.engine.rows(_greatest_share(task.policy, bounds[subject], [bounds[name] for name in others]))

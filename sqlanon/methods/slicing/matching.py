@@ -20,10 +20,9 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 
 # The probability p(t,s) of each sensitive value for known quasi-identifiers, for all rows at once.
 #
-# Li, Li, Zhang and Molloy, Slicing (2012), definitions 6 and 7; a bucket counts with its rows, which the paper leaves
-# out. A row has codes of each column's values that are not sensitive, `part_0`, ..., and of its
-# sensitive
-# values, `subject_0`, .... Regions are the buckets.
+# Li, Li, Zhang and Molloy, Slicing (2012), definitions 6 and 7; a bucket is weighted by its number of rows, unlike in
+# the paper. A row has codes of each column's values that are not sensitive, `part_0`, ..., and of its sensitive values,
+# `subject_0`, .... Regions are the buckets.
 
 
 # Shares are sums of quotients of whole numbers, in floating point.

@@ -133,8 +133,8 @@ class SlicingMethod(Method[Options, Sliced]):
         """Chooses the columns and buckets. Raises PrivacyViolation if all rows as one bucket violate a requirement."""
         policy = task.policy
         matched = options.diversity == "matching"
-        # All rows in one bucket are what everybody matches, and of Mondrian's regions everybody matches one: there
-        # buckets are asked for what the rows that match somebody are to have.
+        # Everybody matches a bucket of all rows, and one of Mondrian's regions. So for these, the l-diversity of the
+        # rows that match somebody is required of each bucket.
         promised = bind_requirement(promised_diversity(options), [bound.column for bound in policy.sensitive])
         bucketwise = replace(task, requirements=(*task.requirements, *promised)) if matched else task
         columns, reasons = choose_columns(bucketwise, options, self._contingency)
@@ -160,7 +160,7 @@ class SlicingMethod(Method[Options, Sliced]):
             count=count,
             smallest=smallest,
             largest=largest,
-            # Not added up from the buckets: the stages compare it with the rows that are published.
+            # Counted independently of the buckets, because the stages compare it with the published rows.
             rows=rows_of_source(task.engine, task.policy),
             single=rows.single,
             by_number=rows.by_number,
@@ -348,7 +348,7 @@ def certificate_wording(options: Options) -> Wording:
 # Tuples to which the columns of a bucket can be joined: with more of them, membership in the table is hidden better.
 #
 # Li, Li, Zhang and Molloy, Slicing (2012), section 5. Regions of Mondrian do not overlap, so no tuple matches two of
-# them, and those of all regions add up.
+# them, and the numbers of all regions add up.
 
 # The rows of one column's table, the name of the bucket's column, and the names of the values' columns.
 Slice = tuple[exp.Table | exp.Subquery, str, Sequence[str]]

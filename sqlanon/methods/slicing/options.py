@@ -21,10 +21,10 @@ from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES
 class Sizes:
     """The limits of slicing.
 
-    All sets of medoids are examined if there are at most `max_medoid_sets`; otherwise PAM is used. phi2 is computed of
+    All sets of medoids are examined if there are at most `max_medoid_sets`; otherwise PAM is used. phi2 is computed for
     at most `max_phi2_attributes` attributes, and EXPLAIN lists the measures of at most `max_matrix_attributes`.
-    Policies with more than `max_coded_attributes` quasi-identifiers are sliced without cells, and regions are cut in no
-    more than that.
+    Policies with more than `max_coded_attributes` quasi-identifiers are sliced without cells; regions are cut in at
+    most this number of attributes.
     """
 
     max_medoid_sets: int = 100_000
@@ -48,11 +48,11 @@ class Options(Diversity):
     `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket has in every sensitive
     attribute, for all values of the attributes in its column. Without COLUMNS, `columns` columns are found by the
     attributes' correlation, with numbers cut into `intervals`, or by the `similarity` 'equal_ratings'; the sensitive
-    column has `sensitive_attributes` attributes, by default its cluster. With `diversity` 'matching' buckets may have
-    less, as long as no value is likelier than 1/l for anybody whose quasi-identifiers are known, and whose bucket is
-    not. With `grouping` 'mondrian' buckets are regions of the quasi-identifiers, with 'random' they are `bucket_size`
-    random rows. With `column_k` the quasi-identifiers of each column are published as ranges; each combination occurs
-    at least `column_k` times in its table.
+    column has `sensitive_attributes` attributes, by default its cluster. With `diversity` 'matching' buckets may be
+    less diverse, as long as no value is likelier than 1/l for anybody whose quasi-identifiers are known, but not the
+    bucket. With `grouping` 'mondrian' buckets are regions of the quasi-identifiers, with 'random' they are
+    `bucket_size` random rows. With `column_k` the quasi-identifiers of each column are published as ranges; each
+    combination occurs at least `column_k` times in its table.
     """
 
     columns: int | None = argument(
@@ -158,7 +158,7 @@ def is_matched(options: Options) -> bool:
 
 
 def is_wide(policy: BoundPolicy) -> bool:
-    """Whether the policy has more quasi-identifiers than regions can be cut in, and than cells have room for."""
+    """Whether the policy has too many quasi-identifiers for cells, and for cuts of regions."""
     return len(policy.quasi_identifiers) > sizes().max_coded_attributes
 
 

@@ -34,9 +34,8 @@ from sqlanon.sql.release.recode import label_name
 
 # Ranges for the quasi-identifiers of each column, so that each combination occurs k times in its table.
 #
-# Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), section 4.2:
-# Mondrian
-# on each column alone, because of those who ask whether somebody is in the source at all.
+# Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), section 4.2: Mondrian
+# on each column alone, against attackers who ask whether somebody is in the source at all.
 
 
 @dataclass(frozen=True)
@@ -145,11 +144,11 @@ class Sliced:
 
     `columns` are the sets of attributes that are published together; the last has the sensitive ones unless the user
     named them in another order. `points` is a temporary table of `partition.Points.carried` with the region of each row
-    of the source, and `numbers` that of the regions' random buckets (region, bucket). A point is one row if `single`,
-    else `n` rows. If `by_number`, it has only the number of that row; if `by_value`, the row's published values, named
-    by `feasibility.value_name`. `ranges` has, by the index of a column, the ranges that replace its quasi-identifiers.
-    There are `count` buckets of `smallest` to `largest` rows; `likeliest` is the greatest p(t,s), if measured. No row
-    is suppressed. The loss does not count ranges; without them it is 0.
+    of the source, and `numbers` a temporary table of the regions' random bucket numbers (region, bucket). A point is
+    one row if `single`, else `n` rows. If `by_number`, it has only the number of that row; if `by_value`, the row's
+    published values, named by `feasibility.value_name`. `ranges` has, by the index of a column, the ranges that replace
+    its quasi-identifiers. There are `count` buckets of `smallest` to `largest` rows; `likeliest` is the greatest
+    p(t,s), if measured. No row is suppressed. The loss does not count ranges; without them it is 0.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -184,7 +183,7 @@ def table_names(columns: Sequence[Sequence[str]]) -> list[str]:
 
 
 def carried_columns(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
-    """The published attributes other than quasi-identifiers, of whose values the cells have codes."""
+    """The published attributes other than quasi-identifiers, whose values have codes in the cells."""
     return tuple(bound for bound in policy.published if bound.role is not Role.QUASI_IDENTIFIER)
 
 
@@ -318,8 +317,8 @@ def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
 
 
 def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
-    """SELECT of the number of buckets with other numbers of rows in a table than in the first; NULL is a bucket that
-    counts.
+    """SELECT of the number of buckets whose number of rows in some table differs from the first table's; the bucket
+    NULL always counts.
     """
     counted = []
     for index, table in enumerate(tables):

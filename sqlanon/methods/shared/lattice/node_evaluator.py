@@ -286,7 +286,7 @@ class Nodes:
             rank = (loss, height, node)
             settled = None
             if best is None or rank < best:
-                # Where nothing violates nothing is withheld, and no round follows.
+                # If nothing violates, nothing is withheld, and no round follows.
                 sure = rows == 0 and at_once
                 settled = (loss, 0) if sure else self._settle_alone(node)
             losses[node] = settled

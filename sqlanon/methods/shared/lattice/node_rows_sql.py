@@ -136,7 +136,7 @@ class Batch:
         """Returns the normal relations of nodes with these rows as steps; `public` has their rows of the public table.
 
         If rows are marked `satisfied`, as in a `lasting` batch, requirements are measured only on the other classes:
-        these are `open_class`, beside the equivalence_class of all.
+        these are in `open_class`, and all classes in equivalence_class.
         """
         steps: list[Step] = [("node_row", rows)]
         about = subjects(self.requirements)
@@ -256,7 +256,7 @@ def _open_classes() -> exp.Select:
     return query.from_(relation("equivalence_class")).where(exp.not_(column("satisfied")))
 
 
-# A key is mixed by arithmetic, which is equal on all engines, while hashes differ.
+# A key is mixed by arithmetic, which is equal on all engines, unlike hash functions.
 _PRIMES = (1_000_003, 1_000_033)
 _FACTOR = 7_919
 
@@ -292,7 +292,7 @@ def rows_of_nodes(rollup: str, words: int, entity: bool, lasting: bool = False) 
 
 
 def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int, lasting: bool = False) -> exp.Select:
-    """SELECT of the rows of about one class in `one_in` of each node, complete; the tags are the indexes of a batch."""
+    """SELECT of all rows of about one class in `one_in` of each node; the tags are the indexes of a batch."""
     query = rows_of_nodes(rollup, layout.words, entity, lasting)
     classes = layout.masks([0] * len(layout.fields))
     labels = [
@@ -446,7 +446,7 @@ def counts(
 def _with_excess_of_sets(batch: Batch, broken: exp.Select) -> exp.Select:
     """Returns the violations with the excess of the set of quasi-identifiers that has the greatest one.
 
-    Merging classes by one set never increases their excess; that of classes by all quasi-identifiers may grow.
+    Merging classes by one set never increases their excess; the excess of classes by all quasi-identifiers may grow.
     """
     index = batch.index(column("class_id"))
     no_rows = alias(big(literal(0)), "size")
@@ -485,7 +485,8 @@ def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> 
 
 
 def most_of_withheld(values: str) -> exp.Select:
-    """SELECT of gone, rows, most: the rows, and those of the most frequent value, of `withheld` and of other classes.
+    """SELECT of gone, rows, most: the rows, and the rows of the most frequent value, in `withheld` and in other
+    classes.
 
     `values` is the relation class_sensitive_value of an attribute.
     """

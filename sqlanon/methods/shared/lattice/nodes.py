@@ -82,8 +82,8 @@ Node = tuple[int, ...]
 # Loss, height and levels, in the order of comparison; the least rank is the best.
 Rank = tuple[int, int, Node]
 
-# The least loss that each of some nodes may have; a row of the first argument holds a node's levels, the second are
-# rows that each of them withholds at least.
+# Returns the lower bound of each node's loss. A row of the first argument holds a node's levels; the second is the
+# minimum number of rows that each node withholds.
 Bounds = Callable[["NDArray[Any]", int], "NDArray[Any]"]
 
 # The choice of the next nodes compares this many of the most general nodes as candidates
@@ -100,7 +100,7 @@ class Remaining:
     """The nodes that may still be the best, in the order of their lower bounds."""
 
     def __init__(self, low: Node, high: Node, bounds: Bounds) -> None:
-        """Contains all nodes between `low` and `high`. Raises PolicyError for more than `max_nodes`."""
+        """Starts with all nodes between `low` and `high`. Raises PolicyError for more than `max_nodes`."""
         import numpy as np
 
         shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
@@ -365,7 +365,7 @@ class Found:
     """The best node, its loss and suppressed rows, and the numbers of nodes that were counted and that were ruled out
     uncounted.
 
-    `proven` says whether no other node can be better; if not, `least` is the lower bound of all losses.
+    `proven` is true if no other node can be better; otherwise `least` is the lower bound of all losses.
     """
 
     node: Node

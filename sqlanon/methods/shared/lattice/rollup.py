@@ -132,7 +132,7 @@ class Rollups:
         return {index: part for index, part in zip(large, parts, strict=True) if self._enough(part, limit)}
 
     def _enough(self, part: Classes, limit: int) -> bool:
-        """Whether the part shows that the node fails, and all its classes would hardly rule out more nodes."""
+        """Whether the part shows that the node fails, and counting all its classes would hardly rule out more nodes."""
         likely = part.excess * self._sizes.one_in
         return part.excess > limit + 1 or (part.suppressed > limit and likely <= self._sizes.times_beyond * limit)
 

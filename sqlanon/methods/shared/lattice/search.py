@@ -48,11 +48,10 @@ from sqlanon.methods.shared.lattice.nodes import (
 
 # Lattices with too many nodes for memory: ruling most of them out at once, and a search without proof.
 #
-# The lowest level of an attribute in any satisfying node is found by nodes in which all
-# other attributes have their highest level: if even that node's excess is too great, so
-# is that of every node with the attribute at this level or below. The remaining lattice is often
-# small enough for a complete search. Otherwise a descent follows the best node so far
-# until the time is over.
+# The lowest level of an attribute in any satisfying node is found by nodes in which all other attributes have their
+# highest level: if even that node's excess is too great, so is the excess of every node with the attribute at this
+# level or below. The remaining lattice is often small enough for a complete search. Otherwise a descent follows the
+# best node so far until the time is over.
 
 
 def raised(lattice: Lattice, limit: int, count: Callable[[Sequence[Node]], Sequence[Counted]]) -> tuple[Lattice, int]:

@@ -32,16 +32,17 @@ from sqlanon.sql.release.recode import high_name, low_name
 
 # The cuts that leave enough rows on both sides, in every attribute of every region at once.
 #
-# One statement does the work that `cuts` does one attribute after the other, at the price of counting each
-# point once an attribute. A point's label is the number of its region.
-# LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity.
+# One statement does the work that `cuts` does one attribute after the other, at the price of counting each point once
+# for each attribute. A point's label is the number of its region. LeFevre et al. 2006, Mondrian Multidimensional
+# K-Anonymity.
 
 
 def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
-    """SELECT of number, label, best: the cut nearest to the median, `of_each` attribute or of the widest only.
+    """SELECT of number, label, best: the cut nearest to the median, of each attribute (`of_each`) or of the widest
+    only.
 
-    `best` has the attribute as `dim` and the greatest value of the lower half as `median`; the least `best` of a region
-    is that of its widest attribute, or of the first of these. An attribute has no candidate if no cut leaves the
+    `best` has the attribute as `dim` and the greatest value of the lower half as `median`; a region's least `best`
+    belongs to its widest attribute, or to the first of these. An attribute has no candidate if no cut leaves the
     `least` rows that the requirements need on both sides.
     """
     running = query_file("partition", "running", tables={"counted": _counted(cuts, points)})
@@ -180,13 +181,13 @@ def flattened(cuts: Cuts, points: str, regions: str) -> exp.Select:
 
 
 def failing(cuts: Cuts, points: str, children: str) -> list[Step]:
-    """The steps that end in `failing` (region): the regions of which a half violates a requirement."""
+    """The steps that end in `failing` (region): the regions with a half that violates a requirement."""
     query = _violating(cuts, "region")
     return [*_half_relations(cuts, points, children), ("failing", query)]
 
 
 def failing_candidates(cuts: Cuts, points: str, candidates: str) -> exp.Select:
-    """SELECT of number: the candidate cuts of which a half violates a requirement; `candidates` is their table."""
+    """SELECT of number: the candidate cuts with a half that violates a requirement; `candidates` is their table."""
     query = _violating(cuts, "number")
     return with_steps(query, [("half_row", halves(cuts, points, candidates)), *_relations(cuts)])
 

@@ -42,7 +42,7 @@ from sqlanon.sql.cells.cells import key_name, rank_name
 from sqlanon.sql.classes.rows import SqlRequirement
 from sqlanon.sql.release.recode import high_name, low_name
 
-# A point lies below the cut value, at it or above it; where equal points are divided, none is at it.
+# A point lies below the cut value, at it or above it; if equal points are divided, none is at it.
 _PARTS = 3
 
 

@@ -96,7 +96,7 @@ class AtOnce:
         self._first: int | None = None
         attempts = scratch.name("cut")
         self._ask: list[str] = []
-        # Where the number of rows in a half is all that requirements look at, every candidate satisfies them.
+        # If requirements depend on the number of rows in a half only, every candidate satisfies them.
         if only_rows_count(cuts):
             best = candidates(cuts, points, of_each=False)
         else:

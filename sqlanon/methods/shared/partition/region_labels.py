@@ -115,7 +115,7 @@ def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
                 _join_ranked(query, partition, index, end, column(rank(index), "region"))
             others = _below_ancestor(index, bound, ranked)
             if partition.bounds and by_value(bound):
-                # The ends say more than the label, but for NULL, which may be below `*`.
+                # The ends reveal more than the label, except for NULL, which may be below `*`.
                 nulls = exp.select(f.count()).from_(relation(ranked)).where(is_null(column("value"))).subquery()
                 others = _in_range(index, bound, ranked, _of_ancestor(index, bound, lambda _: literal(0), nulls))
         below.append(huge(or_zero(f.sum(column("rows", "region") * others))))
@@ -258,7 +258,7 @@ def _range(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
 
 
 def _end(value: exp.Expr, bound: BoundAttribute, ranked: str) -> exp.Expr:
-    """A value as text: a timestamp as its date where all timestamps of the attribute are midnights."""
+    """A value as text: a timestamp as its date if all timestamps of the attribute are midnights."""
     if bound.type not in _WITHOUT_ZONE:
         return as_text(value)
     each = column("value")
@@ -285,8 +285,8 @@ def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, ranked: str,
 def _middle(index: int, bound: BoundAttribute) -> exp.Expr:
     """The mean of the two bounds, which reveals no more than the bounds do.
 
-    The mean of the rows would: of three values the mean and the ends determine the third, and a value in the middle is
-    a value of a row.
+    The mean of the rows would reveal more: with three values, the mean and the ends determine the third. So would the
+    middle value, which is the value of a row.
     """
     low, high = (column("value", f"{name}_{index}") for name in ("least_of", "most_of"))
     if not _is_number(bound):

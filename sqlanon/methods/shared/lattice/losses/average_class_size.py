@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class AverageClassSize:
-    """(rows of the source / published classes) / k, where k is the least rows of a class that the policy's requirements
-    declare, and 1 where they declare none; the policy's weights do not count.
+    """(rows of the source / published classes) / k, where k is the minimum number of rows of a class that the policy's
+    requirements declare, 1 without one; the policy's weights do not count.
 
     It decreases as more classes are published. The search compares the rows minus the published classes, which is never
     below 0.

@@ -193,7 +193,7 @@ def _counted(index: exp.Expr, classes: str) -> exp.Select:
     """SELECT of a row for each node: the rows of its classes, the number of classes with rows, and their summed squared
     sizes.
     """
-    # A requirement may find fault with a class of the public table that has no row here.
+    # A class of the public table without a row here may violate a requirement.
     has_rows = if_(column("size") > 0, 1)
     figures = {
         "rows": huge_total(column("size")),
@@ -229,7 +229,7 @@ def same_node(of: str) -> exp.Expr:
 
 
 def rank_path(bound: BoundAttribute, level: int) -> list[exp.Expr]:
-    """The ranks that identify a node of the tree at a level: that of the node and those of its ancestors."""
+    """The ranks that identify a node of the tree at a level: its own rank and its ancestors' ranks."""
     return [column(rank_name(i)) for i in range(level, bound.height)]
 
 

@@ -1,7 +1,7 @@
 """Granularity loss: the share of an attribute's values that a released label may represent.
 
-Iyengar, Transforming data to satisfy privacy constraints (2002): the loss metric of categorical attributes. Numbers are
-counted as other values are, where the paper takes the widths of their ranges.
+Iyengar, Transforming data to satisfy privacy constraints (2002): the loss metric of categorical attributes. Numbers
+count like other values; the paper takes the widths of their ranges.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class GranularityLoss:
         self._most = [[leaf * n for n in most] for leaf, most in zip(self._leaf, cells.most, strict=True)]
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Bounds the loss of each node: a withheld row adds the loss of a suppressed row less that of the costliest
-        labels.
+        """Bounds the loss of each node: a withheld row adds the loss of a suppressed row minus the loss of the
+        costliest labels.
         """
         attributes = zip(self._leaf, self._others, self._costs, self._most, strict=True)
         costs = [
@@ -128,7 +128,8 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
             ]
             for level in range(1, bound.height)
         ]
-        # Of few values one query has the nodes of all levels; of many it would take longer than one for each level.
+        # For few values one query returns the nodes of all levels; for many it would take longer than a query for each
+        # level.
         for several in [nodes] if cells.values[index] < sizes().few_values else [[node] for node in nodes]:
             if several:
                 query = exp.select(*_labelled(several, words)).distinct(copy=False)

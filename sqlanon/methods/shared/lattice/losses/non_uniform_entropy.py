@@ -87,7 +87,7 @@ class NonUniformEntropy:
         self._per_unit = max(self._weights) << (_LOG_BITS - _UNIT_BITS)
         self._costs = setting.scratch.table("costs", _value_costs(setting.policy, setting.cells))
         heights = [bound.height for bound in setting.policy.quasi_identifiers]
-        # By attribute and level: the bits of all rows, and the least that is left of them beside the suppressed rows'.
+        # By attribute and level: the bits of all rows, and the least bits of the rows that are not suppressed.
         self._all = [[0] * (height + 1) for height in heights]
         self._left = [[0] * (height + 1) for height in heights]
         totals = _cost_totals(self._costs, setting.cells.layout.words, setting.limit)
