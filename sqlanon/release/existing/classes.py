@@ -28,7 +28,7 @@ from sqlanon.sql.questions.models import by_known
 
 
 def people_in_no_class(release: object) -> PolicyError:
-    """Returns the error for a question about classes of rows, when the release shows people in several tables."""
+    """Returns the error for a question about classes of rows of a release that shows people in several tables."""
     return PolicyError(
         f"{release} shows people in several tables, where a person is in no class by one row",
         hint="CHECK recomputes what was required of what is known of people",
@@ -41,8 +41,8 @@ def shows_people(release: Release) -> bool:
 
 
 def tells_rows_apart(release: Release) -> bool:
-    """Whether classes are buckets of rows with unchanged quasi-identifiers, which hide only whose each sensitive value
-    is.
+    """Whether the classes are buckets of rows with unchanged quasi-identifiers, which only unlink rows and sensitive
+    values.
     """
     known = {fold(attribute.name) for attribute in policy_of(release).quasi_identifiers}
     readings = {a.reading for a in release.attributes if fold(a.source or a.name) in known}
@@ -66,8 +66,8 @@ class PeopleColumns:
         requirements: Sequence[SqlRequirement],
         indexes: Sequence[int],
     ) -> list[RowsOfRequirements]:
-        """The people in their classes, for each kind of knowledge in the requirements; empty unless all tables are in
-        `sources`.
+        """Returns the people in their classes for each kind of knowledge that a requirement assumes; empty unless
+        `sources` has all tables.
         """
         names = self.policy.tables_in_order(tuple(sources))
         if names is None:
@@ -117,10 +117,11 @@ class ReleaseClasses:
         indexes: Sequence[int] | None = None,
         guards: Mapping[str, str] | None = None,
     ) -> list[RowsOfRequirements]:
-        """The released rows in `sources`, by fragment, each with the indexes of the requirements that they answer.
+        """Returns the released rows in `sources`, by fragment, each with the indexes of the requirements that they
+        answer.
 
-        `indexes` are those of the requirements or statistics to answer, by default all; `guards` maps a column of
-        guarding nodes to the released column that has them.
+        `indexes` selects the requirements or statistics to answer, by default all; `guards` maps a column of guarding
+        nodes to the released column that has them.
         """
         indexes = tuple(range(len(requirements)) if indexes is None else indexes)
         if not requirements:
@@ -144,11 +145,12 @@ def rows_of_each(
     types: Mapping[str, str],
     rows: Callable[[Sequence[str]], Rows],
 ) -> list[RowsOfRequirements]:
-    """The rows for the requirements at `indexes`, each grouped into the classes of its requirement.
+    """Returns rows in classes for the requirements at `indexes`, one grouping for all requirements with the same
+    classes.
 
-    `rows` makes rows in the classes of any of the columns `keys`; `types` has the types of the sensitive columns. Sets
-    of items are counted in the classes of all columns except the lists. Raises PolicyError unless exactly one column
-    has lists.
+    `rows` returns the rows in classes by some of the columns `keys`; `types` has the types of the sensitive columns.
+    For requirements on sets of items, the classes are by all columns except the lists. Raises PolicyError unless
+    exactly one column has lists.
     """
     of_items = {
         index: r for index in indexes if isinstance(r := requirements[index], BoundRequirement) and r.of_itemsets
@@ -171,7 +173,7 @@ def rows_with_keys(
     guards: Mapping[str, str] | None = None,
     entity: str | None = None,
 ) -> Rows:
-    """The rows of a relation that has the policy's sensitive attributes under their names; `keys` determine the
+    """Returns the rows of a relation that has the policy's sensitive attributes under their names; `keys` determine
     classes.
 
     `guards` maps a column of guarding nodes to the column of `source` that has them; `entity` is the column of the
@@ -182,7 +184,7 @@ def rows_with_keys(
 
 
 def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
-    """The classes of a release, by the policy stored with it.
+    """Returns the classes of a release, by the policy stored with it.
 
     Raises PolicyError for tables without buckets, whose rows are in no class; PrivacyViolation if the release lacks
     columns that its policy publishes; EngineError if it cannot be read.
@@ -211,7 +213,7 @@ def _readings(release: Release, fragment: str | None) -> list[tuple[str, Reading
 
 
 def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
-    """A release of people in several tables, whose classes depend on the knowledge that a requirement assumes.
+    """Returns a release of people in several tables, whose classes depend on the knowledge that a requirement assumes.
 
     Raises the errors of `classes_of`.
     """
@@ -226,7 +228,7 @@ def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
 
 
 def no_classes(engine: Engine, release: Release) -> ReleaseClasses:
-    """A release whose rows are not put into classes. Raises the errors of `classes_of`."""
+    """Returns a release whose rows are not put into classes. Raises the errors of `classes_of`."""
     columns = tuple(_published_columns(engine, release))
     return ReleaseClasses(_bound(engine, release, replace(policy_of(release), attributes=()), columns), {}, columns)
 
@@ -262,7 +264,8 @@ def _published_columns(engine: Engine, release: Release) -> Iterator[Column]:
 
 
 def _policy_of_classes(policy: Policy, release: Release) -> Policy:
-    """The policy by which a release is checked: the columns that determine its classes, and the sensitive ones.
+    """Returns the policy by which a release is checked: the columns that determine its classes, and the sensitive
+    columns.
 
     A method may add columns to the policy's quasi-identifiers, or replace them by one.
     """

@@ -41,11 +41,11 @@ _PARSED = "SELECT json_serialize_sql(?)"
 
 
 def sources_of(engine: Engine, policy: Policy) -> tuple[SourceRead, ...]:
-    """The tables that a policy's source and related tables read, including through views; a relation or query itself
-    counts, too.
+    """Returns the tables that a policy's source and related tables read, also through views, and these relations
+    themselves.
 
-    A table of a release counts with the sources of that release. A relation of this database is named by its schema and
-    its name, a file as the query names it.
+    For a table of a release, the sources of the release are included. A relation of this database is named by its
+    schema and its name, a file as in the query, and a query by its hash.
     """
     sources: set[SourceRead] = set()
     for source in policy.sources:
@@ -68,7 +68,7 @@ def _of_catalog(source: SourceRead) -> bool:
 
 
 def _without_database(engine: Engine, full: QualifiedName) -> QualifiedName:
-    """A relation's name without this database, which may be opened under another name."""
+    """Returns a relation's name without the name of this database, which may be opened under another name."""
     database = current_database(engine)
     return QualifiedName(full.parts[1:]) if full.parts[0] == database else full
 
@@ -146,7 +146,7 @@ def others_than(
 ) -> list[KnownRelease]:
     """Returns the other releases from these sources, for a release that is not made yet.
 
-    The release that it replaces counts if somebody may have it: if it was exported, or is in the ledger of a series.
+    The replaced release is included if somebody may have it: if it was exported, or is in the ledger of a series.
     """
     schema = name.parts[-2] if len(name.parts) > 1 else str(engine.rows(_CURRENT_SCHEMA)[0][0])
     target = _key(QualifiedName((schema, name.name)))
@@ -185,7 +185,7 @@ def _key(source: SourceRead) -> tuple[str, ...]:
 
 
 def warning(others: Sequence[KnownRelease]) -> str | None:
-    """The warning that a release is not the only one from its source; None without others."""
+    """Returns the warning that other releases were made from the same source; None without others."""
     if not others:
         return None
     alike: dict[tuple[tuple[str, ...], bool], list[KnownRelease]] = {}
@@ -204,7 +204,7 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
 
 
 def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Names the releases of one name, of which at most one exists; the others were exported, or are in a ledger."""
+    """Describes the releases of one name: at most one exists, the others were exported or are in a ledger."""
     last_release = releases_of_name[-1]
     about = [
         f"{len(releases_of_name)} of this name" if len(releases_of_name) > 1 else "",
@@ -219,7 +219,9 @@ def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
 
 
 def _given_away(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Returns when a release was last exported; empty if never, and the last one exists or is in a series."""
+    """Describes when a release of the name was last exported; empty without an export if the last release exists or is
+    in a series.
+    """
     exported = next((each.exported_at for each in reversed(releases_of_name) if each.exported_at), None)
     if exported:
         return f"exported {exported:%Y-%m-%d}"

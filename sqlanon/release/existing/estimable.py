@@ -41,7 +41,7 @@ _OF_A_ROW = (Reading.EXACT, *_RECODED)
 
 @dataclass(frozen=True)
 class RecordedColumn:
-    """A published column, its reading, and the source's column behind it.
+    """A published column, its reading, and the source's column that it shows.
 
     `levels` are the levels that its labels may have, None for any.
     """
@@ -68,8 +68,8 @@ class RecordedTable:
 class Recorded:
     """The recorded description of a release.
 
-    `types` are those of the source's columns, by folded name. `stored` are the folded names of the hierarchies whose
-    labels are available; other stored hierarchies say nothing about the values below a label.
+    `types` has the types of the source's columns, by folded name. `stored` has the folded names of the hierarchies
+    whose labels are available; for other stored hierarchies the values below a label are unknown.
     """
 
     name: str
@@ -86,12 +86,12 @@ class Recorded:
 
 
 def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
-    """The model of the release from which estimates are made; `names` are those by which a query may call its source.
+    """Returns the model of a release for estimates; `names` are the names by which a query may call its source.
 
-    The rows are those of the table that links the others, if there is one, otherwise of the first. In other tables, and
-    in rows with buckets, values are known by bucket only: each belongs to one row of the source (Xiao and Tao, Anatomy,
+    The rows are the rows of the table that links the others, or else of the first table. In other tables, and in rows
+    with buckets, values are known by bucket only: each belongs to one row of the source (Xiao and Tao, Anatomy,
     definition 3; De Capitani di Vimercati et al., Fragments and loose associations, 2010). A table without buckets or
-    groups is one bucket of all rows.
+    groups counts as one bucket of all rows.
 
     Raises PolicyError if the columns do not tell how the tables belong together.
     """
@@ -140,7 +140,7 @@ def _rows(recorded: Recorded) -> RecordedTable:
 
 
 def _with_stars(table: RecordedTable) -> RecordedTable:
-    """The table with `*` in place of NULL where that is a suppressed cell: both may be any value."""
+    """Returns the table with `*` in place of the NULL of suppressed cells, because both may be any value."""
     if not table.having(Reading.LABEL_OR_NULL):
         return table
     columns: list[exp.Expr] = []
@@ -158,7 +158,7 @@ def _with_stars(table: RecordedTable) -> RecordedTable:
 def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:
     """Yields the values of each table that are known by bucket only, with the numbers of rows that have them.
 
-    A table's buckets are those of the rows' column of buckets, and its groups those of the rows' next link.
+    A table's buckets match the rows' column of buckets, and its groups match the rows' next link.
     """
     links = iter(rows.having(Reading.LINK))
     buckets = rows.having(Reading.BUCKET)
@@ -197,8 +197,8 @@ def _counterfeits(recorded: Recorded) -> exp.Query | None:
 
 
 def _people(table: RecordedTable, counterfeits: exp.Query) -> exp.Query:
-    """The rows of a release without counterfeits; if counterfeits are among the rows, that many rows less, without
-    values.
+    """Returns the rows of a release without counterfeits; from rows by bucket, as many are removed, and values are left
+    out.
 
     All rows of a bucket are then equal except for the values, and no reader can identify the counterfeits.
     """
@@ -214,7 +214,9 @@ def _do_not_fit(recorded: Recorded) -> PolicyError:
 
 
 def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn]) -> exp.Select:
-    """SELECT of the values of each bucket, and the rows that have them: the table's count, or 1 without a count."""
+    """SELECT of the values of each bucket, and the number of rows that have them: the table's count, or 1 without a
+    count.
+    """
     counts = table.having(Reading.COUNT)
     outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
     weight = exp.cast(column(counts[0].name) if counts else literal(1), "DOUBLE")
@@ -233,7 +235,9 @@ def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence
 
 
 def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, str]:
-    """The reason why each column of the policy that is not `known` is not published; `why` is the default."""
+    """Returns, for each column of the policy outside of `known`, the reason why it is not published; `why` is the
+    default.
+    """
     reasons = {fold(part.source): _BY_RANGE for part in recorded.having(Reading.BUCKET_RANGE)}
     reasons |= {fold(part.source): _BY_ITEM for part in recorded.having(Reading.ITEM_LABELS)}
     hidden = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
@@ -253,7 +257,7 @@ def _enums(recorded: Recorded) -> frozenset[str]:
 
 
 def _generalized(recorded: Recorded, table: RecordedTable, part: RecordedColumn) -> Generalized:
-    """A column whose labels represent several of the source's values, with the forms of its labels."""
+    """Returns a column whose labels represent several of the source's values, with the forms of its labels."""
     bound = _bound(recorded, _attribute(recorded, part), part.name)
     levels = tuple(range(bound.height + 1)) if part.levels is None else part.levels
     ends = _ends(table, part)
@@ -285,7 +289,7 @@ def _attribute(recorded: Recorded, part: RecordedColumn) -> Attribute:
 
 
 def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
-    """The columns with the ends of a column's range; empty unless both exist."""
+    """Returns the columns with the ends of a column's range; empty unless both exist."""
     readings = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
     names = [
         bound.name
@@ -297,7 +301,7 @@ def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
 
 
 def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
-    """The column as it was bound, without a stored hierarchy whose labels are not available."""
+    """Returns the bound column, without a stored hierarchy whose labels are not available."""
     kind = recorded.types.get(fold(name), "")
     kind = "VARCHAR" if kind == ENUM else kind
     if attribute.hierarchy is None:
@@ -384,7 +388,7 @@ def _shows_labels(policy: Policy, hierarchy: StoredHierarchy, levels: Levels) ->
 
 
 def require_same_hierarchy(engine: Engine, release: Release, hierarchy: StoredHierarchy) -> None:
-    """Raises PolicyError unless the hierarchy in the catalog is that with which the release was made."""
+    """Raises PolicyError if the hierarchy in the catalog has changed since the release was made."""
     name = hierarchy.definition.name
     again = f"create {release.name} again, or the hierarchy as it was"
     try:

@@ -1,4 +1,4 @@
-"""The catalog's copies of the tables that a release reads besides its source, which may then change."""
+"""The catalog's copies of the tables that a release reads besides its source, because the tables may change later."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _stored_name(bound: BoundAttribute) -> str:
 
 @dataclass(frozen=True)
 class Copies:
-    """The tables that copies are written to: of labels, of whole hierarchies, of ranges, and of known triples."""
+    """The tables for copies of labels, of whole hierarchies, of ranges, and of known triples."""
 
     recoding: QualifiedName
     taxonomy: QualifiedName
@@ -101,7 +101,7 @@ def freeze(
 def _freeze_coarser(
     engine: Engine, release_id: str, policy: BoundPolicy, recoding: Recoding, least: int, to: Copies = CATALOG
 ) -> None:
-    """Numbers the nodes from level `least` on at or above each label of a quasi-identifier.
+    """Stores, for each label of a quasi-identifier, the number of its node at each level from `least` on.
 
     Raises InternalError if a label has two labels above it at one level, which no hierarchy has.
     """
@@ -206,7 +206,7 @@ def _freeze_taxonomies(
 
 
 def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: int, to: Copies) -> None:
-    """Copies a stored hierarchy from a level up."""
+    """Copies the levels of a stored hierarchy from the level `lowest` up."""
     rows = (
         exp.select(literal(release_id), literal(bound.column), column("value"), column("level"), column("label"))
         .from_(relation(("anon", "hierarchy_value")))
@@ -240,7 +240,7 @@ def _freeze_listed(
 
 
 def kept_names(placed: Placed, release_id: str) -> Placed:
-    """Returns the regions' tables with the names that those of a live view have in the schema anon."""
+    """Returns the regions' tables with the names of their copies for a live view, in the schema anon."""
 
     def named(kind: str) -> QualifiedName:
         return QualifiedName(("anon", f"{kind}_{release_id}"))

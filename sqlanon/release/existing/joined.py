@@ -18,9 +18,9 @@ from sqlanon.sql.build.names import relation
 
 
 def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
-    """A release as a side of a join.
+    """Returns a release as a side of a join.
 
-    Raises PolicyError for a release of several tables, and as `require_own_columns` does.
+    Raises PolicyError for a release of several tables, and the errors of `require_own_columns`.
     """
     require_own_columns(engine, release)
     if any(made.fragment is not None for made in release.published):
@@ -38,10 +38,10 @@ def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
 
 
 def joined_release(engine: Engine, policy: Policy) -> Release:
-    """The current release of the name that a policy joins, with the rows that were checked when it was made.
+    """Returns the current release that a policy joins by name, with the rows that were checked when it was made.
 
-    Raises PolicyError if there is none, or a live view, CatalogError if its rows in the catalog were changed,
-    PrivacyViolation if its own rows were, and as `require_own_columns` does.
+    Raises PolicyError for a missing release and for a live view, CatalogError if its rows in the catalog were changed,
+    PrivacyViolation if its own rows were changed, and the errors of `require_own_columns`.
     """
     assert policy.joined is not None
     release = releases.find(engine, qualified(engine, policy.joined.release))
@@ -66,9 +66,9 @@ def joined_release(engine: Engine, policy: Policy) -> Release:
 
 
 def of_recorded(engine: Engine, release: Release) -> Release:
-    """The release whose join with this one was measured when this one was made.
+    """Returns the other release whose join with `release` was measured when `release` was made.
 
-    Raises PrivacyViolation if another release has its name now, and as `joined_release` does.
+    Raises PrivacyViolation if another release now has the other's name, and the errors of `joined_release`.
     """
     other = joined_release(engine, policy_of(release))
     if other.release_id != joined_with(release):
@@ -82,8 +82,8 @@ def of_recorded(engine: Engine, release: Release) -> Release:
 def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, ...]:
     """Measures the policy's requirements on a release's join with another release from the current rows of both.
 
-    Returns an empty tuple without such requirements. Raises as `of_recorded` does, and PolicyError if labels cannot be
-    compared.
+    Returns an empty tuple without such requirements. Raises the errors of `of_recorded`, and PolicyError if labels
+    cannot be compared.
     """
     policy = policy_of(release)
     if policy.joined is None:
@@ -106,7 +106,9 @@ def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, 
 
 
 def types_of_columns(release: Release) -> dict[str, str]:
-    """The types of the source's columns behind those of a release, by the folded names of the release's columns."""
+    """Returns the type of the source's column behind each column of a release, by the folded name of the release's
+    column.
+    """
     types = {fold(name): kind for name, kind in types_of(release).items()}
     names = {fold(a.name): fold(a.source or a.name) for a in release.attributes}
     return {name: types[source] for name, source in names.items() if source in types}

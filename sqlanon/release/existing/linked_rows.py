@@ -16,7 +16,7 @@ _ROW, _DRAWN, _LINK = "row", "drawn", "link"
 
 
 def shown_as(model: ReleaseModel, name: str) -> exp.Expr | None:
-    """The column of the released rows for a column of the source, by its folded name; None if rows have none."""
+    """Returns the column of the released rows that shows a source column, by its folded name; None without one."""
     if name in model.exact:
         return column(model.exact[name], _ROW)
     if name in model.generalized:
@@ -27,8 +27,8 @@ def shown_as(model: ReleaseModel, name: str) -> exp.Expr | None:
 def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], seed: int) -> exp.Select:
     """SELECT of the released rows with these columns of the source, by folded name; the columns are named by position.
 
-    Of each set of columns that is known by bucket, the rows of a bucket get its values in an order that the seed
-    determines, as in Li, Li, Zhang and Molloy (Slicing, 2012, section 6.1). The release must show all names.
+    For each set of columns that is known by bucket, the values of a bucket are assigned to its rows in an order that
+    the seed determines, as in Li, Li, Zhang and Molloy (Slicing, 2012, section 6.1). The release must show all names.
     """
     linked = [name for name in names if shown_as(model, name) is None]
     positions = model.positions_for(linked)
@@ -60,7 +60,7 @@ def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], see
 
 
 def _expanded(model: ReleaseModel, number: int) -> exp.Select:
-    """SELECT of the values of each bucket, a row for each row that has them, with row numbers."""
+    """SELECT of the values of each bucket with row numbers, repeated for each row that has the values."""
     copies = f.unnest(f.call("range", cast(column("weight"), "BIGINT")))
     every_row = exp.select("*", alias(copies, "copy")).from_(model.bucketed[number].values.subquery("published"))
     # Equal rows may change places; any other order could not be repeated.

@@ -1,4 +1,4 @@
-"""Loads a release from the catalog, and the checks and statements about it."""
+"""Loads releases from the catalog, checks their inputs, and writes the statements that make them again."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from sqlanon.syntax.definitions import release_text
 def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> Release:
     """Loads the release that a statement names, and checks that its rows in the catalog are unchanged.
 
-    `part` is the part of the statement that names it. Raises UserError if there is none, CatalogError if its rows were
-    changed.
+    `part` is the part of the statement that names it. Raises UserError for a missing release, CatalogError if its rows
+    were changed.
     """
     with about(part):
         release = releases.load(engine, qualified(engine, name))
@@ -45,18 +45,18 @@ def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> 
 def statement_again(release: Release, *, or_replace: bool = False, series: str | None = None) -> str:
     """Returns CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL.
 
-    The statement uses the policy as it is now, which may have changed. `series` adds IN SERIES.
+    The statement uses the current policy, which may have changed. `series` adds IN SERIES.
     """
     return release_text(replace(request_again(release, or_replace=or_replace), series=series))
 
 
 def request_again(release: Release, *, or_replace: bool = False) -> ReleaseRequest:
-    """The request of `statement_again`, without a series."""
+    """Returns the request of `statement_again`, without a series."""
     return ReleaseRequest(release.kind, release.name, release.policy, _method(release), or_replace)
 
 
 def _method(release: Release) -> MethodCall:
-    """The method, its arguments and the columns of each table, if a user may name them."""
+    """Returns the method, its arguments and the columns of each table, if a user may name them."""
     call = MethodCall(release.method, release.method_arguments)
     try:
         policy = policy_of(release)
@@ -77,7 +77,7 @@ def _method(release: Release) -> MethodCall:
 
 
 def _beside_columns(known: Mapping[str, Argument], release: Release) -> tuple[tuple[str, Value], ...]:
-    """The arguments that are valid with named columns: those about finding columns are left out."""
+    """Returns the arguments that are valid with named columns, without the arguments of the search for columns."""
     return tuple((name, value) for name, value in release.method_arguments if not known[name].finds_columns)
 
 
@@ -85,7 +85,7 @@ def _beside_columns(known: Mapping[str, Argument], release: Release) -> tuple[tu
 
 
 def own_series(engine: Engine, release: Release) -> str | None:
-    """The name of the series that a release belongs to; None if it was made in none.
+    """Returns the name of the series that a release belongs to; None if it was made outside of a series.
 
     Raises CatalogError if the release names a series whose ledger lacks it, because a release made again outside the
     series would not meet the series' requirements.
@@ -105,9 +105,9 @@ def own_series(engine: Engine, release: Release) -> str | None:
 
 
 def require_unchanged(release: Release, source: BoundSource, names: Sequence[str]) -> dict[str, str]:
-    """The types in which these columns of the source are published, by their folded names.
+    """Returns the types in which these columns of the source are published, by their folded names.
 
-    Raises PolicyError if a column is gone, has another type, or has labels of a hierarchy that is another now.
+    Raises PolicyError if a column is gone, has another type, or has labels of a hierarchy that has changed.
     """
     digests = {hierarchy.digest for hierarchy in hierarchies_of(release)}
     named = set(map(fold, names))
@@ -139,7 +139,7 @@ def require_unchanged(release: Release, source: BoundSource, names: Sequence[str
 
 
 def unreadable(engine: Engine, release: Release, error: EngineError) -> UserError:
-    """The error that replaces the engine's error about an unreadable release; it names the changed tables or
+    """Returns the error that replaces the engine's error about an unreadable release; it names the changed tables or
     columns.
     """
     try:
@@ -164,7 +164,7 @@ def _changes(engine: Engine, release: Release) -> Iterator[str]:
 
 
 def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
-    """Yields the columns and tables of a source that no longer exist."""
+    """Yields sentences about the columns and tables of a source that no longer exist or cannot be read."""
     if source.name is None:
         # The engine's error names the column that is missing.
         return

@@ -1,4 +1,4 @@
-"""Finds the tuples to which the tables of a release can be joined, which a reader may take for rows of its source.
+"""Finds the tuples that a join of a release's tables gives, which a reader may take for rows of the source.
 
 Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), sections 5 and 6.3.
 """
@@ -49,7 +49,7 @@ def link_name(index: int) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column, as slicing calls it: attributes whose values a release shows together.
+    """A column in the sense of slicing: attributes whose values a release shows together.
 
     `attributes` are indexes of the matching's attributes. `values` has a row for each combination of values that a
     bucket or group has: `attribute_name` of each attribute and, unless all rows are in one bucket, `link_name` of
@@ -76,7 +76,7 @@ class Matching:
 
 
 def matching_of(name: str, tables: Sequence[RecordedTable]) -> Matching:
-    """The columns and buckets of a release of these tables, by the readings of their columns.
+    """Returns the columns and buckets of a release of these tables, by the readings of their columns.
 
     The values of each row of a table form a column, and so do the values of each bucket or group. A bucket is
     identified by its number or, if a table links groups, by the groups that a row of this table names.
@@ -112,7 +112,7 @@ def _require_values(name: str, tables: Sequence[RecordedTable]) -> None:
 
 
 def _links(keys: Sequence[RecordedColumn | None]) -> list[int | None]:
-    """The index of each table's link: that of its group among the tables with groups, 0 for a bucket; None for
+    """Returns the index of each table's link: its number among the tables with groups, or 0 for a bucket; None for
     neither.
     """
     links: list[int | None] = []
@@ -171,7 +171,7 @@ def _column_name(index: int) -> str:
 class JoinedTuples:
     """The queries over the distinct values of each column of a matching, which are in tables.
 
-    `values` are the names of these tables, in the order of the columns, and `buckets` that of the table of buckets,
+    `values` has the names of these tables, in the order of the columns. `buckets` is the name of the table of buckets,
     None if all rows are in one bucket.
     """
 
@@ -249,7 +249,7 @@ class JoinedTuples:
         return exp.select(*(alias(column(name), attribute_name(index)) for index, name in attributes)).from_(source)
 
     def _attributes(self) -> list[exp.Expr]:
-        """The columns with each attribute once, from the first column that has it."""
+        """Returns the columns with each attribute once, from the first column that has it."""
         first = self._first_columns()
         return [
             alias(column(attribute_name(index), _column_name(first[index])), attribute_name(index))

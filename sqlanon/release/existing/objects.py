@@ -68,8 +68,8 @@ def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tup
 
 
 def column_types(engine: Engine, release: Release) -> dict[tuple[str | None, str], str]:
-    """The types of the columns of a snapshot's current tables, by (fragment, column); empty for a view, which may be
-    broken.
+    """Returns the types of the columns of a snapshot's current tables, by (fragment, column); empty for a view, which
+    may be broken.
     """
     types: dict[tuple[str | None, str], str] = {}
     for made in release.published:
@@ -114,8 +114,8 @@ def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> No
 def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
     """SELECT of one text, the fingerprint of the rows of a query with these columns.
 
-    The hash of a list, a struct or a map is that of its parts: [] has that of NULL, and [[1], [2]] that of [[1, 2]].
-    The hash of a VARIANT distinguishes them, independently of the session's time zone.
+    DuckDB hashes only the parts of a list, a struct or a map: [] and NULL have one hash, as have [[1], [2]] and [[1,
+    2]]. The hash of a VARIANT distinguishes them, independently of the session's time zone.
     """
     query = query_file("statements", "content_fingerprint")
     assert isinstance(query, exp.Select)
@@ -140,7 +140,7 @@ def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
 
 
 def fingerprint_of_tables(engine: Engine, names: Sequence[QualifiedName], *, plain: bool = False) -> str:
-    """The fingerprint of tables published together: that of each table, in their order.
+    """Returns the fingerprint of tables published together: the fingerprints of the tables, in their order.
 
     `plain` is true if no column has a nested type, so the types need not be looked up.
     """
@@ -193,12 +193,12 @@ def report_view(release_id: str) -> QualifiedName:
 
 
 def content_view(release_id: str) -> QualifiedName:
-    """The name of the view of a live view's fingerprint, computed from its sources rather than from the view."""
+    """Returns the name of the view with a live view's fingerprint, computed from its sources instead of the view."""
     return QualifiedName(("anon", "content_" + release_id))
 
 
 def own_queries(release_id: str, policy: Policy) -> list[tuple[QualifiedName, str]]:
-    """The user's own queries that a live view reads, with unchanged texts, each with the name of its view."""
+    """Returns the user's own queries that a live view reads, with unchanged texts, each with the name of its view."""
     named = ((source_view(release_id), policy.source), (public_view(release_id), policy.against))
     return [(name, source.query) for name, source in named if source is not None and source.query]
 

@@ -39,8 +39,8 @@ class Restoring:
         self.attributes = (Attribute(self.position, Role.INSENSITIVE),)
 
     def restored(self, released: Any, columns: Sequence[ReleaseAttribute]) -> Any:
-        """The released rows without their positions; columns of unchanged values have the source's objects and types
-        again.
+        """Returns the released rows without their positions; columns of unchanged values get the source's objects and
+        types.
 
         Quasi-identifiers and sensitive columns of objects are not restored: values that DuckDB does not distinguish,
         such as Decimal('1.0') and Decimal('1.00'), would split classes.
@@ -94,7 +94,7 @@ def _is_exact(dtype: Any) -> bool:
 
 
 def _is_number(dtype: Any) -> bool:
-    """Whether these are booleans or numbers that DuckDB has, of NumPy's types or pandas' nullable types."""
+    """Whether a dtype has booleans or numbers of a type that DuckDB has: a NumPy type or a nullable type of pandas."""
     import pandas as pd
 
     of_others = isinstance(dtype, pd.ArrowDtype | pd.SparseDtype)
@@ -102,7 +102,7 @@ def _is_number(dtype: Any) -> bool:
 
 
 def _of_released_rows(values: Any) -> Any:
-    """The values without traces of other rows; None if the dtype might keep some.
+    """Returns the values without traces of other rows; None if the dtype might keep traces.
 
     A categorical lists values even if they do not occur, in the order of the rows unless it is ordered or sorted, and
     as an index that may know its step; so do dictionaries of Arrow.

@@ -41,7 +41,7 @@ def statistics_of(
     *,
     labelled: bool = True,
 ) -> list[list[Mapping[str, Any]]]:
-    """Computes statistics; returns the rows of each by column names, mostly one row.
+    """Computes statistics; returns for each its rows by column names, mostly one row.
 
     Unless `labelled`, class_id is an arbitrary number, which is faster for large or many classes. The normal relations
     are computed once, into temporary tables. Raises InternalError if a statistic reads a relation that the background
@@ -64,7 +64,8 @@ def statistic_queries(
     scratch: Scratch,
     made: Sequence[Mapping[str, str]] | None = None,
 ) -> list[exp.Select]:
-    """The query of each statistic, over normal relations that are computed once; raises as `statistics_of` does.
+    """Returns the query of each statistic, over normal relations that are computed once. Raises the errors of
+    `statistics_of`.
 
     `made` has further tables that each statistic reads.
     """
@@ -123,7 +124,7 @@ _PUBLIC = "public table"
 def hidden_parts(
     requirements: Sequence[BoundRequirement], guards: Mapping[int, str], entity: bool, visible: Collection[str]
 ) -> dict[int, str]:
-    """The reasons why requirements, by index, cannot be recomputed from the released rows alone.
+    """Returns the reasons, by index, why requirements cannot be recomputed from the released rows alone.
 
     `guards` has the columns of guarding nodes by index, `visible` the unchanged published columns; `entity` is true if
     respondents are counted.
@@ -141,7 +142,7 @@ def hidden_parts(
 
 @dataclass(frozen=True)
 class AnswerableRequirements:
-    """The requirements of a release, and those of them that its rows answer for a reader.
+    """The requirements of a release, and the reasons why its rows do not answer some of them.
 
     `hidden` maps the index of a requirement to the input that no released row shows; `guards` are the published columns
     of guarding nodes.
@@ -169,7 +170,7 @@ class AnswerableRequirements:
         return tuple(index for index in range(len(self.requirements)) if index not in self.hidden)
 
     def rows_of_requirements(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[RowsOfRequirements]:
-        """The released rows in `sources`, by fragment, each with the requirements that they answer."""
+        """Returns the released rows in `sources`, by fragment, each with the requirements that they answer."""
         guards = {name: name for name in self.guards.values()}
         return self.classes.rows(sources, self.requirements, self.indexes, guards)
 
@@ -182,7 +183,7 @@ class AnswerableRequirements:
 
 
 def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
-    """The requirements of a release that its rows can answer, by the policy stored with it.
+    """Returns the requirements of a release that its rows can answer, by the policy stored with it.
 
     Raises PrivacyViolation if the release lacks columns that its policy publishes, EngineError if it cannot be read.
     """
@@ -207,7 +208,7 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
 
 
 def _published_as_it_is(policy: Policy, columns: Sequence[Column]) -> dict[str, str]:
-    """The columns of a release that are neither recoded nor tokens, by their folded names."""
+    """Returns the columns of a release that are neither recoded nor tokens, by their folded names."""
     roles = {fold(attribute.name): attribute.role for attribute in policy.attributes}
     as_is = (Role.SENSITIVE, Role.INSENSITIVE)
     return {fold(name): name for name, _ in columns if roles.get(fold(name)) in as_is}

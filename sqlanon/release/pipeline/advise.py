@@ -25,10 +25,11 @@ Arguments = Sequence[tuple[str, Value]]
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of advice: other choices are tried for at most `rows` rows and `nodes` nodes, each as costly as the
-    first.
+    """The limits of advice: other choices, each as costly as the first, are tried for at most `rows` rows and `nodes`
+    nodes.
 
-    Another choice is advised if it loses less by a share of at least `less`. Below a loss of `loss` nothing is tried.
+    Another choice is advised if its loss is smaller by a share of at least `less`. No choice is tried below a loss of
+    `loss`.
     """
 
     rows: int = 200_000
@@ -41,16 +42,14 @@ sizes = Adjustable(Sizes())
 
 
 def advise_stage(explained: Explained) -> Advised:
-    """Tries choices that might lose clearly less; advises those that do, with their loss and the rows that they leave
-    out.
-    """
+    """Tries choices that might lose clearly less; advises successful ones, with their loss and the rows left out."""
     chosen = explained.chosen
     untried = why_untried(chosen)
     return Advised(explained, () if untried else tuple(_advice(chosen)))
 
 
 def why_untried(chosen: Chosen) -> str | None:
-    """The reason why no other choice is tried; None if other options and methods are."""
+    """Returns the reason why no other choice is tried; None if other options and methods are tried."""
     choice, searched = chosen.choice, chosen.choice.searched
     if not chosen.bound.engine.reads_in_place:
         # Another engine knows no other methods.
@@ -93,7 +92,8 @@ def _left_out(other: Choice, choice: Choice) -> str:
 def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
     """Yields the calls to compare with: other methods without required arguments, then this one with its alternatives.
 
-    Baselines are never advised: they publish no association at all, which no loss of single cells measures.
+    Baselines are never advised: they publish no association of columns, and a loss of single cells does not measure
+    that.
     """
     method, options = bound.create.method, bound.resolved.options
     others = set(registry.METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
@@ -112,7 +112,7 @@ def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
 
 
 def _can(bound: Bound, name: str) -> bool:
-    """Whether a method can do what the statement and its policy need, and promises nothing else."""
+    """Whether a method has all abilities that the statement and its policy need, and makes no other promise."""
     method, resolved = find_method(name), bound.resolved
     create = replace(bound.create, method=replace(bound.create.method, name=name, arguments=()))
     try:
@@ -126,7 +126,7 @@ def _can(bound: Bound, name: str) -> bool:
 
 
 def _solved(chosen: Chosen, name: str, arguments: Arguments) -> Choice | None:
-    """The choice of a method with these arguments; None if nothing can be published."""
+    """Returns the choice of a method with these arguments; None if nothing can be published."""
     encoded = chosen.encoded
     bound = replace(chosen.bound, resolved=_called(chosen.bound.resolved, name, arguments))
     try:
@@ -138,7 +138,7 @@ def _solved(chosen: Chosen, name: str, arguments: Arguments) -> Choice | None:
 
 
 def _called(resolved: Resolved, name: str, arguments: Arguments) -> Resolved:
-    """The resolved statement with another method or other arguments, and without progress reports."""
+    """Returns the resolved statement with another method or other arguments, and without progress reports."""
     method = replace(resolved.create.method, name=name, arguments=tuple(arguments))
     return replace(
         resolved,

@@ -52,7 +52,7 @@ def measured(
 def violating_classes(
     requirements: Sequence[BoundRequirement], index: int, rows: Rows, background: Background
 ) -> exp.Query:
-    """The query of the classes that violate the requirement at this index."""
+    """Returns the query of the classes that violate the requirement at this index."""
     statement = requirements[index].statement("violations", relation_names(requirements)[index])
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
     # In parentheses, because the statement may begin with steps of its own.
@@ -62,7 +62,7 @@ def violating_classes(
 def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
     """The measurements of requirements, by index, from a query with the columns place, achieved and violating.
 
-    Raises InternalError unless there is exactly one row for each.
+    Raises InternalError unless the query has exactly one row for each requirement.
     """
     columns = [column(name) for name in ("place", "achieved", "violating")]
     rows = engine.rows(exp.select(*columns).from_(report.subquery("reported", copy=False), copy=False))
@@ -228,7 +228,7 @@ def _hint(resolved: Resolved) -> str:
 
 
 def _require_complete(made: Materialized) -> None:
-    """Raises unless the published and the suppressed rows are as many as the source's rows during the search."""
+    """Raises an error unless the published and the suppressed rows add up to the source's rows during the search."""
     bound, query, choice = made.bound, made.query, made.compiled.choice
     name, public = bound.create.name, bound.policy.public
     if bound.is_live and not (bound.source.stable and (public is None or public.stable)):

@@ -1,9 +1,8 @@
-"""Chooses the method of a statement that names none: the one with the least loss among the methods that can do the
-task.
+"""Chooses the method of a statement that names none: the method with the least loss among those that can do the task.
 
-Each is tried up to its choice. Methods that publish a whole column as `*` come after the others. The methods whose
-error of random counts is near the least are compared by their loss; of equal ones the first of the registry is taken. A
-large source is represented by a sample, which is used for the choice only.
+Each method is tried up to its choice. Methods that publish a whole column as `*` are considered only if all do. Among
+the methods whose error of random counts is near the least, the one with the least loss is chosen; of equal methods the
+first of the registry. A large source is represented by a sample, which is used for the choice only.
 """
 
 from __future__ import annotations
@@ -45,11 +44,10 @@ if TYPE_CHECKING:
 
 # The error of counts: random queries, answered from the labels of a release that is not made yet.
 #
-# A query counts the rows whose values are among some values of up to four quasi-identifiers: a range of a column with
-# many values, a list of one with few, about 5 % of the rows together if columns were independent, as CREATE WORKLOAD
-# draws them. A reader takes the values below a label for equally frequent. The queries ask about no sensitive
-# attribute:
-# the choice of a method then depends on nothing of these but what the labels do.
+# A query counts the rows with some values of up to four quasi-identifiers, chosen as by CREATE WORKLOAD: a range of a
+# column with many values, a list for a column with few. It would count about 5 % of the rows if columns were
+# independent. The estimate assumes that the values below a label are equally frequent. No query has a condition on a
+# sensitive attribute, so the choice of a method depends on sensitive values only as far as the labels do.
 
 
 # The ranks that a query names, in ascending order, by the index of the quasi-identifier.
@@ -57,9 +55,9 @@ Predicates: TypeAlias = "Mapping[int, NDArray[Any]]"
 
 # Predicates on a column with more values are ranges, as those of a workload.
 _LISTED = 100
-# Queries that count fewer rows are not compared: their relative error is that of a single row.
+# Queries that count fewer rows are not compared, because a single row would dominate their relative error.
 FEWEST = 5
-# With fewer rows most queries would count too few.
+# With fewer rows most queries would count too few rows.
 LEAST_ROWS = 100
 # The same queries for the same source: nothing secret depends on them.
 SEED = 1
@@ -94,7 +92,7 @@ def axes_of(engine: Engine, ranks: Sequence[str]) -> list[Axis]:
 
 
 def drawn_queries(axes: Sequence[Axis], count: int, seed: int = SEED) -> list[Predicates]:
-    """The predicates of `count` random queries; empty if no quasi-identifier has a value."""
+    """Returns the predicates of `count` random queries; empty if no quasi-identifier has a value."""
     options, draw = WorkloadOptions(), Random(seed)
     indexes = [index for index, axis in enumerate(axes) if len(axis.occurring)]
     if not indexes:
@@ -108,7 +106,9 @@ def drawn_queries(axes: Sequence[Axis], count: int, seed: int = SEED) -> list[Pr
 
 
 def _drawn_values(values: NDArray[Any], options: WorkloadOptions, width: int, draw: Random) -> NDArray[Any]:
-    """Selects some of the values at random: neighbors of a column with many values, any of one with few."""
+    """Selects some of the values at random: adjacent values of a column with many values, any values of a column with
+    few.
+    """
     named = options.values(len(values), width)
     if len(values) > _LISTED:
         first = draw.randrange(len(values) - named + 1)
@@ -120,7 +120,7 @@ Spans: TypeAlias = "Mapping[str, NDArray[Any]]"
 
 
 def spans_of(engine: Engine, query: exp.Query) -> Spans:
-    """Reads the columns of spans: low, high and null of each quasi-identifier's label, and `n`, the rows."""
+    """Reads spans as arrays: low, high and null of each quasi-identifier's label, and `n`, the number of rows."""
     import numpy as np
 
     return {name: np.asarray(values, dtype=np.int64) for name, values in engine.arrays(query).items()}
@@ -166,7 +166,9 @@ def _below(cumulated: NDArray[Any], arrays: Mapping[str, NDArray[Any]], index: i
 
 
 def mean_error(actual: NDArray[Any], estimated: NDArray[Any]) -> float | None:
-    """The mean of |estimate - actual| / actual over the queries that count enough rows; None if none does."""
+    """Returns the mean of |estimate - actual| / actual over the queries that count enough rows; None without such a
+    query.
+    """
     import numpy as np
 
     counted = actual >= FEWEST
@@ -181,8 +183,8 @@ def mean_error(actual: NDArray[Any], estimated: NDArray[Any]) -> float | None:
 class Sizes:
     """The limits of the comparison.
 
-    Of a source with more than `rows` rows about `sampled` are compared. `seed` makes the `queries` of the error the
-    same each time. Errors up to `near` times the least count as equal.
+    For a source with more than `rows` rows, a sample of about `sampled` rows is used. `seed` makes the `queries` of the
+    error the same each time. Errors up to `near` times the least error count as equal.
     """
 
     rows: int = 5_000_000
@@ -204,7 +206,7 @@ def contenders_of(
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
 ) -> tuple[Contender, ...]:
-    """The methods that compete for a statement; a method that cannot do the task has the reason.
+    """Returns the methods that compete for a statement; a method that cannot do the task has the reason.
 
     Empty if the statement names a method, or if the method must not depend on the current rows: in a series, with fixed
     levels, for several tables, and for rows on Spark.
@@ -248,7 +250,7 @@ def _nothing_to_choose(requested: Requested, policy: Policy) -> PolicyError:
 class _Tried:
     """A contender with its cells and choice, or with its error.
 
-    `starred` is true if it publishes a whole column as `*`, or as labels that say no more.
+    `starred` is true if it publishes a whole column as `*`, or as labels without more information.
     """
 
     contender: Contender
@@ -287,7 +289,7 @@ def compare_stage(bound: Bound) -> Compared:
     if not able:
         if sample is None:
             raise next(each.error for each in tried if each.error is not None)
-        # The sample is too small for what is required: all rows may not be.
+        # The sample may be too small for the requirements although the whole source is not.
         return Compared(replace(bound, comparison=_first_of(contenders)))
     _measure(compared, able)
     best = _best(able)
@@ -305,7 +307,7 @@ def _sole(contender: Contender) -> Contender:
 
 
 def _first_of(contenders: Sequence[Contender]) -> Comparison:
-    """The comparison without figures, which takes the first method that can do the task."""
+    """Returns a comparison without figures, which chooses the first method that can do the task."""
     first = next(contender for contender in contenders if contender.refused is None)
     why = "a sample has too few rows to compare by, and it is the first"
     return Comparison(tuple(replace(each, why=why) if each is first else each for each in contenders))
@@ -336,7 +338,7 @@ def _reading(bound: Bound, sample: QualifiedName) -> Bound:
 
 
 def _tried(bound: Bound, contenders: Sequence[Contender]) -> list[_Tried]:
-    """Tries each contender; those of one method are chosen together."""
+    """Tries each contender; the contenders of one method make their choices together."""
     tried: list[_Tried] = []
     progress = bound.resolved.requested.progress
     for _, group in groupby(contenders, key=lambda contender: contender.call.name):
@@ -352,7 +354,7 @@ def _tried(bound: Bound, contenders: Sequence[Contender]) -> list[_Tried]:
 
 
 def _choose(bound: Bound, able: Sequence[_Tried], beside: Encoded | None) -> None:
-    """Has a method choose for each of its calls; an error becomes the reason of refusal.
+    """Makes the choice of a method for each of its calls; an error becomes the reason of refusal.
 
     `beside` has the cells of a method that was tried before.
     """
@@ -375,7 +377,7 @@ def _choose(bound: Bound, able: Sequence[_Tried], beside: Encoded | None) -> Non
 
 
 def _measure(bound: Bound, able: Sequence[_Tried]) -> None:
-    """Measures, if there are several contenders, whether each stars a column, and its error of counts.
+    """Measures, if there are several contenders, whether each publishes a whole column as `*`, and its error of counts.
 
     A source with few rows has no error of counts.
     """
@@ -407,9 +409,9 @@ def _rows(bound: Bound, cells: Cells, ranks: Sequence[str]) -> exp.Query:
 
 
 def _best(able: Sequence[_Tried]) -> _Tried:
-    """The contender of least loss among those with nearly the least error; of equal ones the first.
+    """Returns the contender of least loss among the contenders with nearly the least error; of equal ones the first.
 
-    Contenders that star a whole column are considered only if all do.
+    Contenders that publish a whole column as `*` are considered only if all do.
     """
     return _of_near(_with_detail(able))
 
@@ -419,7 +421,7 @@ def _of_near(able: Sequence[_Tried]) -> _Tried:
 
 
 def _with_detail(able: Sequence[_Tried]) -> Sequence[_Tried]:
-    """The contenders that star no column, or all of them if each stars one."""
+    """Returns the contenders that publish no whole column as `*`, or all contenders if each does."""
     return [each for each in able if not each.starred] or able
 
 
@@ -448,12 +450,12 @@ def _reason_for_choice(best: _Tried, able: Sequence[_Tried]) -> str:
 
 
 def _least(best: _Tried, compared: Sequence[_Tried]) -> str:
-    """The reason for choosing the best contender, as a clause about its loss and its error."""
+    """Returns the reason for choosing the best contender, as a clause about its loss and its error."""
     errors = [each.contender.error for each in compared if each.contender.error is not None]
     if best.contender.error is None or not errors:
         return "it loses least, and the rows are too few to compare errors of counts"
     if best.contender.error > min(errors):
-        # With three digits, since two may seem to be further apart than what is near.
+        # Three digits, because with two digits near errors may look further apart than `near`.
         error, least = (f"{100 * share:.3g} %" for share in (best.contender.error, min(errors)))
         return (
             "it loses least of the methods whose error of counts is near the least: "

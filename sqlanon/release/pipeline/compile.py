@@ -65,7 +65,7 @@ def compile_plan(advised: Advised) -> Planned:
 
 
 def _hidden_by(bound: Bound, release_id: str) -> tuple[str, ...]:
-    """The names in a live view's sources that a temporary relation could hide."""
+    """Returns the names in a live view's sources that a temporary relation could hide."""
     policy = bound.resolved.policy
     read = filter(None, (policy.source, policy.against))
     names = [name for source in read for name in hidden_names(bound.engine, source)]
@@ -73,7 +73,7 @@ def _hidden_by(bound: Bound, release_id: str) -> tuple[str, ...]:
 
 
 def _source(bound: Bound, release_id: str) -> exp.Select:
-    """Returns the relation that a live view reads, with a condition that fails if the source is not the original one.
+    """Returns the relation that a live view reads, with a condition that fails if the source has been replaced.
 
     The user's own query becomes a view of its own, with its text unchanged.
     """
@@ -87,7 +87,9 @@ def _source(bound: Bound, release_id: str) -> exp.Select:
 
 
 def _public(bound: Bound, release_id: str) -> exp.Select | None:
-    """The public table's columns, one for each quasi-identifier, read like the source; None without a public table."""
+    """Returns the public table's columns, one for each quasi-identifier, read like the source; None without a public
+    table.
+    """
     public, source, against = bound.policy.public, bound.public, bound.resolved.policy.against
     if public is None or source is None or against is None:
         return None
@@ -98,8 +100,9 @@ def _public(bound: Bound, release_id: str) -> exp.Select | None:
 
 
 def _as_it_was(fits: MadeFor, name: QualifiedName) -> exp.Select:
-    """The columns of a relation that is unchanged since a live view was made for it; texts are compared by their
-    bytes.
+    """SELECT of a relation's columns, with the condition that it has not changed since the live view was made.
+
+    Texts are compared by their bytes.
     """
     parts = [
         alias(by_bytes(column(part)), part) if published == "VARCHAR" else column(part)

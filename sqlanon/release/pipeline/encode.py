@@ -40,8 +40,8 @@ from sqlanon.sql.questions.ask import BoundRequirement
 class Sizes:
     """Sizes that decide how encoding works: a column with `coded_from` or more values has a table of their codes.
 
-    A snapshot of `joined_from` or more rows is joined with tables of its labels and classes; for fewer rows the guard
-    reads the rows.
+    A snapshot of `joined_from` or more rows is joined with tables of its labels and classes; for a smaller snapshot the
+    guard reads the rows.
     """
 
     coded_from: int = 1_000
@@ -113,7 +113,7 @@ def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
 
 
 def _key(bound: Bound, encoding: Encoding) -> object:
-    """The inputs of cells besides rows; None if they include public tables, ranges or guarding nodes.
+    """Returns the inputs of cells besides rows; None if they include public tables, ranges or guarding nodes.
 
     Cells depend on a requirement's question and attributes, but not on its numbers.
     """
@@ -139,7 +139,7 @@ def _cells_of_tables(bound: Bound) -> Cells:
 
 
 def _cells_of_table(bound: Bound, policy: BoundPolicy, requirements: Sequence[BoundRequirement] = ()) -> Cells:
-    """Makes the cells of one table, which may have no quasi-identifier by whose values its rows are counted."""
+    """Makes the cells of one table; the rows of a table without quasi-identifiers are counted in the source."""
     encoding, engine, scratch = Encoding(), bound.engine, bound.scratch
     values = _values(engine, policy, scratch, requirements, encoding)
     made = _encoded(engine, policy, scratch, requirements, encoding, values, by_respondent=True)
@@ -185,8 +185,8 @@ def _encoded(
 ) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy, and groups the source by the keys.
 
-    Cells have respondents if some of these have several rows, and always if `by_respondent`. If the cells `beside` have
-    the same rows, their keys are replaced and the source is not read. Raises TooManyRows.
+    Cells have respondents if some respondents have several rows, and always if `by_respondent`. If the cells `beside`
+    have the same rows, their keys are replaced and the source is not read. Raises TooManyRows.
     """
     numbered = _numbered(engine, policy, scratch, encoding, values)
     carried, layout, figures = values.carried, numbered.layout, values.figures
@@ -220,7 +220,7 @@ def _encoded(
 
 
 def _of_same_rows(beside: Encoded, values: ValuesOfColumns, encoding: Encoding, by_entity: bool) -> Cells | None:
-    """The cells `beside`, if they distinguish the same rows as the new cells would."""
+    """Returns the cells `beside` if they distinguish the same rows as the new cells would; otherwise None."""
     former, former_encoding = beside.cells, _encoding(beside.bound)
     if former is None or former_encoding is None or values is not beside.values:
         return None
@@ -258,7 +258,7 @@ def _numbered(
 
 
 def _trees(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> tuple[list[str], list[int]]:
-    """The table of each quasi-identifier's tree, and the number of its values."""
+    """Returns the table of each quasi-identifier's tree, and the number of its values."""
     source, hierarchy_values = relation(policy.relation), relation(("anon", "hierarchy_value"))
     trees: list[str] = []
     counts: list[int] = []
@@ -273,7 +273,9 @@ def _trees(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> tuple[list[
 
 
 def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field], count: int) -> Codes | None:
-    """The codes of a column's values, in a table if they are many; None for a column without bits."""
+    """Returns the codes of a column's values, in a table if there are at least `coded_from`; None for a column without
+    bits.
+    """
     query = codes(relation(table), fields)
     if query is None:
         return None
@@ -282,7 +284,7 @@ def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field]
 
 
 def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Encoding) -> bool:
-    """Whether cells need a column of respondents; not if the respondents are as many as the rows."""
+    """Whether cells need a column of respondents: not if each row has a respondent of its own."""
     if encoding.flat or encoding.by_row:
         return True
     assert policy.entity is not None
@@ -292,7 +294,7 @@ def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Enco
 
 
 def _grouped(scratch: Scratch, query: exp.Query, encoding: Encoding) -> tuple[str, int | None]:
-    """The table of the cells, and their number; None for cells that stay uncounted on the engine of the rows."""
+    """Returns the table of the cells, and their number: None if they stay uncounted on the engine of the rows."""
     try:
         return scratch.bounded("cells", query) if encoding.unbounded else scratch.counted_table("cells", query)
     except TooManyRows as error:

@@ -58,13 +58,13 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def source_in_words(bound: Bound, choice: Choice) -> str:
-    """Describes the source with its number of rows, which is left out if noise protects it."""
+    """Describes the source with its number of rows, which is left out if noise protects the number."""
     source = str(bound.resolved.policy.source)
     return source if isinstance(choice, WithNoise) else f"{source}, {counted(choice.rows, 'row')}"
 
 
 def compared(bound: Bound) -> Iterator[tuple[str, str, str]]:
-    """Yields rows of the compared methods, the chosen one first; none if the statement names its method."""
+    """Yields rows of the compared methods, the chosen method first; no row if the statement names its method."""
     for method, figures in compared_rows(bound):
         yield "compare", printable(method), printable(figures)
 
@@ -103,7 +103,7 @@ def required(bound: Bound) -> Iterator[tuple[str, str, str]]:
 
 
 def _asked_of_labels(bound: Bound, attribute: Attribute) -> str:
-    """The labels that are published in place of a column's values, and the requirements that are asked of them."""
+    """Describes the labels that are published in place of a column's values, and the requirements on these labels."""
     by_model = [r.question.model for r in bound.requirements if fold(attribute.name) in map(fold, r.attributes)]
     models = dict.fromkeys(by_model)
     said = f"; {', '.join(models)} {'is' if len(models) == 1 else 'are'} asked of labels" if models else ""
@@ -111,7 +111,7 @@ def _asked_of_labels(bound: Bound, attribute: Attribute) -> str:
 
 
 def labels_in_words(attribute: Attribute) -> str:
-    """The labels of a coarse column in words, such as `labels of level 1 of diseases`."""
+    """Describes the labels of a coarse column, such as `labels of level 1 of diseases`."""
     if attribute.hide:
         nodes = ", ".join(map(repr, attribute.hide))
         return f"values, and labels of {attribute.hierarchy} for all values below the parent of {nodes}"
@@ -193,7 +193,7 @@ def pseudonym_in_words(pseudonym: InPlace) -> str:
 
 
 def places_of(query: ReleaseQuery | TablesQuery) -> dict[str, Place]:
-    """The table and column in which each column of the source is published; empty for a release of one table or
+    """Returns the table and column in which each column of the source is published; empty for a release of one table or
     view.
     """
     tables = query.tables if isinstance(query, TablesQuery) else ()
@@ -201,7 +201,7 @@ def places_of(query: ReleaseQuery | TablesQuery) -> dict[str, Place]:
 
 
 def published_columns(compiled: Compiled, column_places: Mapping[str, Place]) -> tuple[BoundAttribute, ...]:
-    """The attributes that are published; the tables of a release may leave some out."""
+    """Returns the published attributes; the tables of a release may leave some out."""
     policy = compiled.bound.policy
     if not isinstance(compiled.query, TablesQuery):
         return policy.published

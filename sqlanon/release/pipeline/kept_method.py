@@ -1,6 +1,6 @@
 """Keeps the chosen method of a release that is replaced, as long as only its rows have changed.
 
-A job that makes a table every night names no method, and its readers expect the columns to stay as they are. So the
+A statement that makes a table every night may name no method, but the table's readers expect the same columns. So the
 method is chosen once, and again if the policy or the source's columns change, if it cannot publish the current rows, or
 if the statement has CHOOSE METHOD.
 """
@@ -49,7 +49,7 @@ def former_choice(bound: Bound) -> tuple[Contender | None, str | None]:
 
 
 def of_method(bound: Bound) -> Iterator[str]:
-    """Yields a remark if a statement without a method gives a release another method than the one that it replaces."""
+    """Yields a remark if a statement without a method replaces a release by a release with another method."""
     replaced = bound.resolved.requested.replaced
     if replaced is None or bound.anew is None:
         return
@@ -81,12 +81,12 @@ def release_method_text(release: Release) -> str:
 
 
 def method_text(bound: Bound) -> list[str]:
-    """Lines about the methods that were compared, the chosen one first, or about the kept method; empty otherwise."""
+    """Returns lines about the compared methods, the chosen method first, or about the kept method; empty otherwise."""
     return [f"{method}: {figures}" for method, figures in compared_rows(bound)]
 
 
 def recorded_text(release: Release) -> list[str]:
-    """Lines about the methods that were compared when the method of a release was chosen, the chosen one first."""
+    """Returns lines about the methods compared when the method of a release was chosen, the chosen method first."""
     rows = comparison_rows(release.comparison) if release.comparison is not None else ()
     return [f"{method}: {figures}" for method, figures in rows]
 
@@ -105,14 +105,14 @@ def compared_rows(bound: Bound) -> Iterator[tuple[str, str]]:
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Yields rows of (method, figures) for each compared method, the chosen one first."""
+    """Yields rows of (method, figures) for the compared methods, the chosen method first."""
     in_order = sorted(comparison.contenders, key=lambda contender: contender.why is None)
     for contender in in_order:
         yield call_of(contender), _figures(contender, comparison.sampled)
 
 
 def error_in_words(error: float) -> str:
-    """The error of the counts by which methods are compared, which are others than those of a summary."""
+    """Describes the error of the counts by which methods are compared; the counts of a summary are different."""
     return f"counts by up to {FEW} columns are off by {per_cent(error)} in the mean"
 
 

@@ -31,7 +31,7 @@ def require_within(
 ) -> None:
     """Raises PolicyError, in the method's words, if a statement needs an ability that the method lacks.
 
-    `hierarchies` are those of the policy by their folded names. `on_spark` is true for rows on Spark.
+    `hierarchies` has the policy's hierarchies by their folded names. `on_spark` is true for rows on Spark.
     """
     # Of several uses of an ability the error names the first.
     used = dict(reversed(list(_used(create, policy, hierarchies, requirements))))
@@ -54,7 +54,7 @@ def _used(
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yields the abilities that are used, each with the values for the placeholders of its refusal."""
+    """Yields the abilities that the statement needs, each with the values for the placeholders of its refusal."""
     tables: dict[str, object] = {"table": policy.related[0].name} if policy.related else {}
     yield ("related" if policy.related else "without_related"), tables
     if create.kind == "view":
@@ -134,7 +134,7 @@ def require_snapshot(create: ReleaseRequest, requirements: Sequence[BoundRequire
 
 
 def require_possible(create: ReleaseRequest, policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError, with the reason, for a release that is not possible on Spark."""
+    """Raises PolicyError, with the reason, for a release that cannot be made on Spark."""
     for source in (policy.source, *([policy.against] if policy.against else [])):
         if source.name and len(source.name.parts) == 1 and same_name(source.name.name, create.name.name):
             raise PolicyError(

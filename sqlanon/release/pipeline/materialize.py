@@ -1,4 +1,4 @@
-"""Stage 7: makes the candidate, under a temporary name next to its target, not yet visible to others."""
+"""Stage 7: makes the candidate under a temporary name in the schema of its target, not yet visible to others."""
 
 from __future__ import annotations
 
@@ -36,10 +36,8 @@ from sqlanon.sql.release.release_query import Precomputed, ReleaseQuery
 
 # The classes that may be published, and the label of each value, computed from the cells rather than from the rows.
 #
-# The guard of a snapshot does not read the rows: the cells summarize everything that it needs, and the methods
-# work
-# on them. The rows are then joined with the result, so that a row whose class is not among those that may be
-# published is withheld.
+# The guard of a snapshot does not read the rows, because the cells contain everything that it needs. The rows are then
+# joined with the result, and a row whose class may not be published is withheld.
 
 
 _WEIGHT = "__sqlanon_rows"
@@ -54,7 +52,7 @@ def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQue
     if cells is None or not _is_answered_by(cells, query):
         return query
     if cells.rows < sizes().joined_from and compiled.bound.engine.reads_in_place:
-        # The tables would take longer to make than the rows to be read twice.
+        # Making the tables would take longer than reading the rows twice.
         return query
     return _joined(query, compiled.bound.policy, cells, compiled.bound.scratch)
 
@@ -62,8 +60,8 @@ def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQue
 def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
     """Whether the cells determine the classes of rows.
 
-    They do not if a row's class depends on more than its values: on its number, on the round in which it was published,
-    or on rows of other tables. On another engine such a release was refused earlier.
+    They do not if a row's class also depends on its number, on the round in which it was published, or on rows of other
+    tables. On another engine such a release was refused earlier.
     """
     if cells.related or query.tokens:
         return False
@@ -72,8 +70,8 @@ def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
 
 
 def _joined(query: ReleaseQuery, policy: BoundPolicy, cells: Cells, scratch: Scratch) -> ReleaseQuery:
-    """The SELECT with tables of labels and classes, which the usual guard computes from the cells in place of the
-    source.
+    """Returns the SELECT with tables of labels and classes, which the usual guard computes from the cells in place of
+    the source.
     """
     columns, complete = _columns(policy, cells), not cells.elsewhere
     if not complete:
@@ -101,7 +99,7 @@ def _joined(query: ReleaseQuery, policy: BoundPolicy, cells: Cells, scratch: Scr
 
 
 def _rolled_up(scratch: Scratch, query: ReleaseQuery, cells: Cells) -> Cells:
-    """The cells with one value for each label, the first below it: they have the same labels, and are fewer."""
+    """Returns fewer cells with the same labels: each value is replaced by the first value below its label."""
     masks = cells.layout.masks([recoding.level for recoding in query.recodings])
     words = (literal(mask | carried) for mask, carried in zip(masks, cells.layout.carried_masks, strict=True))
     table, count = scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
@@ -109,7 +107,7 @@ def _rolled_up(scratch: Scratch, query: ReleaseQuery, cells: Cells) -> Cells:
 
 
 def _require_one_round(query: ReleaseQuery) -> None:
-    """Raises TooManyRows if classes that stay on another engine would have to be judged in rounds."""
+    """Raises TooManyRows if classes that stay on another engine would have to be checked in rounds."""
     if needs_rounds(query.requirements):
         raise TooManyRows(
             "the classes that would be published have too many rows to be judged in memory, where it is settled in "
@@ -130,19 +128,19 @@ def _columns(policy: BoundPolicy, cells: Cells) -> dict[str, CodedColumn]:
     ):
         columns[bound.column] = CodedColumn(fields, _all_of(codes_of_rows.copy()) if codes_of_rows else None, values)
     for name, field, values in zip(cells.carried, cells.layout.carried, cells.carried_values, strict=True):
-        # A column may be carried twice: as text, too, where it names guarding nodes.
+        # A column may be carried twice: also as text if it has guarding nodes.
         columns.setdefault(name, CodedColumn((field,), codes(relation(values), (field,)), values))
     return columns
 
 
 def _carried(policy: BoundPolicy, cells: Cells) -> BoundPolicy:
-    """The policy without the attributes that cells lack, which the guard does not need."""
+    """Returns the policy without the attributes that cells lack, because the guard does not need them."""
     attributes = (
         bound
         for bound in policy.attributes
         if bound.role is Role.QUASI_IDENTIFIER
         or bound.column in cells.carried
-        # Where each respondent has one row, cells count rows.
+        # If each respondent has one row, cells count rows.
         or (bound.role is Role.ENTITY and cells.entity)
     )
     return replace(policy, attributes=tuple(attributes))
@@ -166,11 +164,11 @@ def _as_it_is(query: ReleaseQuery) -> set[str]:
 
 
 def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
-    """The columns that a snapshot's candidate has only for its check: columns of the source, with their names in the
+    """Returns the source's columns that a snapshot's candidate has only for its check, with their names in the
     candidate.
 
-    No released column has such a name. They are dropped before the candidate is published; of several tables the first
-    has them.
+    No released column has such a name. They are dropped before the candidate is published; in a release of several
+    tables, the first table has them.
     """
     entity = query.policy.entity
     helpers = {entity.column: query.respondent} if entity and query.respondent else {}
@@ -207,7 +205,7 @@ def materialize_stage(compiled: Compiled) -> Materialized:
 
 
 def _candidate(scratch: Scratch, release: QualifiedName, fragment: str | None = None, number: int = 0) -> Candidate:
-    """The candidate of a table or view, with a name next to the release's that no table has."""
+    """Returns the candidate of a table or view, with an unused name in the release's schema."""
     beside = QualifiedName((release.parts[0], f"__sqlanon_candidate_{scratch.key}_{number}"))
     return Candidate(fragment, fragment_name(release, fragment), own_object(scratch.engine, beside))
 
@@ -224,7 +222,8 @@ def _snapshot(compiled: Compiled, query: ReleaseQuery, name: QualifiedName) -> t
 
 
 def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
-    """The rows of a snapshot of one table in a random order, because the source's order would link rows to it.
+    """SELECT of the rows of a one-table snapshot in a random order, because the source's order would link rows to the
+    source.
 
     The order cannot be repeated.
     """
@@ -258,7 +257,7 @@ def _made(engine: Engine, name: QualifiedName, rows: exp.Select) -> int | None:
 
 
 def _rows_of_table(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
-    """The rows of one of several tables in random order, or in the order of their own values.
+    """SELECT of the rows of one of several tables in random order, or in the order of their own values.
 
     Rows on Spark are in many files, and always in random order.
     """
@@ -270,7 +269,9 @@ def _rows_of_table(bound: Bound, table: PublishedTable, draw: str) -> exp.Select
 
 
 def _shuffled(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
-    """A table's rows in random order, after the order of `by`; dictionary-encoded texts are sorted as words."""
+    """SELECT of a table's rows in the order of `by`, then in random order; dictionary-encoded texts are sorted as
+    words.
+    """
     rows, words = table.query, table.words
     if words is None:
         as_in_source = (part for part in table.columns if part.reading in (Reading.EXACT, Reading.BUCKET_VALUE))

@@ -1,4 +1,4 @@
-"""Stage 9: renames the candidate and records it in the catalog. The caller's transaction makes that one step."""
+"""Stage 9: renames the candidate and records it in the catalog. The caller's transaction makes both one step."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from sqlanon.sql.release.release_query import ReleaseQuery
 
 
 def published_attributes(compiled: Compiled) -> tuple[ReleaseAttribute, ...]:
-    """The release's columns. Those that determine its classes are its quasi-identifiers."""
+    """Returns the release's columns; the columns that determine its classes are its quasi-identifiers."""
     query = compiled.query
     if isinstance(query, TablesQuery):
         return _attributes_of(query)
@@ -51,7 +51,7 @@ def published_attributes(compiled: Compiled) -> tuple[ReleaseAttribute, ...]:
 
 
 def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compiled: Compiled) -> ReleaseAttribute:
-    """A column of a release that is one table or view; `b` is its attribute, None for an added column."""
+    """Returns a column of a release that is one table or view; `b` is its attribute, None for an added column."""
     role = b.role if b else Role.QUASI_IDENTIFIER
     if role is Role.QUASI_IDENTIFIER and name not in query.keys:
         role = Role.INSENSITIVE
@@ -72,7 +72,7 @@ def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compile
 
 
 def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:
-    """The reading of a column. Raises InternalError for a quasi-identifier without a reading from the method."""
+    """Returns the reading of a column. Raises InternalError if the method gives a quasi-identifier no reading."""
     if bound is not None and bound.attribute.pseudonym:
         return Reading.TOKEN
     if name in readings:
@@ -83,14 +83,14 @@ def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Rea
 
 
 def _hierarchy(bound: BoundAttribute | None) -> str | None:
-    """The hierarchy whose labels a column shows, or by which its values lie apart."""
+    """Returns the name of the hierarchy whose labels a column shows, or that defines the distances of its values."""
     if bound is not None and bound.attribute.is_coarse:
         return bound.attribute.hierarchy
     return bound.hierarchy.name if bound and bound.hierarchy else None
 
 
 def _reading_of(part: PublishedColumn) -> Reading:
-    """The reading that a method says of a column, or that it is a label where the method takes it for a value."""
+    """Returns the reading that a method gives a column; for a coarse column, a label in place of a value."""
     is_label = part.bound is not None and part.bound.attribute.is_coarse and part.reading is Reading.EXACT
     return Reading.LABEL if is_label else part.reading
 
@@ -151,9 +151,9 @@ def publish_stage(remarked: Remarked) -> Published:
 
 
 def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
-    """The rows that the ledger of the series gets for a release.
+    """Returns the rows to add to the ledger of the series for a release.
 
-    The candidate shows respondents only until it is published.
+    They are read from the candidate, which has respondents only until it is published.
     """
     bound, query, entity = made.bound, made.query, respondents.entity
     sensitive = [(b.column, b.published_type) for b in in_order(respondents.series, bound.policy)]
@@ -193,7 +193,9 @@ def _rows_of_buckets(
     bucket: str,
     respondent: tuple[str, str],
 ) -> LedgerRows:
-    """The ledger rows of a release of several tables, of which the first has the columns `bucket` and `respondent`."""
+    """Returns the ledger rows of a release of several tables; the first table has the columns `bucket` and
+    `respondent`.
+    """
     engine = made.bound.engine
     members = bucket_rows(relation(made.candidates[0].stands), bucket, respondent)
     if query.bucket_rows is not None and query.bucket_rows.counterfeits is not None:

@@ -1,6 +1,4 @@
-"""Remarks on oversights of the policy's roles, in the source and in the classes of the release. A remark refuses
-nothing.
-"""
+"""Remarks on oversights in a policy's roles, from the source and from the release's classes. No release is refused."""
 
 from __future__ import annotations
 
@@ -57,7 +55,7 @@ _COMPARED_WITH = {name for name, _ in BASELINES}
 
 
 def remark_stage(checked: Checked) -> Remarked:
-    """Examines the columns of the source and the classes of the release, unless nobody reads the remarks."""
+    """Examines the columns of the source and the classes of the release, unless remarks are not needed."""
     made = checked.materialized
     alone = made.bound.resolved.requested.alone
     return Remarked(checked, () if alone else tuple(_remarks(made.compiled, made.candidates)))
@@ -123,7 +121,7 @@ def _of_open_ends(compiled: Compiled) -> Iterator[str]:
 
 
 def _losing_less(bound: Bound) -> str | None:
-    """The method of least loss among those compared; None if it is the chosen one, or nothing was compared."""
+    """Returns the compared method with the least loss; None if it was chosen, or if no methods were compared."""
     comparison = bound.comparison
     losses = [(each.loss, each) for each in comparison.contenders if each.loss is not None] if comparison else []
     if comparison is None or not losses:
@@ -136,7 +134,7 @@ def _losing_less(bound: Bound) -> str | None:
 
 
 def _alternatives(bound: Bound) -> list[str]:
-    """The methods that could do the task and were not compared with that of the statement."""
+    """Returns the methods that could do the task and were not compared with the statement's method."""
     resolved = bound.resolved
     if bound.comparison is not None or resolved.create.series or resolved.requested.leveled:
         return []
@@ -190,7 +188,7 @@ def _of_tables(compiled: Compiled, query: TablesQuery, candidates: Sequence[Cand
 
 
 def _shown_readings(compiled: Compiled) -> list[tuple[str | None, Mapping[str, Reading]]]:
-    """The published tables, each with its name and the readings of the source's columns in it."""
+    """Returns the published tables, each with its name and the readings of the source's columns in it."""
     query, readings = compiled.query, compiled.readings
     if isinstance(query, TablesQuery):
         return [(table.name, {p.bound.column: p.reading for p in table.columns if p.bound}) for table in query.tables]
@@ -198,9 +196,10 @@ def _shown_readings(compiled: Compiled) -> list[tuple[str | None, Mapping[str, R
 
 
 def _hidden(profile: Profile, shown_readings: Sequence[tuple[str | None, Mapping[str, Reading]]]) -> dict[str, bool]:
-    """The quasi-identifiers that a column determines and that no table shows next to it unchanged.
+    """Returns the quasi-identifiers that a column determines and that no table shows unchanged together with the
+    column.
 
-    Each has whether its values are in a table at all.
+    The value of each is whether any table shows its values.
     """
     name = profile.column
     tables = [readings for table, readings in shown_readings if profile.table in (None, table)]
@@ -213,7 +212,7 @@ def _hidden(profile: Profile, shown_readings: Sequence[tuple[str | None, Mapping
 
 
 def _required_of(requirements: Sequence[BoundRequirement], sensitive: str) -> set[str]:
-    """The models that the policy requires of a sensitive column by itself, in classes by all quasi-identifiers."""
+    """Returns the models that the policy requires of a sensitive column alone, in classes by all quasi-identifiers."""
     return {r.question.model for r in requirements if r.attributes == (sensitive,) and not r.on}
 
 
@@ -234,7 +233,7 @@ def _is_one_bucket(compiled: Compiled, query: TablesQuery, candidates: Sequence[
 def _bucket_figures(
     compiled: Compiled, rows: exp.Table | exp.Subquery, buckets: Sequence[str], values: Sequence[PublishedColumn]
 ) -> ClassFigures:
-    """The figures of the buckets of a table that has them with sensitive values."""
+    """Returns the figures of the buckets of a table that has buckets and sensitive values."""
     names = [part.name for part in values]
     figures = class_figures(compiled.bound.engine, rows, compiled.choice.rows, buckets, names)
     named = {part.name: part.bound.column if part.bound else part.name for part in values}
@@ -244,14 +243,14 @@ def _bucket_figures(
 def _table(
     query: TablesQuery, candidates: Sequence[Candidate], index: int, names: Sequence[str]
 ) -> exp.Table | exp.Subquery:
-    """Some columns of a table of the release, from its candidate or, if there is none, from its query."""
+    """Returns some columns of a table of the release, from its candidate or, without a candidate, from its query."""
     if candidates:
         return relation(candidates[index].stands)
     return _planned(query.tables[index], names, query.tokens)
 
 
 def _planned(table: PublishedTable, names: Sequence[str], tokens: Mapping[str, str]) -> exp.Subquery:
-    """Returns some columns of a table that EXPLAIN does not make. It has no tables of tokens."""
+    """Returns some columns of a table that EXPLAIN does not make. A dry run has no tables of tokens."""
     query = table.query.copy()
     query.set("expressions", [output for output in query.expressions if output.alias_or_name in names])
     joined = query.args.get("joins") or []
@@ -275,8 +274,8 @@ def _unproven(choice: Choice) -> Iterator[str]:
 
 
 def _respondent(noted: Sequence[Profile], width: int) -> Profile | None:
-    """The column most like a number of a person: it repeats, and determines most quasi-identifiers; None without
-    one.
+    """Returns the column that looks most like a person's number: it repeats and determines most quasi-identifiers. None
+    without such a column.
     """
     alike = [p for p in noted if p.is_repeated and (p.role is Role.IDENTIFIER or p.is_respondent(width))]
     return max(alike, key=lambda p: (len(p.agreeing), p.role is Role.IDENTIFIER, p.values), default=None)
@@ -289,7 +288,7 @@ def _class_figures(
     sensitive: Sequence[str],
     respondent: Profile | None,
 ) -> ClassFigures:
-    """The figures of the classes of the candidate, or of the planned release."""
+    """Returns the figures of the classes of the candidate, or of the planned release."""
     bound, choice = compiled.bound, compiled.choice
     columns = [*sensitive, *([respondent.column] if respondent else [])]
     rows: exp.Table | exp.Subquery
@@ -302,7 +301,7 @@ def _class_figures(
 
 
 def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | None) -> exp.Query:
-    """The released rows, from the source as it was searched, with the column of respondents."""
+    """SELECT of the released rows with the column of respondents, from the relation that was searched."""
     policy, public = bound.policy, bound.policy.public
     if respondent is not None and respondent.column not in query.columns:
         others = tuple(attribute for attribute in policy.attributes if attribute.column != respondent.column)
@@ -316,7 +315,7 @@ def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | No
 
 
 def _without_token(bound: BoundAttribute) -> BoundAttribute:
-    """The attribute without its pseudonym: tokens exist only in a release, and are as many as the values."""
+    """Returns the attribute without its pseudonym: tokens exist only in a release, and there is one for each value."""
     if not bound.attribute.pseudonym:
         return bound
     role = Role.ENTITY if bound.role is Role.ENTITY else Role.INSENSITIVE
@@ -343,7 +342,7 @@ def _from_copies(bound: Bound, query: ReleaseQuery, rows: exp.Query) -> exp.Quer
 
 
 def _of_catalog(table: exp.Table) -> QualifiedName | None:
-    """The catalog's copy that a table is; None for another table."""
+    """Returns the name of a table if it is one of the catalog's copies, otherwise None."""
     name = QualifiedName((table.db, table.name))
     return name if name in CATALOG.names else None
 

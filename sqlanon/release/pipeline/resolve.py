@@ -47,9 +47,9 @@ _HINT = "leave out LEVELS FROM RELEASE, and levels are searched for"
 
 
 def release_with_levels(engine: Engine, name: QualifiedName | None) -> Release | None:
-    """The release whose levels are taken over, None without a name; it is read before OR REPLACE drops it.
+    """Returns the release whose levels are taken over, None without a name; it is read before OR REPLACE drops it.
 
-    Raises UserError if there is none, CatalogError if its rows in the catalog were changed.
+    Raises UserError for a missing release, CatalogError if its rows in the catalog were changed.
     """
     if name is None:
         return None
@@ -58,10 +58,10 @@ def release_with_levels(engine: Engine, name: QualifiedName | None) -> Release |
 
 
 def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, StoredHierarchy]) -> Policy:
-    """The policy with each quasi-identifier fixed at its level in a release.
+    """Returns the policy with each quasi-identifier fixed at its level in a release.
 
-    `hierarchies` are those of the policy by their folded names. Raises PolicyError for a quasi-identifier whose level
-    the release does not state, which has several levels there, or whose hierarchy now has another name or height.
+    `hierarchies` has the policy's hierarchies by their folded names. Raises PolicyError for a quasi-identifier that has
+    no level or several levels in the release, or whose hierarchy now has another name or height.
     """
     known = {fold(a.source or a.name): a for a in release.attributes if a.level is not None}
 
@@ -109,9 +109,9 @@ def about_levels(release: Release | None) -> Iterator[None]:
 
 
 def other_release(requested: Requested, policy: Policy) -> Release | None:
-    """The current release that a policy joins; None if it joins none.
+    """Returns the current release that a policy joins; None if it joins none.
 
-    Raises PolicyError for a live view, and as `joined_release` does.
+    Raises PolicyError for a live view, and the errors of `joined_release`.
     """
     if policy.joined is None:
         return None
@@ -133,7 +133,7 @@ def other_release(requested: Requested, policy: Policy) -> Release | None:
 
 
 def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
-    """The join of the releases of a bound policy with another release.
+    """Returns the join of the releases of a bound policy with another release.
 
     Raises PolicyError if a shared column is missing or has other labels, and for requirements of columns that neither
     release shows, or only one.
@@ -167,7 +167,7 @@ def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other
 
 
 def measured_join(made: Materialized) -> tuple[Measurement, ...]:
-    """Measures the candidate's join with the other release, counted from both; empty without requirements of a join.
+    """Measures the candidate's join with the other release from the rows of both; empty without requirements of a join.
 
     Raises PrivacyViolation if a requirement is violated.
     """
@@ -242,7 +242,8 @@ def _policy(requested: Requested) -> Policy:
 
 
 def _with_argument_names(create: ReleaseRequest, policy: Policy | None) -> ReleaseRequest:
-    """The statement with its method, by default that for the policy's tables, and the names of all its arguments.
+    """Returns the statement with its method, or the default method for the policy's tables, and with the names of all
+    arguments.
 
     `policy` is given for a statement without a method.
     """
@@ -295,7 +296,7 @@ def bind_stage(resolved: Resolved) -> Bound:
 
 
 def _require_same_labels(engine: Engine, series: Series, policy: Policy, digests: Mapping[str, str]) -> None:
-    """Raises PolicyError where sensitive values are published by other labels than in the series' latest release."""
+    """Raises PolicyError if sensitive values would be published by other labels than in the series' latest release."""
     now = _labelling(policy, digests)
     left = [release for made in series.releases if (release := releases.find(engine, made.name))]
     ids = {made.release_id for made in series.releases}
@@ -320,7 +321,7 @@ def _labelling(policy: Policy, digests: Mapping[str, str]) -> dict[str, object]:
 
 
 def _digests(hierarchies: Mapping[str, StoredHierarchy]) -> dict[str, str]:
-    """The digest of each hierarchy by its folded name."""
+    """Returns the digest of each hierarchy by its folded name."""
     return {fold(name): stored.digest for name, stored in hierarchies.items()}
 
 

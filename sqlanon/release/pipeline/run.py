@@ -1,4 +1,4 @@
-"""The two orders of stages: that of EXPLAIN ANONYMIZED and that of CREATE ANONYMIZED."""
+"""The orders of the stages of EXPLAIN ANONYMIZED and of CREATE ANONYMIZED."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from sqlanon.sources.source import own_object, qualified
 def make_room(requested: Requested) -> Requested | None:
     """Handles an object that already has the target's name.
 
-    Drops a release that OR REPLACE replaces; returns None if IF NOT EXISTS finds one. A release with an object that
-    somebody dropped by hand counts as gone, and the rest of it is dropped, too. Raises UserError for an object that is
-    not a release: a user's table is never replaced.
+    Drops a release that OR REPLACE replaces; returns None if IF NOT EXISTS finds one. If somebody has dropped an object
+    of a release by hand, the release counts as dropped, and its other objects are dropped, too. Raises UserError for an
+    object that is not a release: a user's table is never replaced.
     """
     engine, create = requested.engine, requested.create
     target = qualified(engine, create.name)
@@ -91,9 +91,9 @@ _Next = TypeVar("_Next")
 
 @dataclass(frozen=True)
 class Order(Generic[_First, _Last]):
-    """A sequence of named stages. The first takes a `_First`, each other one takes the result of the former.
+    """A sequence of named stages. The first stage takes a `_First`, each other stage the result of the stage before.
 
-    The types of the stages between are checked in `then`, where the order is written.
+    The type checker compares the types of adjacent stages in calls of `then`.
     """
 
     stages: tuple[tuple[str, Callable[[Any], Any]], ...] = ()
@@ -102,7 +102,7 @@ class Order(Generic[_First, _Last]):
         return Order((*self.stages, (name, stage)))
 
     def run(self, first: _First, progress: Watching | None = None) -> _Last:
-        """Runs the stages, and reports each before it begins; returns the result of the last."""
+        """Runs the stages, and reports each before it begins; returns the result of the last stage."""
         part: Any = first
         for done, (name, stage) in enumerate(self.stages):
             if progress:
@@ -151,8 +151,8 @@ def create(
 ) -> Published | None:
     """Publishes a release, whole or not at all; returns None if IF NOT EXISTS found one.
 
-    If `refreshing`, the statement names the method of the release that it replaces, and the record of that method's
-    choice is kept.
+    If `refreshing`, the statement names the method of the replaced release, and the record of how this method was
+    chosen is kept.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
@@ -164,10 +164,11 @@ def create(
 def candidate(
     engine: Engine, statement: ReleaseRequest, policy: Policy, shared_cells: KeptCells | None = None
 ) -> Release:
-    """Makes the release that the statement would publish by this policy, whatever the catalog has under its name.
+    """Makes the release that the statement would publish by this policy, regardless of the catalog's policy of that
+    name.
 
-    It is recorded like any other, so that every statement about a release works; the caller rolls the transaction back.
-    No object may have its name. It is chosen from the `shared_cells` if they fit. Raises the errors of the stages.
+    The release is recorded, so every statement about a release works; the caller rolls the transaction back. No object
+    may have its name. It is chosen from the `shared_cells` if they fit. Raises the errors of the stages.
     """
     with Scratch(engine) as scratch:
         requested = Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
@@ -177,5 +178,7 @@ def candidate(
 def encoded(
     engine: Engine, statement: ReleaseRequest, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
 ) -> Encoded:
-    """The bound policy, and the cells from which a release by this policy would be chosen. Raises as the stages do."""
+    """Returns the bound policy, and the cells from which a release by this policy would be chosen. Raises the errors of
+    the stages.
+    """
     return _ENCODED.run(Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells))

@@ -43,7 +43,7 @@ class Requested:
     `create` is the statement as written. If `dry`, nothing is published; if `alone`, remarks and other releases are not
     needed. `leveled` is the release whose levels are taken over. `policy` replaces the catalog's policy of that name.
     `shared_cells` are the cells of other releases. `replaced` is the release that is replaced, and `former` has the
-    types of its columns, by (fragment, column). If `refreshing`, the release is made as the replaced one was.
+    types of its columns, by (fragment, column). If `refreshing`, the method of the replaced release is used.
     """
 
     engine: Engine
@@ -64,10 +64,10 @@ class Requested:
 class Resolved:
     """The catalog entries that the statement names, validated, and the method's checked options.
 
-    `create` is the statement with the name of its method and of all arguments. `hierarchies` are those of the policy by
-    their folded names. `series` is the series of the release, and `other` the release that the policy joins.
-    `contenders` are the methods to compare, empty if the statement names a method or the method does not depend on the
-    rows.
+    `create` is the statement with the name of its method and of all arguments. `hierarchies` has the policy's
+    hierarchies by their folded names. `series` is the series of the release, and `other` the release that the policy
+    joins. `contenders` are the methods to compare, empty if the statement names a method or the method does not depend
+    on the rows.
     """
 
     requested: Requested
@@ -86,9 +86,9 @@ class Bound:
 
     `public` is the public table. `sources` are the tables that the source reads, for lineage. `respondents` links
     respondents to the series' ledger, and `join` is the join with the other release. `comparison` is the comparison
-    that chose the method, None if there was none. `kept_comparison` is that of the replaced release, if its method is
-    kept; otherwise `anew` is the reason why methods were compared again. `telling` are published columns that tell the
-    values behind labels of others.
+    that chose the method, None if there was none. `kept_comparison` is the comparison of the replaced release, if its
+    method is kept; otherwise `anew` is the reason why methods were compared again. `telling` has published columns that
+    reveal the values behind labels of other columns.
     """
 
     resolved: Resolved
@@ -160,10 +160,10 @@ class Compared:
 
 @dataclass(frozen=True)
 class ValuesOfColumns:
-    """The values of the columns that cells have, in temporary tables: the same for each encoding of a source.
+    """The values of the columns of cells, in temporary tables that all encodings of a source share.
 
     `of` has the quasi-identifiers, the requirements and the other columns. For each quasi-identifier `trees` has the
-    table of its tree, `counts` the number of its values, and `figures` their figures. `carried` are the columns that
+    table of its tree, `counts` the number of its values, and `figures` their figures. `carried` has the columns that
     requirements read, and the other columns.
     """
 
@@ -178,7 +178,7 @@ class ValuesOfColumns:
 class Encoded:
     """The cells of the source, None for a method that needs none.
 
-    `values` are those from which the cells were made, None for cells of another release. `choice` is the method's
+    `values` has the values from which the cells were made, None for cells of another release. `choice` is the method's
     choice if a comparison has made it.
     """
 
@@ -194,7 +194,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The method's choice of what is published in place of the source."""
+    """The method's choice, which determines the published columns and rows."""
 
     encoded: Encoded
     choice: Choice
@@ -222,7 +222,7 @@ class Advised:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The SELECT of the release, or those of its tables.
+    """The SELECT of the release, or the SELECTs of its tables.
 
     For a release that is one table or view, `readings` has the reading of each column that the method recodes or adds,
     and `rounds` the levels of each round of a local recoding with its published rows. The level of a suppressed cell is
@@ -235,7 +235,7 @@ class Compiled:
     rounds: tuple[tuple[tuple[int, ...], int], ...]
 
     def levels_of(self, name: str) -> tuple[int, ...]:
-        """The levels of a quasi-identifier in each round, ascending; empty for a column that has no levels."""
+        """Returns the levels of a quasi-identifier in all rounds, ascending; empty for a column without levels."""
         recodings = () if isinstance(self.query, TablesQuery) else self.query.recodings
         of_columns = {recoding.bound.column: recoding.levels for recoding in recodings}
         if not recodings and self.rounds:
@@ -302,8 +302,8 @@ class Remarked:
 class Published:
     """The release as recorded in the catalog.
 
-    `known` are the other releases, empty if they are not needed. `remarks` are those of the stage before, and those
-    about columns whose types differ from the replaced release.
+    `known` are the other releases, empty if they are not needed. `remarks` has the remarks of the stage before, and
+    remarks on columns whose types differ from the replaced release.
     """
 
     remarked: Remarked

@@ -62,10 +62,10 @@ Reasons = Mapping[str, Sequence[str]]
 
 
 def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """Yields rows of (stage, item, detail): the task, remarks, and last the five rows for a decision.
+    """Yields rows of (stage, item, detail): the task, remarks, and at last the five rows for a decision.
 
-    The five are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order. A method
-    without levels that has to meet several requirements does not know which of them binds, so it has no such row.
+    The five are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order. `binding
+    requirement` is missing for a method without levels under several requirements, because it is unknown.
     """
     compiled, advised = plan.planned.compiled, plan.planned.advised
     bound, choice = compiled.bound, compiled.choice
@@ -99,14 +99,14 @@ def _left_out(compiled: Compiled, reasons: Reasons) -> str:
 
 
 def _error(compiled: Compiled, reasons: Reasons) -> str:
-    """Describes the loss by its name, and whether it is proven to be the least."""
+    """Describes the loss by its name and value, and whether it is proven to be the least."""
     choice = compiled.choice
     name = choice.loss_name.replace("_", " ")
     return f"{name} {'; '.join(reasons.get(name, [loss_text(choice.loss)]))}"
 
 
 def _binding(compiled: Compiled, reasons: Reasons) -> str | None:
-    """Names the binding requirement; for a method without levels the only one, None if there are several."""
+    """Names the binding requirement; for a method without levels the only requirement, None if there are several."""
     if _BINDING in reasons:
         return "; ".join(reasons[_BINDING])
     requirements = [detail for _, item, detail in required(compiled.bound) if item == "requirement"]
@@ -148,7 +148,7 @@ def _columns(compiled: Compiled) -> str:
 
 
 def _masked_values(compiled: Compiled) -> dict[str, str]:
-    """Counts the distinct values of each column under a keyed mask: as many masks have to be made."""
+    """Counts the distinct values of each column under a keyed mask, which is the number of masks to make."""
     policy, engine = compiled.bound.policy, compiled.bound.engine
     keyed = {bound.column for bound in policy.keyed if isinstance(bound.attribute.pseudonym, Mask)}
     words: dict[str, str] = {}

@@ -29,18 +29,19 @@ from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 class Sizes:
     """Thresholds of remarks. Needless remarks teach people to skip all of them, so the thresholds are high.
 
-    Of a source, `sample_rows` rows of at most `columns` columns are read first, which takes milliseconds. Of a notable
-    column, about as many rows are read by values, and of larger releases about as many rows by classes.
+    From a source, `sample_rows` rows of at most `columns` columns are read first, which takes milliseconds. For a
+    notable column about as many rows are then read, with all rows of some values, and from a larger release about as
+    many rows, with all rows of some classes.
 
     A column identifies most rows if a share of `alone` of the rows has a unique value. It repeats if a value has
     `repeats` rows on average: a few duplicates in a register of people are not enough. It determines a quasi-identifier
-    if a share of `agreeing` of the repeated values has one value of it, as birth and sex do except for errors, and if
-    that had at most the probability `chance` for independent columns. With 64 columns and 62 quasi-identifiers there
-    are at most 3,968 such tests of a table: of 250 tables of independent columns about one has a remark. A
-    quasi-identifier of which one value has a share of more than `common` of these rows is nearly constant, so a column
-    that determines it says little. A column with at least `values` repeated values which determines a share of
-    `determined` of the quasi-identifiers belongs to a person rather than, say, to a place. Of a column with at most
-    `few` values all rows are read, because a sample of values could be empty.
+    if a share of `agreeing` of the repeated values has one value of it (a person's number has one birth date, except
+    for errors), and if this has at most the probability `chance` for independent columns. With 64 columns and 62
+    quasi-identifiers there are at most 3,968 such tests of a table: of 250 tables of independent columns about one has
+    a remark. A quasi-identifier with one value in a share of more than `common` of these rows is nearly constant, so
+    determining it is no evidence. A column with at least `values` repeated values which determines a share of
+    `determined` of the quasi-identifiers belongs to a person rather than, say, to a place. For a column with at most
+    `few` values all rows are read, because a sample of its values could be empty.
     """
 
     sample_rows: int = 20_000
@@ -60,12 +61,13 @@ sizes = Adjustable(Sizes())
 
 @dataclass(frozen=True)
 class Profile:
-    """The repetition of a column's values, in rows in which it is not NULL; `role` is None if the policy has none.
+    """The repetition of a column's values, in rows in which it is not NULL; `role` is None if the policy gives it no
+    role.
 
     There are `values` different values in `rows` rows; `alone` rows have a unique value, and `repeating` values have
-    several rows. `agreeing` maps the quasi-identifiers that the column determines to the number of repeated values
-    whose rows all have one value of it. One value in `one_in` was read. `table` names the column's table for a policy
-    with several, whose source has one row of each respondent.
+    several rows. `agreeing` maps each quasi-identifier that the column determines to the number of repeated values
+    whose rows all have one value of the quasi-identifier. The rows of one value in `one_in` were read. `table` names
+    the column's table for a policy with several, whose source has one row of each respondent.
     """
 
     column: str
@@ -88,7 +90,7 @@ class Profile:
         return self.rows >= sizes().repeats * max(self.values, 1)
 
     def is_respondent(self, quasi_identifiers: int) -> bool:
-        """Whether the column is like a number of a person: it repeats, and determines most of the quasi-identifiers."""
+        """Whether the column looks like a person's number: it repeats, and determines most of the quasi-identifiers."""
         if self.table is not None:
             return False
         is_number = self.is_repeated and self.repeating >= sizes().values
@@ -234,9 +236,7 @@ class _HashedRows:
         return [by_column[i] for i in range(columns)]
 
     def determined(self, counts: Sequence[_Counts]) -> dict[int, list[int]]:
-        """The indexes of the quasi-identifiers that each column determines more often than chance explains, by
-        column.
-        """
+        """Returns, by column, the indexes of quasi-identifiers that it determines more often than chance explains."""
         # Only where a column repeats and its values nearly always have one value, the rows are read for the chance.
         pairs = [
             (i, j)
@@ -256,7 +256,7 @@ class _HashedRows:
         return {i: sorted(indexes) for i, indexes in determined.items()}
 
     def _read(self, parts: Sequence[exp.Query], columns: Iterable[int]) -> Sequence[Sequence[Any]]:
-        """Runs queries over the values of these columns; returns the rows of all."""
+        """Runs queries over the values of these columns; returns the rows of all queries."""
         query = union_all(list(parts))
         # All columns are read from the same rows; with one value in many each column has rows of its own.
         is_limited = self.query.args.get("limit") is not None
@@ -271,10 +271,11 @@ def log_chance(agreeing: int, repeating: int, rows: int, most: float, expected: 
     """The logarithm of an upper bound of a probability for a column and a quasi-identifier that are independent.
 
     It is the probability that at least `agreeing` of the column's `repeating` values, which have `rows` rows together,
-    have one value of the quasi-identifier in all their rows; that quasi-identifier's most frequent value has a share of
-    `most`. So n rows have one value with probability sum of p^n, at most most^(n - 1); `expected` is the sum of these
-    bounds over the repeating values. If all values agree, the bound is their product, otherwise that of Chernoff (A
-    measure of asymptotic efficiency for tests of a hypothesis based on the sum of observations, 1952).
+    have one value of the quasi-identifier in all their rows; the quasi-identifier's most frequent value has a share of
+    `most`. The probability that n rows have one value is the sum of p^n over the values' shares p, at most most^(n -
+    1); `expected` is the sum of these bounds over the repeating values. If all values agree, the result is the product
+    of these bounds, otherwise Chernoff's bound (A measure of asymptotic efficiency for tests of a hypothesis based on
+    the sum of observations, 1952).
     """
     if not agreeing or most >= 1:
         return 0.0
@@ -350,8 +351,8 @@ def _hash(value: exp.Expr) -> exp.Expr:
 class ClassFigures:
     """Counts of a release's classes: of `classes` classes, `single` have one row and the others several.
 
-    `alike` maps a column to the number of these others with one value of it, `known_alike` to the number with one value
-    and NULL. One class in `one_in` was read.
+    `alike` maps a column to the number of classes of several rows with one value of it, `known_alike` to the number
+    with one value and NULL. One class in `one_in` was read.
     """
 
     classes: int
@@ -364,7 +365,7 @@ class ClassFigures:
 def class_figures(
     engine: Engine, rows: exp.Table | exp.Subquery, number: int, keys: Sequence[str], columns: Sequence[str]
 ) -> ClassFigures:
-    """The figures of a release with this number of rows, whose classes are determined by the columns `keys`."""
+    """Returns the figures of a release with this number of rows, whose classes are determined by the columns `keys`."""
     one_in = -(-number // sizes().sample_rows) if number > sizes().sample_rows else 1
     # A value that is the same in all rows of a class, NULL included, has one hash.
     ends = [(f.min(_hash_classes(column(name))), f.max(_hash_classes(column(name)))) for name in columns]

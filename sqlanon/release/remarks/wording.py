@@ -34,9 +34,9 @@ def of_columns(
 ) -> Iterator[str]:
     """Yields a sentence about each notable column.
 
-    `respondent` is the column most like a number of a person, the only notable one among columns that the policy does
-    not name. `hidden` returns the quasi-identifiers that a column determines and which the release does not show next
-    to it, each with whether it shows their values elsewhere.
+    `respondent` is the column that looks most like a person's number, the only notable column that the policy does not
+    name. `hidden` returns the quasi-identifiers that a column determines and that no table shows together with the
+    column, each with whether another table shows its values.
     """
     for profile in profiles:
         is_asked = profile.role is not None or profile is respondent
@@ -74,10 +74,10 @@ def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]
 def of_stars(
     columns: Sequence[str], *, compared: bool, is_kept: bool, alternatives: Sequence[str], less: str | None = None
 ) -> str:
-    """A sentence about columns that are `*` in all rows; `alternatives` are methods that may keep more of them.
+    """Returns a sentence about columns that are `*` in all rows; `alternatives` are methods that may keep more of them.
 
-    `is_kept` is true if the method is that of the replaced release, which no statement named. `less` is the method with
-    the least loss of those compared, None if the release has it.
+    `is_kept` is true if the method is that of the replaced release, which no statement named. `less` is the compared
+    method with the least loss, None if it is the release's method.
     """
     is_single = len(columns) == 1
     which = f"{' and '.join(columns)} {'is' if is_single else 'are'} * in all rows"
@@ -93,7 +93,7 @@ def of_stars(
 
 
 def of_open_ends(columns: Sequence[str]) -> str:
-    """A sentence about columns that are at level 0 although their hierarchy has open ends."""
+    """Returns a sentence about columns at level 0 whose hierarchy has open ends."""
     which = "is" if len(columns) == 1 else "are"
     return (
         f"{' and '.join(columns)} {which} at level 0, which shows the values beyond the open ends: MIN LEVEL 1 puts "
@@ -102,7 +102,7 @@ def of_open_ends(columns: Sequence[str]) -> str:
 
 
 def without_open_ends(columns: Sequence[str]) -> str:
-    """A sentence about columns that a method publishes without the open ends of their hierarchies."""
+    """Returns a sentence about columns that a method publishes without the open ends of their hierarchies."""
     which = ("shows", "its hierarchy") if len(columns) == 1 else ("show", "their hierarchies")
     return (
         f"{' and '.join(columns)} {which[0]} values beyond the open ends of {which[1]}, alone or as ends of ranges: "
@@ -111,7 +111,7 @@ def without_open_ends(columns: Sequence[str]) -> str:
 
 
 def of_told(coarse: str, other: str) -> str:
-    """A remark on a published column that tells the values behind the labels of another."""
+    """Returns a remark on a published column that reveals the values behind the labels of another column."""
     return (
         f"{other} tells which value of {coarse} is behind a label: each of its values goes with one value of {coarse}; "
         f"leave {other} out, or publish something coarser in its place"
@@ -125,10 +125,11 @@ def of_classes(
     *,
     together: bool = False,
 ) -> Iterator[str]:
-    """Yields sentences about the classes of one row, of one respondent, and of one sensitive value, also with NULL.
+    """Yields sentences about classes with one row, with one respondent, and with one sensitive value, also besides
+    NULL.
 
-    A kind without classes has no sentence. `sensitive` has the models already required of each sensitive column by
-    itself. If `together`, requirements are on some quasi-identifiers, and the advice is about all of them.
+    `sensitive` has the models already required of each sensitive column alone. If `together`, requirements are on some
+    quasi-identifiers, and the advice is about all of them.
     """
     of_all = " of all quasi-identifiers together" if together else ""
     if figures.single:
@@ -172,7 +173,7 @@ def of_nobody(entity: str, rows: int) -> Iterator[str]:
 
 
 def of_thresholds(requirements: Iterable[BoundRequirement]) -> Iterator[str]:
-    """Sentences about thresholds that are a fraction's decimal digits, and that the fraction itself violates."""
+    """Yields sentences about thresholds that round a fraction, such as 0.33, and that the fraction itself violates."""
     for requirement in requirements:
         question = requirement.question
         threshold = dict(requirement.arguments).get(question.required)
@@ -222,7 +223,9 @@ def of_types(former: Mapping[tuple[str | None, str], str], now: Mapping[tuple[st
 
 
 def of_lists(others: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    """Says which lists of choices had other texts under the same key, by list and key, and in which release."""
+    """Yields sentences about lists of choices that had other texts under the same key; `others` maps list and key to a
+    release.
+    """
     for (name, key), release in others.items():
         yield (
             f"{name} is another list than that of {release}, so that the same value has another mask from it under "
