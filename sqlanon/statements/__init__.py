@@ -1,3 +1,1 @@
-"""Statements: one class in one file each. `registry` finds them, `parser` reads them, and `run` runs them after its
-checks.
-"""
+"""Statements, one class a file. `registry` finds them, `parser` reads them, and `run` checks and runs them."""

@@ -1,4 +1,4 @@
-"""The base class of statements: each statement is one class in one file, with all facts about the statement."""
+"""The base class of statements. Each statement is one class in one file, which has all facts about the statement."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Presentation(Enum):
 
 
 class Elsewhere(NamedTuple):
-    """The name of a statement that does not run where rows are on another engine than the catalog, and the reason."""
+    """The name of a statement that does not run if rows are on another engine than the catalog, and the reason."""
 
     statement: str
     reason: str
@@ -77,8 +77,8 @@ FILES = "files of an export are DuckDB's to read and write"
 class Answer:
     """Columns with their types, rows of numbers, texts, booleans and NULL, and sentences about them as `remarks`.
 
-    `about` is the id of the release that the remarks are about: a connection prints each of these once. None for
-    remarks about the answer, which are printed each time.
+    `about` is the id of the release that the remarks are about: a connection prints each such remark once. If it is
+    None, the remarks are about the answer, and are printed each time.
     """
 
     columns: Columns
@@ -159,9 +159,9 @@ class Statement:
         raise NotImplementedError
 
     def sql(self) -> str:
-        """Writes the statement as canonical text, without a semicolon, which is read back to an equal statement.
+        """Writes the statement as canonical text without a semicolon; reading this text gives an equal statement.
 
-        Raises StatementError if a query in it is no query.
+        Raises StatementError if a text in the place of a query is no query.
         """
         raise NotImplementedError
 
@@ -225,8 +225,8 @@ class Statement:
         """Adds the position in the script and the line there to an error that has none yet; returns the error.
 
         The position is that of the error's part. If the statement does not contain that part, such as a column of its
-        policy, it is the policy's name, and for an error without a part the beginning of the statement. If the
-        statement's quotes do not pair, its error says only that.
+        policy, the position is the policy's name; for an error without a part, it is the beginning of the statement. If
+        quotes in the statement seem unpaired, the error becomes an error about the quotes.
         """
         if self.parts and self.parts.is_doubtful and isinstance(error, UserError | EngineError):
             error.message, error.hint = UNPAIRED
@@ -242,7 +242,7 @@ class Statement:
 
 
 def _code(cls: type, name: str) -> object:
-    """The function of a method or of a class method."""
+    """Returns the function of a method or of a class method."""
     method = getattr(cls, name)
     return getattr(method, "__func__", method)
 

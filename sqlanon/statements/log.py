@@ -42,14 +42,14 @@ class StatementLog:
         return self._observe if LOGGER.isEnabledFor(logging.DEBUG) else self._watching
 
     def answered(self, answer: Answer) -> None:
-        """Logs the end of a statement without an error; a CHECK that is not satisfied is a warning."""
+        """Logs the end of a statement without an error; an unsatisfied CHECK is logged as a warning."""
         self._end_stage("done")
         outcome = self._statement.outcome([name for name, _ in answer.columns], answer.rows)
         level = logging.WARNING if outcome == NOT_SATISFIED else logging.INFO
         self._log(level, None, self._begun, outcome, rows=self._statement.released_rows(answer))
 
     def failed(self, error: BaseException) -> None:
-        """Logs an error by its class."""
+        """Logs the class of an error, without its message."""
         self._end_stage("failed", error)
         self._log(logging.ERROR, None, self._begun, "failed", error)
 

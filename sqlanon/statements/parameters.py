@@ -19,7 +19,7 @@ from sqlanon.syntax.lexer import Placeholder
 def with_values(engine: Engine, statement: Statement, parameters: object = None) -> Statement:
     """Returns the statement with a value for each parameter and each variable in it.
 
-    `parameters` are a list for ? and $1, a mapping for $name, as for DuckDB's `execute`. Raises StatementError for a
+    `parameters` is a list for ? and $1, or a mapping for $name, as for DuckDB's `execute`. Raises StatementError for a
     missing, unused or NULL value, and for a value of an unsupported type.
     """
     named = _by_name(parameters)

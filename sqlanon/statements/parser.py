@@ -1,6 +1,6 @@
-"""Parses scripts into statements: sqlanon's become objects, all others stay text for DuckDB.
+"""Parses scripts into statements: sqlanon's statements become objects, all others stay text for DuckDB.
 
-The first keywords alone tell which statements are sqlanon's, so statements of DuckDB are not parsed here.
+The first keywords identify sqlanon's statements, so statements of DuckDB are not parsed here.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ _NOT_OURS = {("EXPORT", "DATABASE")}
 
 @dataclass(frozen=True)
 class _Form:
-    """The statement that begins with some keywords, or the error if there is none, and its name in errors."""
+    """The statement that begins with some keywords, or the error if there is no such statement, and its name in errors.
+    """
 
     label: str
     statement: type[Statement] | Meant
@@ -137,9 +138,7 @@ class _Forms:
         self.most_keywords = max(map(len, self._by_opening))
 
     def beginning(self, first: Sequence[Token]) -> _Form | None:
-        """Finds our statement by the first tokens of a text, which may be more than its keywords; None for other
-        statements.
-        """
+        """Finds sqlanon's statement by the first tokens of a text, possibly more than its keywords; None for others."""
         words = tuple(takewhile(bool, map(keyword_of, first)))
         if (refused := _before_second_name(first)) is not None:
             return refused
@@ -177,8 +176,8 @@ def _forms_of(keyword: str) -> _Forms:
 def parse_script(text: str) -> list[Statement]:
     """Returns the statements of a script, each with its position.
 
-    Raises StatementError for an error in one of ours, before any statement of the script has run. Others are not
-    checked: DuckDB reports their errors.
+    Raises StatementError for an error in a statement of sqlanon, before any statement of the script has run. DuckDB
+    reports the errors in its own statements.
     """
     positions = Positions(text)
     return [_parsed(text, positions, piece) for piece in split(text)]
@@ -195,10 +194,10 @@ _OF_A_NAME = {
 
 
 def _misread(text: str) -> str | None:
-    """Returns a hint for a statement that DuckDB could not run: the statement of ours that was meant, or that begins
-    within it.
+    """Returns a hint for a statement that DuckDB could not run: a statement of sqlanon that was meant or begins within
+    it.
 
-    None for a statement without resemblance to ours.
+    None for a statement that resembles no statement of sqlanon.
     """
     forms = _all_forms()
     every_token = list(tokens(text))
@@ -222,10 +221,10 @@ def _misread(text: str) -> str | None:
 
 
 def hint_for(error: BaseException, script: str) -> str | None:
-    """Returns a hint at our statement that was meant by one that DuckDB could not read; None for other errors.
+    """Returns a hint at the statement of sqlanon meant by a text that DuckDB could not read; None for other errors.
 
-    An error about the path of a file gets a hint at similar files. Of several statements, it is the one that begins
-    with the word in DuckDB's message.
+    An error about the path of a file gets a hint at similar files. In a script of several statements, the hint is about
+    the statement that begins with the word in DuckDB's message.
     """
     if type(error).__name__ == "IOException":
         from sqlanon.engines.translated import near_file
@@ -243,7 +242,7 @@ def hint_for(error: BaseException, script: str) -> str | None:
 def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:
     """Returns a statement of a script with values in place of its placeholders.
 
-    Raises StatementError for a value that is not allowed there.
+    Raises StatementError for a value that is not allowed in its place.
     """
     assert statement.parts is not None
     text, start, end = statement.parts.script, statement.parts.start, statement.parts.end

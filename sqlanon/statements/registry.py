@@ -1,4 +1,4 @@
-"""Finds all statements, by walking the folders of their subjects."""
+"""Finds all statements by searching the folders of their subjects."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def statements() -> tuple[type[Statement], ...]:
 
 @cache
 def statements_beginning(keyword: str) -> tuple[type[Statement], ...]:
-    """Returns the statements that begin with a keyword. Others are not imported, because most scripts are DuckDB's
-    alone.
+    """Returns the statements that begin with a keyword. Other statements are not imported, because most scripts have
+    only DuckDB's statements.
     """
     return tuple(_statement_of(path) for path in _MODULES if _first_keyword(path) == keyword)
 

@@ -17,9 +17,7 @@ ELSEWHERE = "run it on DuckDB, with a table of the rows there: CREATE TABLE ... 
 
 
 def run_statement(engine: Engine, statement: Statement, progress: Watching | None = None) -> Answer:
-    """Runs one of sqlanon's statements completely, or raises an error and changes nothing. The logger gets a record of
-    it.
-    """
+    """Runs a statement of sqlanon completely, or raises an error and changes nothing. Logs the statement."""
     if isinstance(statement, PassThrough):
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
     with logged(statement, progress) as log, within_statement(engine):
@@ -51,7 +49,7 @@ def _require_possible(statement: Statement) -> None:
 
 
 def _prepared(engine: Engine, statement: Statement) -> bool:
-    """Checks that the catalog is there if the statement needs it, and that the session does not change its figures.
+    """Checks that the catalog exists if the statement needs it, and that the session does not change its figures.
 
     Returns whether there is a catalog. Raises UserError for settings and macros that could change a figure, and
     CatalogError for a catalog that is older, newer or changed.

@@ -68,7 +68,7 @@ estimate_under_budget = ESTIMATE query UNDER BUDGET name
 
     @contextmanager
     def about_query(self) -> Iterator[None]:
-        """Gives a PolicyError raised inside its position in the script instead of that in the query."""
+        """Replaces the position in the query of a PolicyError raised inside by the position in the script."""
         try:
             yield
         except PolicyError as error:

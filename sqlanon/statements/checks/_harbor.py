@@ -1,6 +1,4 @@
-"""Reads the arguments of CHECK ... FOR SAFE HARBOR for a policy and for a release, and has the columns of its
-answer.
-"""
+"""The arguments and the columns of the answer of CHECK ... FOR SAFE HARBOR, for a policy and for a release."""
 
 from __future__ import annotations
 

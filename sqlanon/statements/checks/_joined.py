@@ -1,7 +1,7 @@
 """CHECK release JOINED WITH RELEASE other: measures the disclosure by a join of two releases on their shared columns.
 
-Wang and Fung, Anonymizing sequential releases (2006). The join itself is not computed: rows of each release are counted
-by the shared columns, at the coarser of the two levels, and by X and Y, and the counts are multiplied.
+Wang and Fung, Anonymizing sequential releases (2006). The join itself is not computed: the rows of each release are
+counted by X, Y and the shared columns, at the coarser of the two levels, and the counts are multiplied.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def check_joined(engine: Engine, second: Release, first: Release, statement: Che
 
 
 def _coarser_level(engine: Engine, sides: Sequence[Side], name: str) -> int | None:
-    """Returns the level at which a shared column is compared; None if one release shows only `*`, which matches all
+    """Returns the level at which a shared column is compared; None if a release shows only `*`, which matches all
     values.
     """
     if any(side.is_hidden(name) for side in sides):

@@ -27,7 +27,9 @@ class Check(Statement, abstract=True):
     MAY_REQUIRE_NOTHING: ClassVar[bool] = False
 
     def outcome(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-        """Returns `satisfied` if each row with a required value is; rows without one do not count."""
+        """Returns `satisfied` if each row with a required value is satisfied; rows without a required value do not
+        count.
+        """
         required, satisfied = columns.index("required"), columns.index("satisfied")
         verdicts = [row[satisfied] is True for row in rows if row[required] is not None]
         is_satisfied = all(verdicts) and (bool(verdicts) or self.MAY_REQUIRE_NOTHING)

@@ -54,7 +54,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> tuple[PrivacyRep
 
     Returns the report and the requirements. Without requirements, it measures the table by every model, and by the
     risks of linkage. Raises PolicyError for a wrong column, hierarchy, table of ranges or public table, and for a
-    requirement that they cannot answer.
+    requirement that cannot be measured with them.
     """
     policy = _policy(statement)
     with engine.transaction(), Scratch(engine) as scratch:
@@ -89,7 +89,9 @@ def _measured(
     background: Background,
     rows_in: Callable[[Sequence[str]], Rows],
 ) -> tuple[Measurement, ...]:
-    """Measures a relation's requirements, in their order; `rows_in` returns its rows in classes by some columns."""
+    """Measures a relation's requirements in their order; `rows_in` returns the relation's rows in classes by some
+    columns.
+    """
     keys = [(b.column, b.published_type) for b in bound.quasi_identifiers]
     types = {b.column: b.published_type for b in bound.sensitive}
     parts = rows_of_each(requirements, range(len(requirements)), keys, types, rows_in)
@@ -107,8 +109,8 @@ def _measured(
 
 
 def _policy(statement: CheckRelation) -> Policy:
-    """Returns the policy that the statement stands for. A column named twice in one role counts once; in both roles it
-    is a PolicyError.
+    """Returns the policy that is equivalent to the statement. A column named twice in one role counts once; in both
+    roles it is a PolicyError.
     """
     using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
     quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
@@ -123,7 +125,7 @@ def _policy(statement: CheckRelation) -> Policy:
 
 
 def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...]:
-    """Returns the requirements of the statement; without any, one of every possible model."""
+    """Returns the requirements of the statement; without requirements, one of every possible model."""
     if policy.requirements:
         return tuple(map(with_names, policy.requirements))
     types = {fold(name): kind for name, kind in source.columns}
@@ -169,7 +171,7 @@ def check_figures(
 
 
 def checked_columns(bound: BoundPolicy) -> exp.Subquery:
-    """SELECT of the rows in the types of a release: an ENUM's values are compared as texts."""
+    """SELECT of the rows with the column types of a release: ENUM becomes text."""
     columns = [alias(published_value(b), b.column) for b in bound.attributes]
     others = [column(name) for name in bound.guarding]
     return exp.select(*columns, *others).from_(relation(bound.relation)).subquery("checked")
@@ -178,7 +180,7 @@ def checked_columns(bound: BoundPolicy) -> exp.Subquery:
 def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callable[[Sequence[str]], Rows]:
     """Returns the function that puts the rows of `checked_columns` into classes by some columns.
 
-    Rows on another engine are counted there, equal ones together, unless there are too many distinct rows to collect.
+    On another engine, equal rows are counted there, and the counts are collected unless there are too many.
     """
     rows: exp.Table | exp.Subquery = checked_columns(bound)
     weight: exp.Column | None = None
@@ -225,8 +227,8 @@ def attack_relation(engine: Engine, statement: Attack, relation_source: Source) 
 
 
 def _policy_attacked_relation(statement: Attack, source: Source) -> Policy:
-    """Returns the policy that the statement stands for. A column named twice as a quasi-identifier counts once; in both
-    roles it is a PolicyError.
+    """Returns the policy that is equivalent to the statement. A column named twice as a quasi-identifier counts once;
+    in both roles it is a PolicyError.
     """
     quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
     sensitive = [Attribute(name, Role.SENSITIVE) for name in statement.sensitive]

@@ -57,12 +57,12 @@ _MOST = 1000
 
 
 def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None = None) -> Answer:
-    """Measures every candidate and stores the figures, replacing those of a former frontier of the name.
+    """Measures every candidate and stores the figures, which replace the figures of an older frontier of the name.
 
     Returns a row for each candidate.
 
-    Each candidate is a release in a transaction of its own, which is rolled back. One that cannot be made has the
-    reason instead of figures. Raises UserError inside a transaction of the user, for unknown figures, methods and
+    Each candidate is a release in a transaction of its own, which is rolled back. A candidate that cannot be made has
+    the reason instead of figures. Raises UserError inside a transaction of the user, for unknown figures, methods and
     workloads, for a parameter of no model or of several ones, and if the source changes during the statement. Raises
     PolicyError for a policy with several tables or with requirements on lists.
     """
@@ -117,7 +117,7 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
 
 @dataclass(frozen=True)
 class _Making:
-    """The inputs that all candidates share: their temporary name, the figures, and cells of several of them."""
+    """The inputs that all candidates share: the temporary name, the figures, and the cells that several of them use."""
 
     engine: Engine
     name: QualifiedName
@@ -136,14 +136,14 @@ def _shared(engine: Engine) -> Iterator[Scratch]:
 
 
 def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure], scratch: Scratch) -> list[Figure]:
-    """Returns the figures, after computing their parts that all candidates share."""
+    """Returns the figures, with the parts that all candidates share computed in advance."""
     with engine.transaction():
         return [f.prepared(engine, policy, scratch) if f.prepared else f for f in figures]
 
 
 def _levelled(measured: Sequence[Measured]) -> list[Measured]:
-    """Returns the candidates with equal values for figures that differ only by rounding; otherwise rounding would
-    decide which are efficient.
+    """Returns the candidates with equal values for figures that differ only by rounding, which must not decide which
+    candidates are efficient.
     """
     of_figure: dict[str, list[float]] = defaultdict(list)
     for each in measured:
@@ -222,12 +222,12 @@ def _require_distinct(figures: Sequence[Figure]) -> None:
 
 
 def _intact(policy: Policy) -> Candidate:
-    """The release that changes nothing: no minimum levels, and a requirement that every row satisfies."""
+    """Returns the candidate that changes nothing: no minimum levels, and a requirement that every row satisfies."""
     return _without_requirements(Candidate(MethodCall(default_method(policy)), policy, intact=True))
 
 
 def _baselines(policy: Policy) -> list[Candidate]:
-    """The releases that disclose nothing about a person, for comparison; empty without a sensitive attribute."""
+    """Returns candidates for comparison that disclose nothing about a person; empty without a sensitive attribute."""
     if not any(policy.having(Role.SENSITIVE)):
         return []
     return [Candidate(MethodCall(name, arguments), policy, baseline=True) for name, arguments in BASELINES]
@@ -286,8 +286,8 @@ def cells_of_candidates(
 ) -> KeptCells:
     """Encodes the cells of candidates that differ only in numbers, in tables that live as long as `scratch`.
 
-    `name` is the name of a candidate. Candidates that cannot be encoded are skipped; the candidate itself gives the
-    reason later.
+    `name` is the name of a candidate. Candidates that cannot be encoded are skipped; the reason is reported when the
+    candidate is made.
     """
     shared_cells: KeptCells = {}
     alike: dict[object, list[Candidate]] = defaultdict(list)
@@ -303,10 +303,10 @@ def cells_of_candidates(
 
 
 def _shape(each: Candidate) -> object:
-    """Returns an equal object for candidates that probably use the same cells.
+    """Returns equal keys for candidates that probably use the same cells.
 
-    The exact comparison happens when a candidate is made; this one only selects candidates for which shared cells are
-    worthwhile.
+    The key only selects candidates for which shared cells are worthwhile; the exact comparison is made with each
+    candidate.
     """
     method, policy = each.method, each.policy
     requirements = tuple((r.model, _without_numbers(r.arguments)) for r in policy.requirements)
@@ -322,7 +322,7 @@ def _without_numbers(arguments: Iterable[tuple[str, Value]]) -> tuple[tuple[str,
 class SourceRows:
     """The identity of the rows that a policy reads; `is_table` if they are read without a copy.
 
-    `identity` is None for a source that cannot be read; each candidate gives the reason.
+    `identity` is None for a source that cannot be read; the figures of each candidate then have the reason.
     """
 
     identity: Sequence[Any] | None

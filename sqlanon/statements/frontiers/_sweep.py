@@ -41,8 +41,8 @@ from sqlanon.statements.frontiers.frontier import Sweep
 class Candidate:
     """A release that could be published: a method, and the policy with the requirements of this release.
 
-    `intact` marks the one that changes nothing, `baseline` one for comparison, independent of requirements; `named`
-    says whether the statement names that one.
+    `intact` marks the candidate that changes nothing, `baseline` a candidate for comparison, independent of
+    requirements; `named` is true if the statement names the baseline.
     """
 
     method: MethodCall
@@ -55,8 +55,8 @@ class Candidate:
 def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep]) -> list[Candidate]:
     """Returns the candidates of every method with every combination of the values, each once.
 
-    A value goes to each requirement of the policy with a parameter of that name, and to the method's argument of that
-    name. Without either, the policy gets one more requirement: that of the only model with this parameter. A method
+    A value is assigned to each requirement of the policy with a parameter of that name, and to the method's argument of
+    that name. Without either, the policy gets one more requirement, of the only model with this parameter. A method
     that ignores requirements gets only its own arguments.
 
     Raises UserError for a parameter of no model or of several ones, and for unknown methods and values; PolicyError for
@@ -85,9 +85,9 @@ def asks_requirements(call: MethodCall) -> bool:
 
 
 def is_same_release(first: Candidate, second: Candidate) -> bool:
-    """Whether both have the same method, options and requirements, in any spelling.
+    """Whether two candidates of one policy have the same method, options and requirements, in any spelling.
 
-    Both are of one policy. Raises the errors of `swept`.
+    Raises the errors of `swept`.
     """
     return fold(first.method.name) == fold(second.method.name) and _meaning(first) == _meaning(second)
 
@@ -101,7 +101,7 @@ def _meaning(candidate: Candidate) -> tuple[object, ...]:
 
 @contextmanager
 def _about_value(sweep: Sequence[Sweep], values: Sequence[Value]) -> Iterator[None]:
-    """Sets the part of an error about a swept parameter to the value in the sweep."""
+    """Points an error about a swept parameter to its value in the sweep."""
     try:
         yield
     except SqlanonError as error:
@@ -146,7 +146,7 @@ def _any_has(requirements: Sequence[Requirement], parameter: str) -> bool:
 
 
 def _meant(requirement: Requirement) -> Iterator[Question]:
-    """Yields the questions of the requirement's model that its arguments choose, or its default ones.
+    """Yields the questions of the requirement's model that its arguments choose, or the default questions.
 
     Requirements of a join are not swept.
     """
@@ -162,7 +162,8 @@ def _meant(requirement: Requirement) -> Iterator[Question]:
 def _model_of(policy: Policy, parameter: str) -> str:
     """Returns the only model whose achieved value is compared with this parameter, and which needs no other parameter.
 
-    A model that compares with a public table counts if the policy has one. Raises UserError for none or several.
+    A model that compares with a public table counts only if the policy has a public table. Raises UserError for none or
+    several.
     """
     every_model = readable_models()
     models = [
@@ -198,7 +199,7 @@ _ERROR, _NOT_ESTIMATED, _RESULTS = "mean_relative_error", "not_estimated", "resu
 
 @dataclass(frozen=True)
 class Figure:
-    """A number of a release: `measure` returns its value; the reason in words or None if it is undefined.
+    """A number of a release: `measure` returns its value; if it is undefined, the reason in words or None.
 
     `prepared` returns a figure that measures releases of a policy faster, with tables that live as long as the
     `Scratch`.
@@ -210,9 +211,10 @@ class Figure:
 
 
 def figure_of(call: FigureCall) -> Figure:
-    """Returns the figure of this name: that of the whole release, or the greatest one of several sensitive attributes.
+    """Returns the figure of this name: its value for the whole release, or the greatest value of the sensitive
+    attributes.
 
-    If several statistics have a figure of the name, it is that of the one with these arguments. Raises UserError, with
+    If several statistics have a figure of the name, the statistic with these arguments is used. Raises UserError, with
     the nearest name, for an unknown name, and for missing arguments.
     """
     name = call.name
@@ -297,8 +299,8 @@ def choice(engine: Engine, statement: Advise) -> Measured:
     """Returns the candidate with the least value of the figure, among those that satisfy all bounds and can be
     published.
 
-    Among equal ones it is the first efficient one. Raises UserError for a figure that was not measured. Raises
-    PolicyError if no candidate satisfies the bounds, or if the policy has changed.
+    Among candidates with equal values, it is the first efficient one. Raises UserError for a figure that was not
+    measured. Raises PolicyError if no candidate satisfies the bounds, or if the policy has changed.
     """
     candidates = frontiers.load(engine, statement.frontier)
     _require_same_policy(engine, candidates[0], statement.frontier)

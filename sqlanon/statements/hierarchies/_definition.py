@@ -36,7 +36,7 @@ def misfits(engine: Engine, name: str) -> list[str]:
     """Returns sentences about policies whose column does not fit the hierarchy, or has only values that it does not
     list.
 
-    A policy whose source cannot be read is skipped: its next release gives the reason. Nothing is checked on Spark,
+    A policy whose source cannot be read is skipped: its next release reports the error. Nothing is checked on Spark,
     where rows are not joined with labels, nor in a transaction of the user, which an unreadable source would abort.
     """
     if not engine.reads_in_place or engine.in_transaction():
@@ -175,9 +175,7 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
 
 
 def _offending(engine: Engine, query: exp.Query) -> str:
-    """Returns the first few names that a check's query returns, and the number of the others; empty if there is
-    none.
-    """
+    """Returns the first few names from a check's query, and the number of the other names; empty without names."""
     names = query.subquery("offending")
     count = int(engine.rows(exp.select(f.count()).from_(names))[0][0])
     if not count:

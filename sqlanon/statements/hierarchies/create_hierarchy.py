@@ -111,7 +111,7 @@ def _option(reader: Reader) -> Value:
 
 
 def _date(reader: Reader) -> str | None:
-    """Reads the text of DATE '1937-01-01'; None without one."""
+    """Reads DATE '1937-01-01' and returns its text; None if the next token is not DATE."""
     if not reader.sees("DATE") or reader.peek(1).kind is not Kind.STRING:
         return None
     reader.expect("DATE")

@@ -38,7 +38,7 @@ _NOT_PIVOTED = "the columns of a PIVOT are made of the values of its items"
 
 @dataclass(frozen=True)
 class _Making:
-    """A CREATE HIERARCHY of a free name."""
+    """A CREATE HIERARCHY with an unused name."""
 
     or_replace: bool = False
     if_not_exists: bool = False
@@ -71,10 +71,10 @@ def stored_policy(engine: Engine, name: str) -> Policy | None:
 
 
 def drop_hierarchies(engine: Engine, policy: Policy | None, successor: Policy | None = None) -> None:
-    """Drops the hierarchies that USING AUTO has made for a policy, which has been deleted.
+    """Drops the hierarchies that USING AUTO made for a policy that has been deleted.
 
-    Hierarchies stay if another policy uses them. Those that its `successor` names, which is stored next, stay as the
-    successor's. A hierarchy that a user has replaced since stays, too.
+    A hierarchy stays if another policy uses it, or if a user has replaced it since. Hierarchies that the `successor`
+    names, the policy stored next, now belong to the successor.
     """
     if policy is None:
         return
@@ -87,7 +87,7 @@ def drop_hierarchies(engine: Engine, policy: Policy | None, successor: Policy | 
 
 
 def lacking(engine: Engine, policy: Policy) -> tuple[str, ...]:
-    """Returns a remark on the quasi-identifiers without USING whose first rows have more than a few values.
+    """Returns a remark on the quasi-identifiers without USING that have more than a few values in the first rows.
 
     Empty for a source that cannot be read, and in a transaction of the user, which such a source would abort.
     """
@@ -182,12 +182,12 @@ class _Hierarchies:
         return QualifiedName((counted_source(relation(table), [name], number_column([name]), scratch).rows,))
 
     def _has_several(self, rows: QualifiedName, name: str) -> bool:
-        """Whether a column has too many values to go without a hierarchy."""
+        """Whether a column has so many values that it needs a hierarchy."""
         ((number,),) = self._engine.rows(exp.select(f.count_distinct(column(name))).from_(relation(rows)))
         return bool(number > sizes().few_values)
 
     def _definition(self, source: Source, rows: QualifiedName, known: Column) -> HierarchyDefinition | None:
-        """Returns the hierarchy that fits a column, under a free name; None without a proposal."""
+        """Returns the hierarchy that fits a column, under an unused name; None without a proposal."""
         column_name, kind = known
         try:
             proposal = propose(self._engine, rows, column_name, kind)
@@ -205,6 +205,6 @@ class _Hierarchies:
 
 
 def _in_words(made: HierarchyDefinition) -> str:
-    """Describes the kind of a hierarchy with its arguments; of groups of values, only the name."""
+    """Describes the kind of a hierarchy with its arguments; for groups of values, only the name."""
     text = hierarchy_text(made).partition(" AS ")[2]
     return f"groups of values ({made.name})" if made.query else f"{text} ({made.name})"

@@ -69,10 +69,10 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     """Profiles the columns of a table; returns the rows of the answer.
 
     There is a row for each column, for the most identifying sets of columns of each size, for the minimal sets that
-    identify nearly all rows, for each proposed statement, and for the one that makes a first release. If the statements
-    go into a file, there is a row for each column and one for the file. Figures count all rows; the answer contains no
-    value of the table except codes for missing values. Raises PolicyError for a missing source or column, and UserError
-    for a file that cannot be written.
+    identify nearly all rows, for each proposed statement, and for the statement that makes a first release. If the
+    statements go into a file, there is a row for each column and one for the file. Figures count all rows; the answer
+    contains no value of the table except codes for missing values. Raises PolicyError for a missing source or column,
+    and UserError for a file that cannot be written.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         source = _bound(engine, statement.source, scratch)
@@ -129,8 +129,8 @@ def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list
 
 
 def _of_lacking(engine: Engine) -> Iterator[Row]:
-    """Yields remarks on the checks that were not made: without a package of the extra `profile`, and on another
-    engine.
+    """Yields remarks on checks that were not made because a package of the extra `profile` is missing, or rows are on
+    another engine.
     """
     if lacking := not_looked_for():
         yield _remark(lacking)
@@ -143,7 +143,7 @@ def _remark(why: str) -> Row:
 
 
 def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:
-    """Reads the source with its columns. There is no policy yet, so an error names the source only."""
+    """Reads the source with its columns. An error names only the source, because there is no policy yet."""
     try:
         return bind_source(engine, source, scratch, failed="the source cannot be read")
     except PolicyError as error:
@@ -153,7 +153,7 @@ def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:
 
 
 def _readable(query: str) -> str:
-    """Returns advice for a source that cannot be read and is no table: a file, a function, or a query."""
+    """Returns advice for an unreadable source that is a file, a function, or a query."""
     path = "a path begins in the folder in which sqlanon runs"
     if query.startswith("FROM '"):
         return f"{path}; SHOW ALL TABLES lists the tables"
@@ -164,9 +164,7 @@ def _readable(query: str) -> str:
 
 @dataclass(frozen=True)
 class _Relation:
-    """Columns, the relation with all their `rows`, and a relation with some of their `values`, for recognizing their
-    form.
-    """
+    """Columns, the relation with all their `rows`, and a relation with some `values` to recognize their form."""
 
     columns: Sequence[Column]
     rows: QualifiedName
@@ -174,7 +172,8 @@ class _Relation:
 
 
 def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], scratch: Scratch) -> Iterator[_Relation]:
-    """Yields the relations of the columns: the source, or on another engine one for each column, with counted values.
+    """Yields the relations of the columns: the source, or on another engine a relation for each column, with counted
+    values.
 
     Raises UserError for a column with too many values to collect.
     """
@@ -259,9 +258,7 @@ def _of_set(part: str, combination: Combinations, why: str) -> Row:
 
 
 def _to_run(engine: Engine, proposed: Sequence[ProposedColumn], source: Source, policy: str) -> Iterator[Row]:
-    """Yields the rows with the statements that make the hierarchies and the policy, and with the one that makes a first
-    release.
-    """
+    """Yields the rows with the statements that make the hierarchies, the policy, and a first release."""
     *of_hierarchies, (_, of_policy) = statements(proposed, source, policy)
     for hierarchy, text in of_hierarchies:
         yield _to_edit(hierarchy, text, "edit it, then run it")
@@ -276,8 +273,8 @@ def _to_edit(made: str, text: str | None, why: str) -> Row:
 
 
 def _names_of_objects(engine: Engine) -> set[str]:
-    """Returns the names of tables, views and releases, in lower case: no table has the name of a release of several
-    tables.
+    """Returns the names of tables, views and releases, in lower case; a release of several tables has no table of its
+    name.
     """
     tables = exp.select(names.column("table_name")).from_(names.relation(("information_schema", "tables")))
     called = [name for (name,) in engine.rows(tables)]

@@ -55,8 +55,8 @@ def proposed_columns(
     """Returns the columns of a table with their roles, each quasi-identifier with the hierarchy that fits its values.
 
     A hierarchy is named after the `policy` and the column, so that scripts for two tables do not collide; `taken` are
-    the names of existing hierarchies, in lower case, and `tables` has the relation of each column. Groups of values are
-    read from a table by the statement that makes them, so a source that is a query has none.
+    the names of existing hierarchies, in lower case, and `tables` has the relation of each column. A source that is a
+    query gets no groups of values, because the statement that makes groups reads a table.
     """
     names = set(taken)
     columns: list[ProposedColumn] = []
@@ -77,7 +77,7 @@ def proposed_columns(
 def _hierarchy(
     engine: Engine, table: QualifiedName, source: Source, values: Values, name: str
 ) -> tuple[_Statement | None, str, int]:
-    """Returns the statement that makes a column's hierarchy, or a remark if it has none, and the number of levels below
+    """Returns the statement that makes a column's hierarchy, or a remark if none fits, and the number of levels below
     `*`.
     """
     try:
@@ -134,7 +134,7 @@ def _requirements(columns: Sequence[ProposedColumn]) -> tuple[Requirement, ...]:
 def first_release(columns: Sequence[ProposedColumn], policy: str, name: str) -> str:
     """Returns CREATE ANONYMIZED TABLE: a snapshot can be made of any source and in any database file.
 
-    It has the default method, unless a search of levels would take minutes: then a method without levels.
+    It uses the default method, or a method without levels if a search of levels would take minutes.
     """
     method = MethodCall(_competitors()[1]) if _is_large(columns) else MethodCall()
     return release_text(ReleaseRequest("table", QualifiedName((name,)), policy, method))
@@ -178,7 +178,7 @@ def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
 
 
 def _competitors() -> tuple[str, str]:
-    """Returns the method for comparison that searches levels, and the one that does not."""
+    """Returns the first method in comparisons that searches levels, and the first that does not."""
     # A terminal imports this module before it runs any statement.
     from sqlanon.methods.registry import competitor
 
@@ -217,8 +217,8 @@ def _lines(row: Sequence[object]) -> Iterator[str]:
 def write_script(path: str, rows: Sequence[Sequence[object]], *, replace: bool) -> None:
     """Writes the script of a profile to a file.
 
-    Raises UserError for an existing file, unless it is such a script and may be replaced, and if the file cannot be
-    written; the old file stays.
+    Raises UserError for an existing file, unless it is a profile's script and may be replaced, and if the file cannot
+    be written; the old file then stays.
     """
     from sqlanon.export.report.page_file import write_page
 

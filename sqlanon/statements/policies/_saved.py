@@ -62,8 +62,8 @@ def changed_policy(engine: Engine, policy: Policy, statement: AlterPolicy) -> Po
 
 
 def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirement, ...]:
-    """Returns the requirements of a policy with the added ones. Raises PolicyError if one exists already, with any
-    numbers.
+    """Returns the requirements of a policy with the added ones. Raises PolicyError for an added requirement that exists
+    already, with any numbers.
     """
     added = tuple(map(with_argument_names, statement.requirements))
     for requirement in added:

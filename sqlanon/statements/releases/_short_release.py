@@ -95,7 +95,7 @@ def _release_is_there(engine: Engine, statement: CreateShortRelease) -> bool:
 
 
 def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
-    """Deletes a policy that OR REPLACE replaces, and the hierarchies that were made for it alone.
+    """Deletes a policy that OR REPLACE replaces, and the hierarchies that were made only for it.
 
     Raises PolicyError for a policy of other releases, and without OR REPLACE.
     """
@@ -127,7 +127,7 @@ def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
 
 
 def completed(policy: Policy) -> tuple[Policy, tuple[str, ...]]:
-    """Returns the policy with its default requirements added, and a remark on these."""
+    """Returns the policy with its default requirements added, and a remark on them."""
     said = tuple(map(with_argument_names, policy.requirements))
     required = said or (ROWS_ALIKE,)
     sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
@@ -149,7 +149,7 @@ def completed(policy: Policy) -> tuple[Policy, tuple[str, ...]]:
 
 
 def _of_values(columns: Sequence[str], *, everything: bool) -> Iterator[Requirement]:
-    """Yields the requirements of sensitive columns; one requirement for all of them if `everything`."""
+    """Yields the requirements of sensitive columns; if `everything`, one requirement for all of them."""
     if columns and everything:
         yield VALUES_OF_A_CLASS
         return

@@ -114,7 +114,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
 
 
 def created(engine: Engine, request: ReleaseRequest, progress: Watching | None, *, refreshing: bool = False) -> Answer:
-    """Makes a release; returns an answer with a row for each requirement, and the figures of the release in each."""
+    """Makes a release; returns an answer with a row for each requirement, and the release's figures in each row."""
     from sqlanon.catalog import releases
     from sqlanon.domain.release import PrivacyReport
     from sqlanon.release.existing.composition import others_among, others_of, warning

@@ -101,8 +101,8 @@ def _columns(engine: Engine, policy: Policy) -> tuple[str, tuple[tuple[str, str]
 def check_series(engine: Engine, release: Release, name: str) -> list[Measurement]:
     """Measures the disclosure by all releases of a series together, by the ledger; `release` is one of them.
 
-    Raises UserError if it is not in the series, CatalogError if the ledger was changed, PrivacyViolation if the release
-    does not have the classes in the ledger.
+    Raises UserError if the release is not in the series, CatalogError if the ledger was changed, PrivacyViolation if
+    the release's classes differ from the ledger.
     """
     require_own_columns(engine, release)
     with engine.transaction(), Scratch(engine) as scratch:
@@ -164,8 +164,8 @@ def _published(
     """Makes a table with the class_no of each row of a release; returns it with the query of each class's values and
     their counts.
 
-    If the ledger has rows as an attribute, `of_row`, the query counts whole rows, too. The query is None for a release
-    without values of classes.
+    If `of_row`, the ledger has whole rows as an attribute, and the query counts them, too. The query is None for a
+    release without values of classes.
     """
     classes = classes_of(engine, release)
     objects = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}

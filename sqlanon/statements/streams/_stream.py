@@ -42,7 +42,8 @@ from sqlanon.statements.streams.drop_stream import DropStream
 
 
 def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | None, str | None]:
-    """Begins a stream, which publishes nothing yet; returns it, None if IF NOT EXISTS found one, and a warning or None.
+    """Begins a stream, which publishes nothing yet; returns it (None if IF NOT EXISTS found one), and a warning or
+    None.
 
     Raises PolicyError for a policy and arguments that a stream cannot satisfy, UserError for a name that is taken.
     """
@@ -137,8 +138,8 @@ def advance_stream(engine: Engine, statement: Advance) -> Advanced:
 
 
 def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
-    """Returns the columns that a stream reads. Raises PolicyError if they, or its policy, have changed since it was
-    begun.
+    """Returns the columns that a stream reads. Raises PolicyError if the columns or the stream's policy have changed
+    since the stream was begun.
     """
     with about("stream"):
         policy = policies.load(engine, stream.policy)
@@ -174,7 +175,7 @@ def _require_own_rows(engine: Engine, stream: Stream) -> None:
 
 
 def check_stream(engine: Engine, stream: Stream) -> list[Measurement]:
-    """Measures the smallest number of respondents with one label, in the published rows.
+    """Measures the smallest number of respondents who share a label in the published rows.
 
     Raises PrivacyViolation if the table does not have the rows that were published.
     """

@@ -22,8 +22,8 @@ from sqlanon.statements.workloads.create_workload import CreateWorkload
 
 
 def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
-    """Makes random queries over a policy's source and stores them; returns their number, None if IF NOT EXISTS found
-    some.
+    """Makes random queries over a policy's source and stores them; returns their number, None if IF NOT EXISTS found a
+    workload.
 
     Raises PolicyError for arguments that do not fit the policy, and for a name that is taken.
     """

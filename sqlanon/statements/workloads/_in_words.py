@@ -1,4 +1,4 @@
-"""MEASURE of all figures: three figures in words, and all others with a line of explanation each.
+"""MEASURE of all figures: three figures in sentences, and a line of explanation for each other figure.
 
 Also measures the figures of MEASURE WITH TASK.
 """
@@ -37,8 +37,8 @@ def in_words(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -
     """Yields three figures with sentences: the size of the smallest class, the surest guess, and the error of a typical
     count.
 
-    Yields none for a release of people who are in no classes. The value of a figure that the release does not have is
-    None, with the reason.
+    Yields nothing for a release of people who are in no classes. An undefined figure has the value None, with the
+    reason.
     """
     if shows_people(release):
         return
