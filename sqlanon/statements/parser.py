@@ -111,8 +111,7 @@ _NOT_OURS = {("EXPORT", "DATABASE")}
 
 @dataclass(frozen=True)
 class _Form:
-    """The statement that begins with some keywords, or the error if there is no such statement, and its name in errors.
-    """
+    """The statement that begins with some keywords, or the error if there is no such statement, and its label."""
 
     label: str
     statement: type[Statement] | Meant
