@@ -1,10 +1,9 @@
 """Chooses the paths of an export's files.
 
-The path of EXPORT names a folder, and the export is then all that is in it: the data file, named
-after the release, with `certificate.json` and `certificate.md`. A path that ends like a
-file of the format (`x.parquet`) names the data file, and the certificates stand beside
-it as `x.parquet.certificate.json` and `x.parquet.certificate.md`. The dictionary is `dictionary.csv`, or
-`x.parquet.dictionary.csv`. A release that is partitioned has a folder in the place of the data file.
+The path of EXPORT names a folder, and the export is its whole content: the data file, named after the release, with
+`certificate.json` and `certificate.md`. A path with a suffix of the format (`x.parquet`) names the data file, and the
+certificates are beside it as `x.parquet.certificate.json` and `x.parquet.certificate.md`. The dictionary is
+`dictionary.csv`, or `x.parquet.dictionary.csv`. A partitioned release has a folder in place of the data file.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _SHOWN_PATHS = 60
 def local_path(path: str) -> Path:
     """Expands ~ in a path.
 
-    Raises UserError where there is no such user, for a URL, and for a name that the file system cannot have.
+    Raises UserError for an unknown user after ~, for a URL, and for a name that the file system cannot have.
     """
     with about("path"):
         require_no_url(path, hint="export to a folder, then copy its files there")
@@ -49,10 +48,10 @@ def local_path(path: str) -> Path:
     try:
         os.fsencode(local)
     except UnicodeEncodeError as error:
-        # Half of a pair of surrogates is in no name whatever the encoding.
+        # Half of a surrogate pair is in no name in any encoding.
         with about("path"):
             raise not_encodable(error) from None
-    # A null character is no error of the system's: whoever uses the path says what is wrong with it.
+    # A null character is left to the caller, who reports it.
     with suppress(ValueError):
         try:
             os.lstat(local)
@@ -65,7 +64,7 @@ def local_path(path: str) -> Path:
     return local
 
 
-# A folder of a version or a year, release.2026, is none.
+# The number in the name of a folder, such as release.2026, is no suffix.
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}")
 _DEFAULT = "parquet"
 _LONGEST_NAME = 150  # bytes: file systems allow 255
@@ -75,9 +74,9 @@ _LONGEST_NAME = 150  # bytes: file systems allow 255
 class Layout:
     """`path` is the path as the user wrote it, `target` the folder or the data file that it means.
 
-    `data`, `certificate`, `markdown` and `dictionary` are the files' names, `others` those of the further
-    data files of a release of several tables, which takes a folder. With a `partition`, the columns by whose values the
-    rows are in several files, or none, `data` is the name of the folder with these.
+    `data`, `certificate`, `markdown` and `dictionary` are the files' names. `others` has the names of the further data
+    files of a release of several tables, which takes a folder. With a `partition`, `data` is the name of a folder with
+    several files; `partition` has the columns whose values name the files, and is empty if no values do.
     """
 
     path: str
@@ -97,27 +96,27 @@ class Layout:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """The files that describe the data files."""
+        """The names of the files that describe the data files."""
         return self.certificate, self.markdown, *((self.dictionary,) if self.has_dictionary else ())
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The data files, one for each table."""
+        """The names of the data files, one for each table."""
         return self.data, *self.others
 
     @property
     def folder(self) -> Path:
-        """The folder that the files lie in."""
+        """The folder with the files."""
         return self.target if self.is_folder else self.target.parent
 
     def path_of(self, name: str) -> str:
-        """The path of one of the files as the user would write it, with forward slashes."""
+        """Returns the path of one of the files as the user would write it, with forward slashes."""
         path = Path(self.path)
         return (path / name if self.is_folder else path.with_name(name)).as_posix()
 
 
 def format_of(path: str) -> str:
-    """The format of the files that a path names by its suffix; parquet for any other path.
+    """Returns the format of the files that a path names by its suffix; parquet for any other path.
 
     Raises UserError for a path that no file can have.
     """
@@ -125,7 +124,7 @@ def format_of(path: str) -> str:
 
 
 def _names_file(path: str) -> bool:
-    """Whether a path may name a file: it does not say that it is a folder, and none of that name exists."""
+    """Whether a path may name a file: it does not end with a slash, and is no existing folder."""
     return not path.endswith(("/", os.sep)) and not local_path(path).is_dir()
 
 
@@ -137,10 +136,10 @@ def layout_of(
     partition: tuple[str, ...] | None = None,
     has_dictionary: bool = False,
 ) -> Layout:
-    """The files of an export of one table, or several.
+    """Returns the layout of an export of one table, or several.
 
-    Raises UserError for a path that cannot be one, that fits another format, or that names one file where there are
-    several.
+    Raises UserError for an invalid path, a path with the suffix of another format, and a path of one file for several
+    tables.
     """
     target = _target(path)
     as_file = suffixes().get(target.suffix.lower())
@@ -188,18 +187,18 @@ def _target(path: str) -> Path:
 
 
 def report_path(path: str) -> Path:
-    """The file for the report of what is exported to a path: beside it, for what is in a folder may be given away.
+    """Returns the path of the report beside an export, whose folder may be given away.
 
-    Raises UserError for a path that cannot be one.
+    Raises UserError for an invalid path.
     """
     target = _target(path)
     return target.with_name(f"{target.name}.report.html")
 
 
 def report_text(path: str) -> str:
-    """The path of the report as the user would write it, with forward slashes. Raises as `report_path` does."""
+    """Returns the path of the report as the user would write it, with forward slashes. Raises as `report_path` does."""
     report, written = report_path(path), Path(path)
-    # A path such as '.' does not have the name of what it means.
+    # A path such as '.' does not show the folder's name.
     is_named = report.name == f"{written.name}.report.html"
     return (written.with_name(report.name) if is_named else report).as_posix()
 
@@ -215,7 +214,7 @@ def require_known_suffix(layout: Layout) -> None:
 
 
 def _file_names(tables: Sequence[str]) -> list[str]:
-    """A name for the file of each table; names that would mean one file get a number."""
+    """Returns a file name for each table; equal names, whatever their case, get a number."""
     names: list[str] = []
     for table in tables:
         plain = name = _file_name(table)
@@ -227,34 +226,34 @@ def _file_names(tables: Sequence[str]) -> list[str]:
 
 
 def _file_name(table: str) -> str:
-    """The table's name as any file system can have it; the certificate states the name itself."""
+    """Returns a table's name in letters that any file system accepts; the certificate states the name itself."""
     plain = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in table)
     return plain.encode()[:_LONGEST_NAME].decode(errors="ignore") or "release"
 
 
-# Tells an earlier export from files that are somebody else's.
+# Distinguishes an earlier export from other people's files.
 #
-# A data file is one of an export if a certificate says so: the one beside it, by the file's hash, or the one that it
-# carries itself. A file that was changed since is its owner's.
+# A data file belongs to an export if a certificate says so: the certificate beside it, by the file's hash, or the
+# certificate in the file. A file that was changed since then belongs to its owner.
 
 
-# How the names of folders begin in which exports are written; a killed one leaves its own.
+# The prefix of folders in which exports are written; killed exports leave such folders.
 UNFINISHED = ".sqlanon-"
 
-# Where a system shows which files this process has open.
+# Folders in which some systems show the files that this process has open.
 _OPEN = ("/proc/self/fd", "/dev/fd")
 
 
 def file_hash(file: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Returns the SHA-256 of a file, in hexadecimal."""
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def is_open(path: Path) -> bool:
-    """Whether this process has the file open, under whatever name. False where the system does not show it.
+    """Whether this process has the file open, under any name. False if the system does not show it.
 
-    The file itself is not opened: to close it again would give up the locks that a database holds on it.
+    The file itself is not opened: closing it would release the locks that a database holds on it.
     """
     with suppress(OSError):
         file_status = os.stat(path)
@@ -265,7 +264,7 @@ def is_open(path: Path) -> bool:
 
 def _described(folder: str) -> Iterator[os.stat_result]:
     for name in os.listdir(folder):
-        # The descriptor by which the folder itself was read is closed by now.
+        # The descriptor that read the folder itself is closed by now.
         with suppress(OSError, ValueError):
             yield os.fstat(int(name))
 
@@ -279,7 +278,7 @@ def why_not_data(file: Path, certificate: Path) -> str | None:
             return "is open in this process"
         if (said := _certified(file, certificate)) is not None:
             return None if said else "was changed since it was exported"
-        # A killed export may have left its certificates where it was to rename them.
+        # A killed export may have left its certificates in its working folder.
         left = file.parent.glob(f"{UNFINISHED}*/*/{glob.escape(certificate.name)}")
         if _carries_certificate(file) or any(_certified(file, certificate_left) for certificate_left in left):
             return None
@@ -302,7 +301,7 @@ def why_not_markdown(file: Path) -> str | None:
 
 
 def listed_files(certificate: Path) -> dict[str, str]:
-    """The data files and the dictionary that a certificate names, with their hashes; none if it is no certificate."""
+    """Returns the data files and the dictionary in a certificate, with their hashes; empty for another file."""
     content = _content(certificate) if _is_own(certificate) else {}
     files, dictionary = content.get("files"), content.get("dictionary")
     named = [*(files if isinstance(files, list) else []), dictionary]
@@ -311,7 +310,7 @@ def listed_files(certificate: Path) -> dict[str, str]:
 
 
 def _certified(file: Path, certificate: Path) -> bool | None:
-    """Whether a certificate names the file as it is; None if it does not name it."""
+    """Whether a file has the hash that a certificate states for it; None if the certificate does not name it."""
     folder = certificate.parent
     name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
     expected = listed_files(certificate).get(name)
@@ -326,7 +325,7 @@ def _carries_certificate(file: Path) -> bool:
         texts = export_format(format_).carried(file)
         return len(texts) == 1 and bool(_stated(texts[0]))
     except SqlanonError:
-        # Whatever it is, it is nothing that an export wrote.
+        # No export wrote this file.
         return False
 
 
@@ -336,14 +335,14 @@ def _is_own(file: Path) -> bool:
 
 
 def previous_certificate(file: Path) -> Certificate | None:
-    """The certificate of an earlier export; None if the file is none, or one of another format."""
+    """Returns the certificate of an earlier export; None if the file is none, or one of another format."""
     with suppress(ValueError):
         return certificate_of(_content(file))
     return None
 
 
 def _content(file: Path) -> dict[str, object]:
-    """The content of a certificate; empty if the file is no certificate."""
+    """Returns the members of a certificate; empty if the file is no certificate."""
     with suppress(OSError, ValueError):
         return _stated(file.read_text(encoding="utf-8"))
     return {}
@@ -360,15 +359,15 @@ def _stated(text: str) -> dict[str, object]:
 
 
 _DATABASES = "SELECT database_name, path FROM system.main.duckdb_databases() WHERE path IS NOT NULL"
-# What DuckDB writes beside a database, now or later.
+# Suffixes of files that DuckDB writes beside a database, now or later.
 _BESIDE = ("", *DUCKDB_LOGS, ".tmp")
 _SHOWN = 10
 
 
 def require_no_database(engine: Engine, layout: Layout) -> None:
-    """Raises UserError where the target is a database that is open here, or a file that belongs to one.
+    """Raises UserError if the target is a database that is open here, or a file beside it.
 
-    A database may have other names too: links, and paths that are written in another way.
+    Links and differently written paths to the database are recognized.
     """
     for name, path in engine.rows(_DATABASES):
         database = Path(os.path.realpath(path))
@@ -382,9 +381,9 @@ def require_no_database(engine: Engine, layout: Layout) -> None:
 
 
 def require_free(layout: Layout, *, replace: bool) -> set[str]:
-    """The names of the files of an earlier export that may be replaced; none where the target is free.
+    """Returns the names of the files of an earlier export that may be replaced; empty if the target is free.
 
-    Raises UserError where anything else does, and for an earlier export unless it may be replaced.
+    Raises UserError if the target holds anything else, and for an earlier export unless `replace`.
     """
     _require_no_log(layout)
     present = _present(layout)
@@ -414,7 +413,7 @@ def _present(layout: Layout) -> set[str]:
 
 
 def content_names(folder: Path) -> set[str]:
-    """The paths below a folder, with slashes: of all that is no folder, and of folders with nothing in them."""
+    """Returns the paths of all files and empty folders below a folder, with slashes."""
     names: set[str] = set()
     for path, folders, files in os.walk(folder):
         here = Path(path)
@@ -448,7 +447,7 @@ def _reasons_text(layout: Layout, reasons: dict[str, str]) -> str:
 
 
 def _require_no_log(layout: Layout) -> None:
-    """Raises for a log without its database: whoever opens a file that takes the database's place applies it."""
+    """Raises UserError for a database's log, which would be applied to a file in the database's place."""
     if layout.is_folder:
         return
     for log in logs_beside(layout.target, (*DUCKDB_LOGS, *SQLITE_LOGS)):

@@ -1,4 +1,4 @@
-"""Writes the certificate for people: what is promised, and what is not."""
+"""Writes the certificate for people: its promises, and their limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sqlanon.export.certificate_format import (
     RequirementEntry,
 )
 
-# The beginning of a certificate in Markdown, by which an earlier export is told from files of others.
+# The title of every certificate in Markdown, by which an earlier export's is recognized.
 MARKDOWN_TITLE = "# Certificate of the release "
 
 _FROM_FILE = "exported file"
@@ -42,7 +42,7 @@ _UNSIGNED = "It is not signed: the hashes tell whether a file was changed, not w
 
 
 def to_markdown(certificate: Certificate, signer: str | None = None) -> str:
-    """A certificate with the hashes of its files as Markdown; `signer` is what the key is known by that signed it."""
+    """Writes a certificate with the hashes of its files as Markdown; `signer` is the fingerprint of the signing key."""
     return "\n".join(_lines(certificate, signer)) + "\n"
 
 
@@ -78,7 +78,7 @@ def _lines(certificate: Certificate, signer: str | None) -> Iterator[str]:
 
 
 def _columns(certificate: Certificate) -> Iterator[str]:
-    """The columns of the one table, or of each of several."""
+    """Yields the lines about the columns of the one table, or of each of several."""
     head, words = ("column", "type", "a value is"), words_of(certificate)
     if certificate.columns is not None:
         yield from _section("Columns")
@@ -163,7 +163,7 @@ def _assumed(assumptions: Sequence[AssumptionEntry]) -> Iterator[str]:
 
 
 def _limits_of_sets(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
-    """Requirements on some of the quasi-identifiers say nothing to anyone who knows others as well."""
+    """Yields the limits of requirements on some quasi-identifiers, for readers who know others as well."""
     sets = list(dict.fromkeys(_code(listed(r.on)) for r in requirements if r.on))
     if sets:
         yield (
@@ -174,7 +174,7 @@ def _limits_of_sets(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
 
 
 def _limits_of_others(others: Sequence[OtherRelease]) -> Iterator[str]:
-    """The releases that this one can be compared with."""
+    """Yields the other releases that this release can be compared with."""
     named = []
     for entry in others:
         about = [entry.method] if entry.method else []
@@ -234,7 +234,7 @@ def _generalization(certificate: Certificate) -> Iterator[str]:
 
 
 def _labels(attribute: AttributeEntry) -> str:
-    """The labels of a sensitive column, in words."""
+    """Describes the labels of a sensitive column."""
     if not attribute.hide:
         return f"those of level {attribute.min_level}, in all rows"
     nodes = ", ".join(map(_code, attribute.hide))

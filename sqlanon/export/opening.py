@@ -21,10 +21,10 @@ _OF_FOLDER = "certificate.json"
 
 
 def received(engine: Engine, path: str, purpose: str = "a check") -> ReceivedExport:
-    """The export at a path, that of its folder, of a data file or of the certificate, or in the schema of a URL.
+    """Returns the export at a path: a folder, a data file, its certificate, or the URL of a schema.
 
-    No rows are read yet; `purpose` is what it is read for, in messages. Raises UserError where it cannot be read, and
-    PrivacyViolation where the data are not those of the certificate.
+    No rows are read yet; `purpose` is the purpose of reading, in messages. Raises UserError if it cannot be read, and
+    PrivacyViolation if the data differ from the certificate.
     """
     if is_database_url(path):
         return export_in_schema(path)
@@ -52,7 +52,7 @@ def export_at(engine: Engine, path: Path, formats: Sequence[str]) -> ReceivedExp
 
 
 def _with_certificate_inside(engine: Engine, path: Path, format_: str) -> ReceivedExport:
-    """The export of a data file that carries its certificate, which has no digest of the file."""
+    """Returns the export of a data file with a certificate in it, which has no digest of the file."""
     kind = export_format(format_)
     texts = kind.certificate(engine, ExportFile(path, "", ())) if format_ in READ else kind.carried(path)
     if not texts:
@@ -70,7 +70,7 @@ def _with_certificate_inside(engine: Engine, path: Path, format_: str) -> Receiv
 
 
 def _content(path: Path, text: str | None = None) -> dict[str, object]:
-    """The members of the certificate in a file, or of the text that the file carries."""
+    """Returns the members of the certificate in a file, or in the text that a data file carries."""
     if text is None:
         text = path.read_text(encoding="utf-8", errors="replace")
     try:
@@ -86,7 +86,7 @@ def _content(path: Path, text: str | None = None) -> dict[str, object]:
 
 
 def _digests(entries: object) -> list[tuple[str, str]]:
-    """The names and SHA-256 digests of files, as a certificate of any version states them."""
+    """Returns the names and SHA-256 digests of files, as a certificate of any version states them."""
     listed = entries if isinstance(entries, list) else []
     return [(str(entry.get("name")), str(entry.get("sha256"))) for entry in listed if isinstance(entry, dict)]
 
@@ -105,7 +105,7 @@ def _require_format(path: Path, format_: str, formats: Sequence[str]) -> None:
 
 
 def _with_data(certificate: Path, content: dict[str, object], formats: Sequence[str]) -> ReceivedExport:
-    """The data files that a certificate names, if they still are the files that were certified."""
+    """Returns the export with the certificate's data files, if they are still the certified files."""
     partition = _partition(content)
     files: list[Path] = []
     format_ = ""
@@ -114,7 +114,7 @@ def _with_data(certificate: Path, content: dict[str, object], formats: Sequence[
         suffix = suffixes().get(data.suffix.lower(), "")
         _require_format(data, suffix, formats)
         if set(str(data)) & set("*?["):
-            # DuckDB would read all other files that fit the pattern.
+            # DuckDB would read all other files that match the pattern.
             raise UserError(
                 f"{data} has a name that DuckDB takes for a pattern", hint="move it to a path without *, ? and ["
             )
@@ -131,7 +131,7 @@ def _with_data(certificate: Path, content: dict[str, object], formats: Sequence[
 
 
 def _require_certified(certificate: Path, file: Path, digest: str) -> None:
-    """Raises UserError where a file that a certificate names is missing, PrivacyViolation for another file."""
+    """Raises UserError for a missing file of the certificate, PrivacyViolation for a file with another digest."""
     if not file.is_file():
         raise UserError(f"there is no file {file}, which the certificate {certificate} names")
     if file_hash(file) != digest:
@@ -139,9 +139,9 @@ def _require_certified(certificate: Path, file: Path, digest: str) -> None:
 
 
 def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) -> Path:
-    """A data file beside the certificate, or in a folder for each column of the partition in a folder beside it.
+    """Returns the path of a data file beside the certificate, or in the folders of a partition there.
 
-    Raises UserError for a name of another place.
+    Raises UserError for the name of a file in any other place.
     """
     if partition is None:
         if name != Path(name).name or name in ("", ".", ".."):
@@ -156,9 +156,9 @@ def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) 
 
 
 def _require_complete(files: Sequence[Path], partition: tuple[str, ...], certificate: Path) -> None:
-    """Raises PrivacyViolation where the folder of a table has other files than those that are certified.
+    """Raises PrivacyViolation if the folder of a table has other files than the certificate lists.
 
-    Whoever reads the folder reads these as well.
+    Programs that read the folder would read these files, too.
     """
     for folder in folders(files, partition):
         if set(files_in(folder)) != {file for file in files if folder in file.parents}:

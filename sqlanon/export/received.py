@@ -1,7 +1,7 @@
-"""An export where its receiver has it, read through one class: nothing of it is believed before it has been checked.
+"""An export in its receiver's hands, read through one class: nothing in it is believed before it has been checked.
 
-The bytes of the data are those that the certificate names (`opening.py`), the members of the certificate are those of
-its format, its columns follow from its policy and its method (`claims.py`), and the rows have these columns.
+The data have the digests in the certificate (`opening.py`), the certificate has the members of its format, its columns
+follow from its policy and its method (`claims.py`), and the rows have these columns.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from sqlanon.syntax.policy import policy_of
 
 # Formats that any connection can read.
 READ = ("parquet", "csv")
-# Roles of columns that do not tell classes apart.
+# Roles of columns that do not distinguish classes.
 _NO_KEYS = (Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.ENTITY)
 _ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
 # Readings whose values have the source's type.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE, *_ENDS)
-# The types of columns that no column of the source is behind: some formats have texts only.
+# The types of columns without a column of the source: some formats have texts only.
 _KINDS = {
     Reading.COUNT: "BIGINT",
     Reading.COUNTERFEITS: "BIGINT",
@@ -57,18 +57,18 @@ _KINDS = {
     Reading.ITEM_LABELS: "VARCHAR[]",
     Reading.RESPONDENT: "BIGINT",
 }
-# The types of which each value has one text: of others a cast may change the text, and not the value.
+# Types whose values have one text each; for other types a cast may change the text without changing the value.
 _ONE_TEXT = re.compile(r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|DATE")
-# What reading a certificate raises that is another than its format says.
+# Errors of reading a certificate that does not have the form of its format.
 _UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError)
 
 
 @dataclass(frozen=True)
 class ReceivedExport:
-    """An export whose data files, or tables of a database, are those that its certificate names.
+    """An export whose data files, or tables of a database, are the ones in its certificate.
 
-    `content` are the members of the certificate as they were read, of which nothing but the names and digests of the
-    data has been checked. `called` is the export in messages, `purpose` what it is read for.
+    `content` are the certificate's members as they were read; only the names and digests of the data have been checked.
+    `called` is the export's name in messages, `purpose` the purpose of reading it.
     """
 
     called: str
@@ -90,7 +90,7 @@ class ReceivedExport:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The certificate. Raises UserError for another format, and where it is not as the format says."""
+        """The certificate. Raises UserError for another format, and for members that the format does not have."""
         if self.content.get("format_version") != CERTIFICATE_VERSION:
             raise UserError(
                 f"{self.called}: its certificate is of another format than {CERTIFICATE_VERSION}, the one that this "
@@ -178,7 +178,7 @@ class ReceivedExport:
 
     @cached_property
     def stated(self) -> dict[str, Measurement]:
-        """The figures of each requirement by its text, as the certificate has them."""
+        """The figures of each requirement by its text, as in the certificate."""
         return {
             entry.requirement: Measurement(
                 entry.question,
@@ -191,7 +191,7 @@ class ReceivedExport:
         }
 
     def require_consistent(self) -> None:
-        """Raises PrivacyViolation for columns that do not follow from the policy and the method, or that it hides."""
+        """Raises PrivacyViolation for columns that do not follow from the policy and the method, or are hidden."""
         recorded, _ = self.recorded, self.requirements
         with self._understood():
             other = unlike_attributes(self.certificate.policy.attributes, recorded.policy)
@@ -206,7 +206,7 @@ class ReceivedExport:
 
     @contextmanager
     def opened(self, engine: Engine) -> Iterator[Engine]:
-        """A connection that reads the files: the user's, or another that opens these files and nothing else."""
+        """Yields a connection that reads the files: the user's, or another that opens these files and nothing else."""
         if not self.needs_reader:
             yield engine
             return
@@ -221,9 +221,9 @@ class ReceivedExport:
 
     @contextmanager
     def tables(self, engine: Engine) -> Iterator[ExportedTables]:
-        """The rows of each file as a temporary table.
+        """Yields the rows of each file as temporary tables.
 
-        Raises PrivacyViolation where a file has other columns or another number of rows than its certificate says.
+        Raises PrivacyViolation if a file has other columns or another number of rows than in its certificate.
         """
         with self.opened(engine) as reader, reader.transaction(), Scratch(reader) as scratch:
             try:
@@ -243,7 +243,7 @@ class ReceivedExport:
             yield ExportedTables(reader, scratch, self.recorded, tables)
 
     def _fragment(self, file: ExportFile) -> str:
-        """A table's name within the release; empty where there is no other."""
+        """Returns a table's name within the release; empty if the release has one table."""
         return file.table.removeprefix(f"{self.certificate.release}_") if self.certificate.tables else ""
 
     def _unreadable(self) -> PrivacyViolation:
@@ -253,11 +253,11 @@ class ReceivedExport:
         )
 
     def _with_columns(self, engine: Engine) -> Sequence[ExportFile]:
-        """The files. Raises PrivacyViolation where one has other columns than its certificate says."""
+        """Returns the files. Raises PrivacyViolation if a file has other columns than in its certificate."""
         for file in self.files:
             stated = [name for name, _ in file.columns]
             header = self.kind.header(file) or [name for name, _ in engine.columns(self._as_stored(file))]
-            # A type that the format does not have is not that of the file's values.
+            # A stated type that the format lacks is not the type of the file's values.
             if list(header) != stated or any(self.kind.published_type(type_) != type_ for _, type_ in file.columns):
                 raise PrivacyViolation(
                     f"{file.path.name} has other columns than its certificate says",
@@ -272,10 +272,10 @@ class ReceivedExport:
         return query
 
     def _rows(self, engine: Engine, file: ExportFile, table: RecordedTable) -> exp.Query:
-        """The rows of a file as it has them: in another type, values that differ could become one class.
+        """Returns the rows of a file in its own types: in another type, different values could become one class.
 
-        Sensitive values that are texts have the source's type, whose order they are in, and numbers of rows are
-        numbers: some formats have texts only. Raises PrivacyViolation for texts that are not that type's.
+        Sensitive texts are cast to the source's type, for its order, and numbers of rows to numbers, because some
+        formats have texts only. Raises PrivacyViolation for texts that are not the type's own.
         """
         policy = self.recorded.policy
         sensitive = {fold(a.name) for a in (*policy.all_having(Role.SENSITIVE), *policy.counted)}
@@ -309,7 +309,7 @@ class ExportedTables:
 
     @cached_property
     def values(self) -> dict[str, BucketValues]:
-        """The tables of the values of each sensitive attribute, if they are apart, by bucket."""
+        """The tables of the values of each sensitive attribute, by attribute; empty for a release of one table."""
         values: dict[str, BucketValues] = {}
         if len(self.tables) == 1:
             return values
@@ -320,7 +320,7 @@ class ExportedTables:
         return values
 
     def rows(self, requirements: Sequence[SqlRequirement], indexes: Sequence[int]) -> list[RowsOfRequirements]:
-        """The rows that answer these requirements, in the classes that the tables show."""
+        """Returns the rows that answer these requirements, in the classes that the tables show."""
         policy = self.recorded.policy
         readings = {
             fragment: [(part.name, part.reading) for part in table.columns]
@@ -353,7 +353,9 @@ class ExportedTables:
 
 
 def files_of(certificate: Certificate, data: Sequence[Path]) -> tuple[ExportFile, ...]:
-    """The data files, or the folders of a partition, with the tables of a certificate. Raises ValueError for others."""
+    """Pairs the certificate's tables with their data files or partition folders. Raises ValueError if they do not
+    match.
+    """
     partition = certificate.partitioned_by
     paths = data if partition is None else folders(data, partition)
     csv = COMMAS
@@ -368,20 +370,20 @@ def files_of(certificate: Certificate, data: Sequence[Path]) -> tuple[ExportFile
 
 
 def folders(files: Sequence[Path], partition: Sequence[str]) -> tuple[Path, ...]:
-    """The folder of each table that is partitioned by these columns, in the order of its files."""
+    """Returns the folder of each table that is partitioned by these columns, in the order of its files."""
     return tuple(dict.fromkeys(file.parents[len(partition)] for file in files))
 
 
 def _policy(certificate: Certificate) -> Policy:
     policy = policy_of(certificate.policy.statement)
     if certificate.policy.source == "query":
-        # The query is not in a certificate, and its place holds no name.
+        # The certificate does not have the query, and its placeholder is no name.
         return replace(policy, source=Source(query=""))
     return policy
 
 
 def _typed(columns: Sequence[RecordedColumn], rows: exp.Query, types: dict[str, str]) -> RecordedTable:
-    """The table with the source's values in the source's types, which a format may not hold."""
+    """Returns the table with the source's values in the source's types, which a format may lack."""
     outputs: list[exp.Expr] = []
     for part in columns:
         kind = types.get(fold(_valued(part)))
@@ -397,7 +399,7 @@ def _valued(part: RecordedColumn) -> str:
 
 
 def _is_changed(name: str, kind: str) -> exp.Expr:
-    """The condition that the text in a column changes when it is cast to type `kind` and back."""
+    """Returns the condition that the text in a column changes when it is cast to type `kind` and back."""
     text, expected = column(name), as_text(cast(column(name), kind))
     if kind.startswith("DECIMAL"):
         return exp.NEQ(this=_without_last_zeros(text), expression=_without_last_zeros(expected))
@@ -405,5 +407,5 @@ def _is_changed(name: str, kind: str) -> exp.Expr:
 
 
 def _without_last_zeros(text: exp.Expr) -> exp.Expr:
-    """A number as text without the zeros at its end: PostgreSQL writes 0.5 where a DECIMAL(10,2) has 0.50."""
+    """Removes the zeros at the end of a decimal number's text: PostgreSQL writes 0.5 for a DECIMAL's 0.50."""
     return f.built_in("regexp_replace", text, literal(r"(\.[0-9]*[1-9])0+$|\.0+$"), literal(r"\1"))

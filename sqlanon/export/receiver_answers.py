@@ -48,10 +48,10 @@ from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 
-# CHECK of an export: what its receiver can verify of what the certificate says.
+# CHECK of an export: what its receiver can verify.
 
 
-# What stands in the files alone, and in no other table of who made the release.
+# Relations that are read from the files alone, and from no table of the publisher's.
 _IN_FILES = frozenset(
     (
         "equivalence_class",
@@ -63,7 +63,7 @@ _IN_FILES = frozenset(
         SUPERSET,
     )
 )
-# A column of the policy that no file has, though others may know it, or must not learn it.
+# The figure for a column of the policy that no file has, though others may know it, or must not learn it.
 _NOT_PUBLISHED = "not_published"
 
 FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certificate"
@@ -71,7 +71,7 @@ FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certi
 
 @dataclass(frozen=True)
 class Evidence:
-    """A measurement, and its source: the files themselves, or the statement of the certificate."""
+    """A measurement, and its source: the files, or the certificate's statement."""
 
     measurement: Measurement
     known_by: str
@@ -88,13 +88,13 @@ class CheckedExport:
 
 
 def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedExport:
-    """Compares an export with its certificate; the path is that of its folder, of a data file or of the certificate.
+    """Compares an export with its certificate; the path is its folder's, a data file's or the certificate's.
 
-    The files have to be those that the certificate names, by their hashes, with as many rows as it says. Requirements
-    that the files can answer are computed again. Of the others the certificate's word is given. With `key`, a file with
-    a public key, its holder has to have signed the certificate.
+    The files must have the hashes and the numbers of rows in the certificate. Requirements that the files can answer
+    are computed again; the others are reported as the certificate states them. With `key`, a file with a public key,
+    the certificate must be signed by the holder of the key.
 
-    Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
+    Raises UserError if the files cannot be read, and PrivacyViolation if they differ from the certificate.
     """
     export = received(engine, path)
     signature = list(_signature(export, path, key))
@@ -114,19 +114,21 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
         reached = dict(_recomputed(export, exported))
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
     evidence += [_of_structure(measurement, figures, stated, path) for measurement in structure.measurements]
-    # No file of one release shows what the join with another tells.
+    # No file of one release shows the join with another.
     evidence += [_evidence(requirement, None, reached, stated, path) for requirement in of_the_join]
     sensitive = tuple(a.name for a in policy.all_having(Role.SENSITIVE))
     missing = [Evidence(Measurement(_NOT_PUBLISHED, name, None, None, None), FROM_FILES) for name in export.unpublished]
-    # A certificate within a file has no digest of it.
+    # A certificate within a file has no digest of the file.
     certified = Measurement("files_as_certified", None, None, None, True if export.has_digests else None)
     evidence = [Evidence(certified, FROM_FILES), *signature, *missing, *evidence, *masks]
     return CheckedExport(certificate.release, tuple(evidence), sensitive, requirements)
 
 
 def _masks(export: ReceivedExport, exported: ExportedTables) -> Iterator[Evidence]:
-    """The number of values of each masked column without the form of its mask; nothing of a choice, whose list is not
-    in the files. Without the library of a mask nothing is known.
+    """Yields, for each masked column, the number of values without the form of the mask.
+
+    Without the library of a mask the number is unknown. Values of the mask `choice` are skipped, because its list is
+    not in the files.
     """
     masks = masks_of(export.recorded.policy)
     for table, recorded in zip(exported.tables.values(), export.recorded.tables, strict=True):
@@ -145,7 +147,7 @@ def _masks(export: ReceivedExport, exported: ExportedTables) -> Iterator[Evidenc
 
 
 def _structure(export: ReceivedExport, exported: ExportedTables) -> Structure:
-    """The figures of the method's own promises, from the files."""
+    """Returns the figures of the method's own promises, computed from the files."""
     published = PublishedTables(
         engine=exported.engine,
         policy=export.recorded.policy,
@@ -160,7 +162,7 @@ def _structure(export: ReceivedExport, exported: ExportedTables) -> Structure:
 def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[Evidence]:
     """Yields the evidence of the certificate's signature; nothing for an unsigned one, if no signature is required.
 
-    Raises PrivacyViolation where it is not that of the holder of the key.
+    Raises PrivacyViolation if the holder of the key did not sign the certificate.
     """
     with about("key"):
         expected = None if key is None else public_key(local_path(key))
@@ -185,7 +187,7 @@ def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[E
 
 @contextmanager
 def _as_its_method_writes(path: str) -> Iterator[None]:
-    """Raises PrivacyViolation for tables in which the method of the certificate does not find what it publishes."""
+    """Raises PrivacyViolation for tables that the method in the certificate cannot have written."""
     try:
         yield
     except (EngineError, CatalogError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
@@ -215,7 +217,7 @@ def _other_figure(path: str, requirement: object, reached: Measurement, said: Me
 
 
 def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tuple[int, Measurement]]:
-    """The measurements of the requirements that the files can answer, by index."""
+    """Yields the measurements of the requirements that the files can answer, with their indexes."""
     policy, requirements, missing = export.recorded.policy, export.requirements, set(export.unpublished)
     guards = {index: fold(guard) for index, guard in guards_of(requirements).items()}
     hidden = hidden_parts(requirements, guards, policy.hides_respondents, ())
@@ -226,7 +228,7 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
         and (_IN_FILES if _stated(export, r) is None else {*_IN_FILES, KNOWN_TRIPLE}).issuperset(r.reads)
         and missing.isdisjoint(r.attributes)
     ]
-    # Broader classes are told by all quasi-identifiers, and by what lies above their labels.
+    # Broader classes depend on all quasi-identifiers, and on the labels above their labels.
     of_labels = [i for i in indexes if SUPERSET in requirements[i].reads]
     if of_labels and (missing or not _has_labels_above(export)):
         indexes = [i for i in indexes if i not in of_labels]
@@ -243,13 +245,13 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
         triples = {index: _known_triples(export, exported.engine, r, part.rows) for index, r in known}
         background = Background(taxonomies, ranges=triples, coarser=coarser)
         reached = zip(part.indexes, measured(exported.engine, answered, part.rows, background), strict=True)
-        # The values of a file of other types have other texts.
+        # In a file of other types, values have other texts.
         unlike = {index for index, r in known if _is_of_other_type(export, taxonomies[r.attributes[0]])}
         yield from (measurement for index, measurement in enumerate(reached) if index not in unlike)
 
 
 def _stated(export: ReceivedExport, requirement: BoundRequirement) -> tuple[KnownTriple, ...] | None:
-    """Returns the knowledge of the adversary that the certificate states; None where it states none."""
+    """Returns the adversary's knowledge in the certificate's entry of a requirement; None without it."""
     entries = export.certificate.requirements
     return next((entry.known for entry in entries if entry.requirement == str(requirement)), None)
 
@@ -260,9 +262,9 @@ def _is_of_other_type(export: ReceivedExport, taxonomy: Taxonomy) -> bool:
 
 
 def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundRequirement, rows: Rows) -> exp.Query:
-    """Returns the knowledge of the adversary that the certificate states, by the texts of the files' values.
+    """Returns the adversary's knowledge in the certificate, with the texts of the files' values.
 
-    Raises PrivacyViolation where the files have fewer values than it tells of.
+    Raises PrivacyViolation if the files have fewer values than the certificate numbers.
     """
     (name,) = requirement.attributes
     texts = released_texts(engine, rows, name)
@@ -277,14 +279,14 @@ def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundReq
 
 
 def _has_labels_above(export: ReceivedExport) -> bool:
-    """Whether the certificate says what lies above the labels of each column that has more than its label and `*`."""
+    """Whether the certificate numbers the labels above each column with levels between its own and `*`."""
     return all(e.above or e.level is None or e.level + 1 >= e.height for e in export.certificate.levels)
 
 
 def _coarser(export: ReceivedExport, exported: ExportedTables, named: Collection[str]) -> dict[str, exp.Query]:
-    """The labels above those of each column, as `superset_steps` reads them; of the `named` ones, the labels, too.
+    """Returns the labels above each column's labels, for `superset_steps`; for `named` columns, their labels, too.
 
-    Raises PrivacyViolation where the files show other labels than the certificate tells of.
+    Raises PrivacyViolation if the files show other labels than the certificate numbers.
     """
     ((_, table),) = exported.tables.items()
     types = [("value", "VARCHAR"), ("level", "BIGINT"), ("node", "BIGINT")]
@@ -315,9 +317,9 @@ def _coarser(export: ReceivedExport, exported: ExportedTables, named: Collection
 def _numbers(
     export: ReceivedExport, engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows
 ) -> dict[str, Taxonomy]:
-    """The columns whose numbers requirements read, each with the type that its values have in the files.
+    """Returns the columns whose numbers requirements read, each with the type of its values in the files.
 
-    Raises PrivacyViolation for values that are no numbers: the requirement could not have been asked of them.
+    Raises PrivacyViolation for values that are no numbers, which such a requirement cannot have been computed from.
     """
     taxonomies: dict[str, Taxonomy] = {}
     for name in dict.fromkeys(name for r in requirements if OF_NUMBERS in r.reads for name in r.attributes):
@@ -332,7 +334,7 @@ def _numbers(
 
 
 def _taxonomy(engine: Engine, rows: Rows, name: str) -> Taxonomy:
-    """A sensitive column with the type that its values have in the files."""
+    """Returns a sensitive column with the type of its values in the files."""
     valued = rows.of_subject((name,))
     values = exp.select(alias(valued.value(name), "value")).from_(valued.relation.copy())
     ((_, kind),) = engine.columns(with_steps(values, valued.steps))
@@ -360,13 +362,13 @@ def _evidence(
     return Evidence(measurement, FROM_FILES)
 
 
-# ATTACK of an export: what its receiver learns from the files.
+# ATTACK on an export: what its receiver can learn from the files.
 
 
 def attack_export(engine: Engine, path: str, request: AttackRequest) -> list[AttackAnswer]:
-    """The answers of an attack for the files of an export, by its path.
+    """Returns the answers of an attack on the files of an export, by its path.
 
-    Raises UserError where they cannot be read, and PrivacyViolation where they are not what the certificate says.
+    Raises UserError if they cannot be read, and PrivacyViolation if they differ from the certificate.
     """
     with about("path"):
         export = received(engine, path)
@@ -383,7 +385,7 @@ def _target(export: ReceivedExport, exported: ExportedTables) -> Target:
     columns: list[Column] = []
     for table, recorded in zip(exported.tables.values(), export.recorded.tables, strict=True):
         types = dict(exported.engine.columns(exp.select(exp.Star()).from_(table)))
-        # By the source's names: in a table of values a column has another.
+        # By the source's names: a table of values has other names for columns.
         columns += [(part.source, types[part.name]) for part in recorded.columns]
     return Target(
         called=export.called,
@@ -396,16 +398,16 @@ def _target(export: ReceivedExport, exported: ExportedTables) -> Target:
     )
 
 
-# ESTIMATE from an export: the answer of a query on the source, by the files alone.
+# ESTIMATE from an export: answers a query on the source from the files alone.
 
 
 def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals = ()) -> Answered:
-    """Estimates a query from an exported release: the path is that of its data file or of its certificate in JSON.
+    """Estimates a query from an exported release; the path is its data file's or its JSON certificate's.
 
-    `marginals` are tables of this database of how frequent the values of generalized columns are.
+    `marginals` are tables of this database with the frequencies of generalized columns' values.
 
-    Raises UserError where they cannot be read, PrivacyViolation where a file is not the one that was certified,
-    PolicyError for whatever of the query they cannot answer.
+    Raises UserError if the files cannot be read, PrivacyViolation if a file is not the certified one, PolicyError for a
+    query that they cannot answer.
     """
     if is_database_url(path):
         raise UserError(

@@ -1,7 +1,7 @@
 """EXPORT: a snapshot and its certificate as files, or tables of a database, that hold nothing else.
 
-The snapshot is checked again, written aside, read back and checked there, and only then
-put in its place; a failure at any point leaves what was there before.
+The snapshot is checked again, written aside, read back and checked there, and only then put in its place; a failure at
+any point leaves the earlier content.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exported:
-    """A data file that an export wrote: `path`, and `certificate`, the certificate in JSON, with forward slashes."""
+    """A data file of an export: `path`, and `certificate`, the path of the JSON certificate, with forward slashes."""
 
     release: str
     format: str
@@ -75,12 +75,11 @@ def export_release(
     request: ExportRequest,
     appearing: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> list[Exported]:
-    """Writes a snapshot, a file for each table, and its certificate, which are put in their place within `appearing`.
+    """Writes a snapshot, a file for each table, and its certificate, and puts them in place within `appearing`.
 
-    Raises UserError for a live view, an unknown format, a target that exists, a path that
-    cannot be written, and inside a transaction that the user began: the files would
-    outlast its rollback. Raises PrivacyViolation if the snapshot no longer meets its
-    requirements or is not what was checked when it was made.
+    Raises UserError for a live view, an unknown format, a target that exists, a path that cannot be written, and inside
+    a transaction that the user began, because the files would outlast its rollback. Raises PrivacyViolation if the
+    snapshot no longer meets its requirements or has changed since it was made.
     """
     require_format(request)
     with about("release"):
@@ -116,7 +115,7 @@ _NOT_KEPT = "the database is open for reading only, so nothing remembers this ex
 
 @contextmanager
 def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None]:
-    """Records the export before it is in its place: after a kill in between, there is one warning too many."""
+    """Records the export before it is in its place: a kill in between leaves a needless warning, not a missing one."""
     if not is_writable(engine):
         yield
         return
@@ -124,14 +123,14 @@ def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None
     try:
         yield
     except SqlanonError:
-        # Nothing was put there, as it may have been after an error of the system's or the other database's.
+        # Nothing was put in place. After an error of the system or the other database this would be uncertain.
         exports.forget(engine, release, moment)
         raise
 
 
 @dataclass(frozen=True)
 class _Written:
-    """A table on its way into a file: its rows as they are to be in the file, and their fingerprint and number."""
+    """A table on its way into a file: its rows in the file's types, their fingerprint and their number."""
 
     table: ReleasedTable
     file: ExportFile
@@ -149,7 +148,7 @@ def _write(
     others: Sequence[KnownRelease],
     key: Ed25519PrivateKey | None,
 ) -> list[_Written]:
-    """The data files, verified, and both certificates, signed with the key if there is one; returns the tables."""
+    """Writes the data files and both certificates, verified and signed with `key`, if any; returns the tables."""
     kind = staged.kind
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
@@ -177,7 +176,7 @@ def _write(
 
 
 def _as_asked(engine: Engine, snapshot: Snapshot, request: ExportRequest, written: _Written) -> _Written:
-    """The rows in the types that the statement asks for, and the file with its characters."""
+    """Returns the table with the types and the CSV separators that the statement asks for."""
     table, file = written.table, replace(written.file, csv=csv_fields(request))
     if not request.text:
         return replace(written, file=file)
@@ -189,7 +188,7 @@ def _as_asked(engine: Engine, snapshot: Snapshot, request: ExportRequest, writte
 def _copy(
     engine: Engine, release: Release, staged: Staged, others: Sequence[KnownRelease], key: Ed25519PrivateKey | None
 ) -> list[_Written]:
-    """The files of a release as they are, verified, without a certificate in them, and both certificates.
+    """Copies the files of a release, verified, without certificates in them; writes both certificates beside them.
 
     Returns the tables.
     """
@@ -226,7 +225,7 @@ def _certify(stated: Certificate, tables: Sequence[_Written], staged: Staged, ke
 def _require_structure(
     engine: Engine, snapshot: Snapshot, tables: Sequence[_Written], recorded: Sequence[Measurement]
 ) -> None:
-    """Raises unless the tables keep the method's promises in the types of the files: no single file shows that."""
+    """Raises unless the tables, in the files' types, keep the method's promises, which no single file shows."""
     release = snapshot.release
     published = PublishedTables(
         engine=engine,
@@ -244,9 +243,9 @@ def _require_structure(
 
 
 def _require_as_made(release: Release, tables: Sequence[_Written]) -> None:
-    """Raises PrivacyViolation unless the rows to be written have the fingerprint that was taken when they were made.
+    """Raises PrivacyViolation unless the rows have the fingerprint that was taken when they were made.
 
-    Rows that the format casts have another one.
+    Rows that the format casts have another fingerprint, and are skipped.
     """
     for made, written in zip(str(release.content_fingerprint).split(), tables, strict=True):
         if written.file.columns == written.table.columns and written.fingerprint != made:
@@ -258,7 +257,7 @@ def _require_as_made(release: Release, tables: Sequence[_Written]) -> None:
 
 
 def _as_read(written: _Written, release: Release) -> exp.Select:
-    """The rows as the file has them; numbers of rows and counterfeits are BIGINT, whatever their type in the format."""
+    """Returns the rows in the file's types; numbers of rows and counterfeits are BIGINT, whatever the format has."""
     numbers = (Reading.COUNT, Reading.COUNTERFEITS)
     counts = {a.name for a in release.attributes_of(written.table.fragment) if a.reading in numbers}
     if not counts:
@@ -279,7 +278,7 @@ def _prepared(
 
 
 def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Select:
-    """The table's columns by name, cast where the format has another type."""
+    """Builds the query of a table's columns by name, cast if the format has another type."""
     outputs: list[exp.Expr] = []
     for (name, kind), (_, published) in zip(table.columns, columns, strict=True):
         as_is: exp.Expr = column(name)
@@ -292,10 +291,10 @@ def _evidence(
 ) -> Evidence:
     several = snapshot.tables[0].fragment is not None
     known = released_triples(engine, snapshot)
-    # The requirements' measurements come first, and those of the structure after them.
+    # First the requirements' measurements, then the structure's.
     requirement_count = len(snapshot.answerable.requirements)
     of_the_join = bind_joined(of_join(snapshot.policy))
-    # Those of a join are the last.
+    # The measurements of a join are the last.
     structure_end = len(snapshot.achieved) - len(of_the_join)
     return Evidence(
         release=snapshot.release,
@@ -341,7 +340,7 @@ def _require_settled(engine: Engine) -> None:
 
 
 def _require_copyable(request: ExportRequest) -> None:
-    """Raises UserError for what an export of files as they are cannot be."""
+    """Raises UserError for options that an export of unchanged files does not have."""
     format_ = request.format or format_of(request.path)
     if format_ != "parquet":
         raise UserError(
@@ -363,7 +362,7 @@ def _require_copyable(request: ExportRequest) -> None:
 def _copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> None:
     """Copies the files of a release, which was just checked, to new folders, one for each of its tables.
 
-    Raises PrivacyViolation where its rows are others after that: then nobody can say which were copied.
+    Raises PrivacyViolation if the release's rows have changed after the copy: the copied rows are then unknown.
     """
     names: list[list[str]] = []
     for made, folder in zip(release.published, folders, strict=True):
@@ -377,9 +376,9 @@ def _copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> No
         )
 
 
-# EXPORT ... (TEXT true): quasi-identifiers as text, whatever their levels, so that files keep their types.
+# EXPORT ... (TEXT true): quasi-identifiers as text at all levels, so that the types of files stay the same.
 
-# Their values are of the source's type at every level.
+# Ends of ranges, which have the source's type at every level.
 _ENDS = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
 _TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
 
@@ -387,7 +386,7 @@ _TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
 def as_text(
     file: ExportFile, rows: exp.Select, release: Release, policy: Policy, fragment: str | None
 ) -> tuple[tuple[Column, ...], exp.Select]:
-    """Returns the columns of a file and its rows with every quasi-identifier as text, and lists as lists of texts."""
+    """Returns a file's columns and rows with every quasi-identifier as text, and lists as lists of texts."""
     quasi = {fold(a.name) for a in policy.all_attributes if a.role is Role.QUASI_IDENTIFIER}
     named = {
         a.name for a in release.attributes_of(fragment) if fold(a.source or a.name) in quasi and a.reading not in _ENDS
@@ -403,9 +402,9 @@ def as_text(
 
 
 def changed_types(former: Certificate | None, files: Sequence[ExportFile], *, fixed: bool) -> Iterator[str]:
-    """Says which columns have another type than in the export that is replaced, by its certificate.
+    """Yields a warning that names the columns with another type than in the export that is replaced.
 
-    `fixed` says that TEXT is asked for.
+    `fixed` is whether the statement asks for TEXT.
     """
     tables = former.all_tables if former else ()
     types = {(table.name, column.name): column.type for table in tables for column in table.columns}

@@ -1,8 +1,8 @@
-"""Signatures of certificates: who has the publisher's public key can tell that the publisher wrote one.
+"""Signatures of certificates: the holder of a public key can verify that its owner published a certificate.
 
-Ed25519 (Josefsson and Liusvaara, RFC 8032), by the library cryptography. What is signed is the certificate without its
-signature as JSON with sorted keys and without spaces, in UTF-8. It has the hashes of the data files, so that the
-signature is one of these, too.
+Ed25519 (Josefsson and Liusvaara, RFC 8032), by the library cryptography. The signed text is the certificate without its
+signature, as JSON with sorted keys and without spaces, in UTF-8. It has the hashes of the data files, so the signature
+covers the files, too.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _PEM = "-----BEGIN"
 
 @dataclass(frozen=True)
 class Signer:
-    """The signer of a certificate: the fingerprint of the key, and its bytes."""
+    """The signer of a certificate: the fingerprint of the public key, and the key's bytes."""
 
     fingerprint: str
     key: bytes
 
 
 def signing_key(variable: str) -> Ed25519PrivateKey:
-    """The private key that an environment variable holds: a PEM text, or the path of a file with one.
+    """Returns the private key in an environment variable: a PEM text, or the path of a file with one.
 
-    Raises UserError where there is none, or where it is no Ed25519 key without a password.
+    Raises UserError for an unset variable, and for anything but an Ed25519 key without a password.
     """
     with _cryptography():
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -51,7 +51,7 @@ def signing_key(variable: str) -> Ed25519PrivateKey:
     try:
         pem = text if text.lstrip().startswith(_PEM) else Path(text).read_text(encoding="ascii")
     except (OSError, ValueError):
-        # A text that is no path may be the key itself, which no error prints.
+        # A text that is no path may be the key itself, which no error shows.
         raise _no_key(variable, "is neither a key in PEM nor the path of a file with one") from None
     try:
         key = load_pem_private_key(pem.strip().encode(), password=None)
@@ -65,19 +65,19 @@ def signing_key(variable: str) -> Ed25519PrivateKey:
 def _no_key(variable: str, problem: str) -> UserError:
     hint = f"make a pair of keys once, sqlanon keygen release.key, and export {variable}=release.key"
     if not variable.isidentifier():
-        # It may be the key itself, which no error prints.
+        # The name may be the key itself, which no error shows.
         variable = "that SIGN KEY names"
         hint = "SIGN KEY takes the name of an environment variable, which holds the path of the key's file or its text"
     return UserError(f"the environment variable {variable}, which should hold the key that signs, {problem}", hint=hint)
 
 
 def key_fingerprint(key: Ed25519PrivateKey) -> str:
-    """Returns the fingerprint of a private key: that of its public key."""
+    """Returns the fingerprint of a private key, which is its public key's."""
     return _fingerprint(key.public_key().public_bytes_raw())
 
 
 def signed(certificate: Certificate, key: Ed25519PrivateKey) -> tuple[Certificate, str]:
-    """The certificate with the signature of this key, and the key's fingerprint."""
+    """Returns the certificate with the signature of this key, and the key's fingerprint."""
     public = key.public_key().public_bytes_raw()
     value = key.sign(canonical(content_of(certificate)))
     signature = SignatureEntry(algorithm="Ed25519", public_key=_base64(public), value=_base64(value))
@@ -87,8 +87,7 @@ def signed(certificate: Certificate, key: Ed25519PrivateKey) -> tuple[Certificat
 def signer_of(content: dict[str, object]) -> Signer | None:
     """Returns the signer of the certificate with these members; None for an unsigned certificate.
 
-    Raises PrivacyViolation for a signature that is not one of this certificate, UserError where what checks signatures
-    is not installed.
+    Raises PrivacyViolation for a signature of another text, UserError if the library cryptography is not installed.
     """
     if SIGNATURE not in content:
         return None
@@ -98,7 +97,7 @@ def signer_of(content: dict[str, object]) -> Signer | None:
     try:
         parts = content[SIGNATURE]
         if not isinstance(parts, dict) or set(parts) != _MEMBERS or parts["algorithm"] != ALGORITHM:
-            # What else stands in it would not be signed.
+            # Further members would not be signed.
             raise ValueError("another algorithm, or more than a signature")
         public, value = (base64.b64decode(parts[name], validate=True) for name in ("public_key", "value"))
         Ed25519PublicKey.from_public_bytes(public).verify(value, canonical(content))
@@ -111,7 +110,7 @@ def signer_of(content: dict[str, object]) -> Signer | None:
 
 
 def public_key(path: Path) -> Signer:
-    """The key in a file, in PEM: a public key, as `sqlanon keygen` writes it. Raises UserError for anything else."""
+    """Returns the public key in a PEM file, as written by `sqlanon keygen`. Raises UserError for another file."""
     with _cryptography():
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -129,9 +128,9 @@ def public_key(path: Path) -> Signer:
 
 
 def new_key_pair(path: Path) -> tuple[Path, Signer]:
-    """Draws a key and writes it to a new file that its owner alone can read, and the public one beside it.
+    """Writes a random key to a new file that its owner alone can read, and the public key beside it.
 
-    Returns the path of the public one, and what it is known by. Raises UserError for a file that is there.
+    Returns the path and the fingerprint of the public key. Raises UserError for an existing file.
     """
     with _cryptography():
         from cryptography.hazmat.primitives import serialization
@@ -168,7 +167,7 @@ def _signer(key: Ed25519PublicKey) -> Signer:
 
 
 def _fingerprint(public: bytes) -> str:
-    """Returns the fingerprint by which people compare keys, as those of SSH."""
+    """Returns the fingerprint by which people compare keys, in the form of SSH's fingerprints."""
     return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
 
 

@@ -1,4 +1,4 @@
-"""A snapshot before it is exported, and the files that were written of it, both checked."""
+"""Checks a snapshot before it is exported, and the files that were written from it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 
-# What is known of a snapshot before it is exported, all of it checked against its catalog.
+# The facts about a snapshot before its export, all checked against its catalog.
 
 
-# What requirements may read besides the released rows.
+# The tables that requirements may read besides the released rows.
 _FROZEN = ("release_taxonomy", "release_value_range", "release_known_triple")
 
 
@@ -53,9 +53,7 @@ class Frozen:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """One of the tables that a release publishes, by its full name, with its columns; `fragment` is None if there is no
-    other.
-    """
+    """A table of a release, by its full name, with its columns; `fragment` is None if it is the only table."""
 
     name: QualifiedName
     fragment: str | None
@@ -64,10 +62,10 @@ class ReleasedTable:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A release with what its catalog says of it.
+    """A release with its facts in the catalog.
 
-    `achieved` are the measurements of its requirements, taken just now; `frozen` are the
-    catalog's copies of the tables that they read besides.
+    `achieved` are the measurements of its requirements, taken just now; `frozen` are the catalog's copies of the other
+    tables that they read.
     """
 
     release: Release
@@ -80,9 +78,9 @@ class Snapshot:
 
 
 def labels_above(snapshot: Snapshot) -> dict[str, tuple[tuple[int, ...], ...]]:
-    """The numbers of the labels above each label of a quasi-identifier, in the order of the labels' bytes, NULL last.
+    """Returns the numbers of the labels above each label of a quasi-identifier, in the order of the labels' bytes.
 
-    Texts of times with a time zone depend on the session, so that nothing is said of them.
+    NULL is last. A column of times with a time zone is left out, because their texts depend on the session.
     """
     if not any(SUPERSET in requirement.reads for requirement in snapshot.answerable.requirements):
         return {}
@@ -101,11 +99,11 @@ def labels_above(snapshot: Snapshot) -> dict[str, tuple[tuple[int, ...], ...]]:
 
 
 def released_triples(engine: Engine, snapshot: Snapshot) -> dict[int, list[tuple[int | None, int, int, int]]]:
-    """Returns the stated knowledge of the adversary: triples of released values, and of every value.
+    """Returns the stated knowledge of the adversary, by requirement: triples of released values, and of every value.
 
-    A value is named by its place among the released ones, in the order of the bytes of their texts, NULL last. Triples
-    of other values are left out: nobody is in the release with them. Texts of times with a time zone depend on the
-    session, so that nothing is said of them.
+    A value is represented by its place among the released values, in the order of the bytes of their texts, NULL last;
+    None is every value. Triples of other values are left out: no released person has them. Columns of times with a time
+    zone are left out, because their texts depend on the session.
     """
     answerable = snapshot.answerable
     if not any(KNOWN_TRIPLE in requirement.reads for requirement in answerable.requirements):
@@ -127,22 +125,22 @@ def released_triples(engine: Engine, snapshot: Snapshot) -> dict[int, list[tuple
 
 
 def released_texts(engine: Engine, rows: Rows, name: str) -> list[str | None]:
-    """The texts of the values that rows have in a sensitive column, in the order of their bytes, NULL last."""
+    """Returns the texts of a sensitive column's distinct values, in the order of their bytes, NULL last."""
     valued = rows.of_subject((name,))
     values = exp.select(alias(as_text(valued.value(name)), "value")).distinct().from_(valued.relation.copy())
     return sorted((text for (text,) in engine.rows(with_steps(values, valued.steps))), key=by_label)
 
 
 def by_label(label: str | None) -> tuple[bool, bytes]:
-    """The place of a label among those of a column: by its bytes, NULL last."""
+    """Returns a sort key for the labels of a column: by their bytes, NULL last."""
     return label is None, b"" if label is None else label.encode()
 
 
 def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
-    """Checks a snapshot as it is now against its requirements, and against what it was when it was made.
+    """Checks a snapshot, as it is now, against its requirements and against its state when it was made.
 
-    Raises PrivacyViolation if it meets them no longer or has other rows or columns,
-    CatalogError if its rows in the catalog contradict each other.
+    Raises PrivacyViolation if it no longer meets them or has other rows or columns, CatalogError if its rows in the
+    catalog contradict each other.
     """
     policy, hierarchies = policy_of(release), hierarchies_of(release)
     _require_consistent(release, policy, hierarchies)
@@ -202,7 +200,7 @@ def _columns(engine: Engine, release: Release, made: ReleaseObject) -> tuple[Col
 
 
 def _require_achieved(release: Release, answerable: AnswerableRequirements, report: PrivacyReport) -> None:
-    """Raises PrivacyViolation unless something is required, and all of it met."""
+    """Raises PrivacyViolation unless there is a requirement, and all of them are met."""
     if not report.measurements:
         raise PrivacyViolation(f"{release.name} was made without a requirement; nothing was exported")
     structure = report.measurements[len(answerable.requirements) :]
@@ -216,7 +214,7 @@ def _require_achieved(release: Release, answerable: AnswerableRequirements, repo
 
 
 def _frozen(engine: Engine, table: str, release_id: str) -> Frozen:
-    """The rows that the catalog keeps for this release in one of its tables, and their columns."""
+    """Returns the catalog's rows for this release in one of its tables, and their columns."""
     rows = exp.select(exp.Star()).from_(relation(("anon", table)))
     of_release = column("release_id").eq(release_id)
     return Frozen(tuple(engine.columns(rows)), tuple(engine.rows(rows.where(of_release))))
@@ -226,19 +224,19 @@ def _frozen(engine: Engine, table: str, release_id: str) -> Frozen:
 
 
 _LIMITS = "SELECT current_setting('memory_limit'), current_setting('threads')"
-# Types whose texts can be read back as the values they were. Of others the text itself is the value.
+# Types whose texts can be read back as the same values. For other types the check compares the texts.
 _COMPOSITE = ("STRUCT", "MAP", "UNION", "VARIANT")
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The content that a file must have.
+    """The required content of a file.
 
-    `fingerprint` is that of its rows whatever their order, None where another engine has it; `certificate` the text
-    that it carries, None where the format could and does not; `achieved` the snapshot's measurements of the
-    requirements. Those of `answerable` that a file cannot answer are proven by the fingerprint alone. `frozen` are the
-    tables of the catalog that the others read, by name. A file of one `fragment` of a release answers the requirements
-    of that fragment.
+    `fingerprint` identifies the rows in any order; None if another engine computes it. `certificate` is the text in the
+    file; None if the format could hold one and the file has none. `achieved` are the snapshot's measurements of the
+    requirements. Requirements of `answerable` that a file cannot answer are proven by the fingerprint alone. `frozen`
+    are the tables of the catalog that the other requirements read, by name. A file of one `fragment` of a release
+    answers the requirements of that fragment.
     """
 
     fingerprint: str | None
@@ -250,10 +248,10 @@ class Expected:
 
 
 def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expected, spill: Path) -> None:
-    """Reads the file back: the rows, the certificate, and every requirement recomputed that it can answer.
+    """Reads the file back: checks the rows and the certificate, and recomputes the requirements it can answer.
 
-    Raises PrivacyViolation if the file breaks a requirement, InternalError if it holds
-    anything but what was checked.
+    Raises PrivacyViolation if the file breaks a requirement, InternalError if it holds anything but the checked
+    content.
     """
     with reopened(engine, kind, [file], spill) as reader:
         rows = kind.read(file)
@@ -262,7 +260,7 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
             raise InternalError("the exported file reads back with other rows than the snapshot has; it was removed")
         carried = list(kind.certificate(reader, file))
         if expected.certificate is None:
-            # Of several files, those without one are an empty text.
+            # A file of several without a certificate gives an empty text.
             carried = list(filter(None, carried))
         certified = kind.CARRIES_CERTIFICATE and expected.certificate is not None
         if carried != ([expected.certificate] if certified else []):
@@ -271,7 +269,7 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
 
 @contextmanager
 def reopened(engine: Engine, kind: Format, files: Sequence[ExportFile], spill: Path) -> Iterator[Engine]:
-    """A connection that can read these files and nothing else, with as much memory as that of the engine."""
+    """Yields a connection that can read these files and nothing else, with as much memory as the engine's."""
     memory, threads = engine.rows(_LIMITS)[0]
     config = {"memory_limit": str(memory), "threads": str(threads), "temp_directory": str(spill)}
     reader = kind.reopen(files, config)
@@ -287,7 +285,7 @@ def require_together(
     achieved: Sequence[Measurement],
     tables: Mapping[str | None, tuple[exp.Query, Sequence[Column]]],
 ) -> None:
-    """Recomputes what the rows of several files answer together, in the types of the files. Raises as `verify_file`."""
+    """Recomputes what the rows of several files answer together, in the files' types. Raises as `verify_file`."""
     sources = {
         fragment: _typed(rows.copy(), columns, answerable, fragment).subquery("exported")
         for fragment, (rows, columns) in tables.items()
@@ -327,9 +325,9 @@ def _require(requirement: BoundRequirement, reached: Measurement, expected: Meas
 def _typed(
     rows: exp.Query, columns: Sequence[Column], answerable: AnswerableRequirements, fragment: str | None
 ) -> exp.Select:
-    """The file's rows, with sensitive values in the types that the snapshot has: their order is that of the type.
+    """Returns the file's rows, with sensitive values cast to the snapshot's types, whose order they need.
 
-    Quasi-identifiers stay as they are in the file, where equal values may be told apart.
+    Quasi-identifiers keep the file's types, in which values that are equal in the database may differ.
     """
     types, lists = _types(answerable, fragment), _lists(answerable)
     outputs: list[exp.Expr] = []
@@ -341,18 +339,18 @@ def _typed(
 
 
 def _types(answerable: AnswerableRequirements, fragment: str | None) -> dict[str, str]:
-    """The types of a table's sensitive columns; of a table of values, those of the values and their numbers."""
+    """Returns the types of a table's sensitive columns, or of a table of values' columns of values and numbers."""
     types = {b.column: b.published_type for b in answerable.bound.counted}
     if not answerable.values:
         return types
     of_table = [(name, where) for name, where in answerable.values.items() if where.table == fragment]
-    # Numbers of rows that are texts in the format are added up.
+    # Numbers of rows, which some formats have as texts, are summed.
     counts = {where.count: "BIGINT" for _, where in of_table if where.count is not None}
     return {where.value: types[name] for name, where in of_table} | counts
 
 
 def _lists(answerable: AnswerableRequirements) -> dict[str, str]:
-    """The types of the lists whose items are counted: a format that has texts only has lists as texts."""
+    """Returns the types of the lists whose items are counted; some formats have lists as texts."""
     if not any(requirement.of_itemsets for requirement in answerable.requirements):
         return {}
     bound = answerable.bound
@@ -361,7 +359,7 @@ def _lists(answerable: AnswerableRequirements) -> dict[str, str]:
 
 
 def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
-    """The catalog's rows as a temporary table: the file itself cannot be written."""
+    """Creates a temporary table with the catalog's rows: the file itself cannot be written."""
     lists = [
         alias(
             f.unnest(cast(parameter(index), f"{kind}[]")),

@@ -1,1 +1,1 @@
-"""The formats of an export, a module each, named as in EXPORT ... (FORMAT name)."""
+"""The formats of an export: one module for each, named as in EXPORT ... (FORMAT name)."""

@@ -20,15 +20,15 @@ from sqlanon.sql.build.names import relation
 SUFFIXES = (".arrow",)
 CARRIES_CERTIFICATE = True
 _PURPOSE = "FORMAT arrow"
-# Under this key a type has the name of its extension.
+# The key of a type's metadata with the name of its extension.
 _EXTENSION = b"ARROW:extension:name"
 
-# DuckDB writes these as bytes that only DuckDB reads, or as a number of fewer digits.
+# DuckDB writes these types as bytes that only DuckDB reads, or as numbers of fewer digits.
 _INEXACT = re.compile(r"\b(?:U?HUGEINT|BIGNUM|BIT|VARIANT|GEOMETRY|TIME_NS|TIME WITH TIME ZONE)\b", re.IGNORECASE)
 
 
 def require(file: ExportFile) -> None:
-    """Arrow holds any name. Raises UserError where pyarrow is not installed."""
+    """Accepts any name. Raises UserError if pyarrow is not installed."""
     require_pyarrow(_PURPOSE)
 
 
@@ -51,7 +51,7 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-    """A database in memory with a copy of the rows of each file, which opens nothing."""
+    """Returns a database in memory with a copy of the rows of each file; it opens nothing."""
     return copied_to_memory(files, config, _copy)
 
 
@@ -68,12 +68,12 @@ def _copy(engine: Engine, file: ExportFile) -> None:
 
 
 def _has_extensions(schema: Any) -> bool:
-    """Whether a type, or one within another, is an extension's: DuckDB reads its values as the name says they are."""
+    """Whether a type, or a type within it, is an extension's: DuckDB reads its values as the extension says."""
     return _EXTENSION in schema.remove_metadata().serialize().to_pybytes()
 
 
 def _valid_batches(content: Any) -> Iterator[Any]:
-    """The batches of a file: DuckDB reads where they say, which may be anywhere in what somebody else wrote."""
+    """Yields the validated batches of a file: offsets of an invalid batch may point DuckDB anywhere in memory."""
     for index in range(content.num_record_batches):
         batch = content.get_batch(index)
         batch.validate(full=True)
@@ -101,7 +101,7 @@ def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """The file, of which each batch is copied as it is read. Raises UserError for a file that is none of Arrow."""
+    """Yields the file, whose batches are copied as they are read. Raises UserError for a file that is not Arrow."""
     arrow = require_pyarrow(_PURPOSE)
     with arrow.OSFile(str(path)) as source:
         try:

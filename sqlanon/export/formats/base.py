@@ -22,7 +22,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, entry
 from sqlanon.sql.build.names import alias, column
 
-# Under this key a Parquet file carries the certificate.
+# The key of the certificate in the metadata of a Parquet file.
 CERTIFICATE_KEY = "sqlanon_certificate"
 
 
@@ -55,10 +55,9 @@ COMMAS = CsvFields()
 class ExportFile:
     """The file that an export writes and then reads back.
 
-    `table` is the release's own name, `columns` the names and types of the file's columns:
-    the snapshot's, except where the format lacks a type. With a `partition` the path is that of a folder: the columns
-    whose values tell the rows of one file from those of another, or none where no values do. `csv` says how the
-    fields of a CSV file are told apart.
+    `table` is the release's own name, `columns` the names and types of the file's columns: the snapshot's, unless the
+    format lacks a type. With a `partition` the path is a folder; `partition` has the columns whose values name the
+    files, and is empty if no values do. `csv` has the separators of a CSV file.
     """
 
     path: Path
@@ -69,7 +68,7 @@ class ExportFile:
 
     @property
     def paths(self) -> list[Path]:
-        """The file itself, or those in the folder of a partition, in the order of their paths."""
+        """The file itself, or the files in the folder of a partition, in the order of their paths."""
         return [self.path] if self.partition is None else files_in(self.path)
 
 
@@ -83,28 +82,25 @@ class Format(Protocol):
         """Raises UserError for a name or a path that the format cannot hold."""
 
     def published_type(self, column_type: str) -> str:
-        """The type in which the file holds a column of this type: the same, or VARCHAR where the format lacks it."""
+        """Returns the type of such a column in the file: the same type, or VARCHAR if the format lacks it."""
 
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
         """Writes the rows in their order, and the certificate if the format can hold one."""
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-        """A connection of its own that can read these files and neither open nor write anything else.
+        """Returns a separate connection that can read these files and neither open nor write anything else.
 
-        Raises UserError where one connection cannot read as many, PrivacyViolation for what is no export.
+        Raises UserError for more files than one connection can read, PrivacyViolation for a file that is no export.
         """
 
-    def read(self, file: ExportFile) -> exp.Query:
-        """Returns the rows of the file, on a connection of `reopen`, with the names and types of `columns`."""
-
     def header(self, file: ExportFile) -> Sequence[str] | None:
-        """The names of the file's columns, where they are read by their places; None where they are read by name."""
+        """Returns the names of the file's columns if they are read by position; None if they are read by name."""
 
     def carried(self, path: Path) -> Sequence[str]:
-        """The certificates in any file of this format, by sqlanon or not; none if it holds none.
+        """Returns the certificates in any file of this format, by sqlanon or not; empty if there is none.
 
-        Raises EngineError or UserError if it cannot be read as one, PrivacyViolation for a certificate beside more than
-        it states.
+        Raises EngineError or UserError if the file cannot be read in this format, PrivacyViolation if it holds more
+        than the certificate states.
         """
 
     def certificate(self, engine: Engine, file: ExportFile) -> Sequence[str]:
@@ -112,9 +108,10 @@ class Format(Protocol):
 
 
 def export_format(name: str) -> Format:
-    """The format of this name.
+    """Returns the format of this name.
 
-    Raises UserError, with the names there are, if there is none, or if another package's lacks a part.
+    Raises UserError, with the names of all formats, for an unknown name, and for a format of another package that lacks
+    a part.
     """
     module = plugin("sqlanon.export.formats", name)
     parts = (*get_annotations(Format), *(part for part in vars(Format) if not part.startswith("_")))
@@ -124,7 +121,7 @@ def export_format(name: str) -> Format:
 
 
 def suffixes() -> dict[str, str]:
-    """Each suffix by which a path names a file rather than a folder, with its format."""
+    """Returns the format of each suffix by which a path names a file rather than a folder."""
     return _by_suffix()[0]
 
 
@@ -135,7 +132,7 @@ def skipped_formats() -> tuple[str, ...]:
 
 @cache
 def _by_suffix() -> tuple[dict[str, str], tuple[str, ...]]:
-    """The suffixes with their formats, and a sentence for each plug-in that was skipped: none ends an export."""
+    """Returns the suffixes with their formats, and a sentence for each skipped plug-in: none of them ends an export."""
     known: dict[str, str] = {}
     skipped: list[str] = []
     for name in installed("formats"):
@@ -150,7 +147,7 @@ def _by_suffix() -> tuple[dict[str, str], tuple[str, ...]]:
     return known, tuple(skipped)
 
 
-# COPY to a file, and a connection that can read this one file only.
+# COPY to a file, and a connection that can read this file only.
 
 
 def option(name: str, value: exp.Expr) -> exp.CopyParameter:
@@ -158,7 +155,7 @@ def option(name: str, value: exp.Expr) -> exp.CopyParameter:
 
 
 def copy(rows: exp.Query, options: Sequence[exp.CopyParameter]) -> exp.Copy:
-    """COPY (rows) TO a file, which is the statement's first parameter."""
+    """Builds COPY (rows) TO a file, which is the statement's first parameter."""
     return exp.Copy(this=rows.subquery(), kind=False, files=[exp.Placeholder()], params=list(options))
 
 
@@ -168,7 +165,7 @@ def table_function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) 
 
 
 def reading(file: ExportFile, source: exp.Table) -> exp.Select:
-    """The file's columns in the types that `file` states for them."""
+    """Builds the query of the file's columns in the types that `file` states for them."""
     typed = (alias(cast(column(name), kind), name) for name, kind in file.columns)
     return exp.select(*typed).from_(source)
 
@@ -176,7 +173,7 @@ def reading(file: ExportFile, source: exp.Table) -> exp.Select:
 def copied_to_memory(
     files: Sequence[ExportFile], config: Mapping[str, str], copy_file: Callable[[Engine, ExportFile], None]
 ) -> Engine:
-    """A database in memory with what `copy_file` makes of each file, which opens nothing."""
+    """Returns a database in memory with the table that `copy_file` creates of each file; it opens nothing."""
     engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
     try:
         for file in files:
@@ -189,7 +186,7 @@ def copied_to_memory(
 
 
 def first_column(engine: Engine, rows: exp.Query, names: Sequence[str], test: str) -> str | None:
-    """The first of these columns with a value for which a function, such as isnan, is true; all are read at once."""
+    """Returns the first of these columns for which a function, such as isnan, is true in a row; None without one."""
     if not names:
         return None
     outputs = [alias(f.coalesce(f.bool_or(f.call(test, column(name))), exp.false()), name) for name in names]
@@ -212,7 +209,7 @@ def seal(engine: Engine) -> None:
 
 
 def require_no_log(path: Path, endings: Sequence[str]) -> None:
-    """Raises PrivacyViolation for a database with a log beside it: who opens it sees other rows than the file has."""
+    """Raises PrivacyViolation for a database with a log beside it: opening it shows other rows than the file has."""
     for log in logs_beside(path, endings):
         raise PrivacyViolation(
             f"{log.name} is a log beside {path.name}: whoever opens that database applies what is in it",

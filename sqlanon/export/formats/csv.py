@@ -1,8 +1,8 @@
-"""CSV as RFC 4180 has it, with a header, in UTF-8; another character may be in the place of the comma or the quote.
+"""CSV by RFC 4180, with a header, in UTF-8; another character may replace the comma or the quotation mark.
 
-Every value is text, as DuckDB casts it. NULL is an empty field and the empty text is
-`""`, as in PostgreSQL's COPY; readers that do not tell the two apart take both for one.
-A CSV file has no place for a certificate: the one beside it names it by its hash.
+Every value is text, as DuckDB casts it. NULL is an empty field and the empty text is `""`, as in PostgreSQL's COPY;
+some readers do not distinguish the two. A CSV file has no place for a certificate: the certificate beside it names it
+by its hash.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from sqlanon.sql.build.names import literal
 SUFFIXES = (".csv",)
 CARRIES_CERTIFICATE = False
 
-# Longer rows are written but not read back, so that the export is refused: reading sets this much memory aside.
+# Longer rows are written but not read back, and the export is refused: reading allocates this much memory.
 _LONGEST_ROW = 100_000_000
 
 
 def require(file: ExportFile) -> None:
-    """CSV holds any name."""
+    """Accepts any name."""
 
 
 def published_type(column_type: str) -> str:
-    """Text: then what is compared with the file is what stands in it."""
+    """Returns VARCHAR, because the check compares the texts in the file."""
     return "VARCHAR"
 
 

@@ -1,7 +1,7 @@
 """A DuckDB file, newly written: the release under its name, the table `certificate`, and nothing else.
 
-It is never the file that the snapshot lies in: blocks that were freed there still hold
-the source. Its storage version is that of DuckDB 1.0, which later ones read too.
+It is never the snapshot's own file, whose freed blocks still hold the source. Its storage version is that of DuckDB
+1.0, which later versions read too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CARRIES_CERTIFICATE = True
 _CERTIFICATE = "certificate"
 _STORAGE_VERSION = "v1.0.0"
 
-# Younger than the storage version.
+# Types that are newer than the storage version.
 _UNKNOWN = re.compile(r"\b(?:VARIANT|GEOMETRY|BIGNUM|TIME_NS)\b", re.IGNORECASE)
 
 
@@ -61,7 +61,7 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
 
 @contextmanager
 def _attached(engine: Engine, file: ExportFile) -> Iterator[str]:
-    """The new file as a database of the user's connection, under a name that nobody else has."""
+    """Attaches the new file to the user's connection; yields its name, which no other database has."""
     name = "sqlanon_export_" + secrets.token_hex(8)
     options = [
         exp.AttachOption(this=exp.var("READ_WRITE")),
@@ -102,9 +102,10 @@ def carried(path: Path) -> Sequence[str]:
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-    """The file, read-only, without external access and with its configuration locked.
+    """Returns the file as a read-only database, without external access and with its configuration locked.
 
-    Raises UserError for several, and PrivacyViolation for one that holds more than an export, or has a log beside it.
+    Raises UserError for several files, and PrivacyViolation for a file that holds more than an export, or has a log
+    beside it.
     """
     if len(files) > 1:
         raise UserError(
@@ -131,7 +132,7 @@ def _columns(engine: Engine, table: str) -> list[str]:
 
 
 def _contents(engine: Engine) -> list[tuple[Any, ...]]:
-    """Schema, kind and name of everything in the file."""
+    """Returns the schema, kind and name of everything in the file."""
     return sorted(engine.rows(sql_file("statements", "database_contents")))
 
 

@@ -1,6 +1,6 @@
-"""Parquet: one file with the certificate in its key-value metadata, or one for each value of some columns.
+"""Parquet: one file with the certificate in its metadata, or one file for each combination of some columns' values.
 
-The files of a partition lie in folders that are named after the values, and hold these columns like all others.
+The files of a partition are in folders named after the values, and hold these columns like all others.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ CARRIES_CERTIFICATE = True
 COMPRESSION = "zstd"
 CAN_PARTITION = True
 
-# DuckDB writes these as a type that holds less, or that it does not read back: HUGEINT as DOUBLE,
-# an INTERVAL without its microseconds, a UNION as a STRUCT, an ARRAY as a LIST.
+# DuckDB writes these types as types that hold less or are read back differently: HUGEINT as DOUBLE, an INTERVAL without
+# its microseconds, a UNION as a STRUCT, an ARRAY as a LIST.
 _INEXACT = re.compile(
     r"\b(?:U?HUGEINT|BIGNUM|BIT|UNION|INTERVAL|TIME WITH TIME ZONE|VARIANT|GEOMETRY)\b|\[\d+\]", re.IGNORECASE
 )
@@ -30,7 +30,7 @@ _METADATA = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) 
 
 
 def require(file: ExportFile) -> None:
-    """Parquet holds any name."""
+    """Accepts any name."""
 
 
 def published_type(column_type: str) -> str:
@@ -55,13 +55,13 @@ def _partition(names: Sequence[str]) -> list[exp.CopyParameter]:
         return []
     return [
         option("PARTITION_BY", exp.Tuple(expressions=list(map(column, names)))),
-        # Files that are put elsewhere keep all that is released.
+        # A file that is moved out of its folder keeps all released columns.
         option("WRITE_PARTITION_COLUMNS", exp.true()),
     ]
 
 
 def read(file: ExportFile) -> exp.Query:
-    # A folder named year=2026 on the way to the file is no column of it.
+    # A folder such as year=2026 in the file's path is no column.
     options = {"hive_partitioning": exp.false()}
     paths = exp.Array(expressions=[literal(str(path)) for path in file.paths])
     return reading(file, table_function("read_parquet", paths, options))
@@ -81,7 +81,7 @@ def carried(path: Path) -> Sequence[str]:
 
 
 def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
-    """Each of those that the files of a partition have, and one that some of them lack as an empty text."""
+    """Returns the certificates in the files, each once; a file of a partition without one counts as an empty text."""
     texts = [_carried(engine, path) for path in file.paths]
     return texts[0] if len(texts) == 1 else sorted({text for each in texts for text in each or [""]})
 

@@ -1,7 +1,7 @@
 """A SQLite file, newly written: the release under its name, the table `certificate`, and nothing else.
 
-SQLite has whole numbers, DOUBLE, texts and bytes; every other type is text, as DuckDB casts it. It goes through ADBC,
-as streams of Arrow: DuckDB's own extension for SQLite has to be downloaded.
+SQLite has whole numbers, DOUBLE, texts and bytes; every other type is text, as DuckDB casts it. Rows are copied by ADBC
+as Arrow streams, because DuckDB's own extension for SQLite has to be downloaded.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ SUFFIXES = (".sqlite", ".sqlite3")
 CARRIES_CERTIFICATE = True
 _CERTIFICATE = "certificate"
 _PURPOSE = "FORMAT sqlite"
-# Names that begin so are SQLite's own.
+# The prefix of SQLite's own names.
 _RESERVED = "sqlite_"
-# A table that a module of SQLite's makes up has no page where it begins, as views and triggers have none.
+# A virtual table, a view and a trigger have no root page.
 _CONTENTS = "SELECT CASE WHEN rootpage = 0 THEN 'no table' ELSE type END, name FROM sqlite_master"
-# What SQLite calls the values of the types that it has.
+# SQLite's names of the types of values.
 _VALUES = {"VARCHAR": "text", "BLOB": "blob", "DOUBLE": "real", "FLOAT": "real"}
 
 
 def require(file: ExportFile) -> None:
-    """Raises UserError for a name that SQLite cannot have, and where what writes the file is not installed."""
+    """Raises UserError for a name that SQLite cannot have, and if pyarrow is not installed."""
     require_pyarrow(_PURPOSE)
     if same_name(file.table, _CERTIFICATE) or file.table.lower().startswith(_RESERVED):
         raise UserError(
@@ -68,7 +68,7 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
 
 
 def _require_numbers(engine: Engine, file: ExportFile, rows: exp.Query) -> None:
-    """Raises DataError for a NaN: it would be a NULL."""
+    """Raises DataError for a NaN, which SQLite would store as NULL."""
     names = [name for name, kind in file.columns if kind in ("FLOAT", "DOUBLE")]
     if name := first_column(engine, rows, names, "isnan"):
         raise DataError(
@@ -78,7 +78,7 @@ def _require_numbers(engine: Engine, file: ExportFile, rows: exp.Query) -> None:
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-    """A database in memory with a copy of the rows of each file, which opens nothing."""
+    """Returns a database in memory with a copy of the rows of each file; it opens nothing."""
     require_pyarrow(_PURPOSE)
     return copied_to_memory(files, config, _copy)
 
@@ -91,7 +91,7 @@ def _copy(engine: Engine, file: ExportFile) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[AdbcConnection]:
-    """The file as it is, which nothing is applied to. Raises PrivacyViolation where readers would apply a log."""
+    """Yields the file, without applying any log. Raises PrivacyViolation if readers would apply a log."""
     require_no_log(path, SQLITE_LOGS)
     with closing(open_sqlite(path, read_only=True, immutable=True)) as database:
         yield database
@@ -102,7 +102,7 @@ def _contents(database: AdbcConnection) -> list[tuple[str, ...]]:
 
 
 def _columns(database: AdbcConnection, table: str) -> list[str]:
-    """The names of a table's columns, those included that SELECT * does not show."""
+    """Returns the names of a table's columns, with columns that SELECT * does not show."""
     of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
     return [str(name) for (name,) in database.rows(exp.select(column("name")).from_(of_table).order_by(column("cid")))]
 
@@ -118,7 +118,7 @@ def _require_exact(database: AdbcConnection, file: ExportFile) -> None:
             f"{file.path.name} has other columns than its certificate says",
             hint="take the files and the certificate from one export",
         )
-    # Values of any type can be in any column, and a text that is read as a number is 0.
+    # In SQLite any column can hold values of any type, and a text that is read as a number is 0.
     others = exp.or_(*(_is_other(part) for part in file.columns))
     if database.rows(exp.select(literal(1)).from_(relation(file.table)).where(others).limit(1)):
         raise PrivacyViolation(
