@@ -26,7 +26,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures and prints. Returns 0 also where a mark is missed, 2 where nothing can be measured."""
+    """Measures and prints. Returns 0, also if a mark is missed, and 2 if nothing can be measured."""
     given = _parser().parse_args(arguments)
     try:
         _run(given)

@@ -1,8 +1,8 @@
-"""Real tables with the roles of their columns, written down from the documentation of each data set.
+"""Real tables with the roles of their columns, from the documentation of each data set.
 
-`SENSITIVE` are columns that their documentation describes as health, money, belief, sexuality, birth control or death.
-`EITHER` are columns of which one may say so or not: they count neither as misses nor as false alarms. `DIRECT` are
-numbers of persons. All other columns are neither.
+`SENSITIVE` are columns that the documentation describes as health, money, belief, sexuality, birth control or death.
+`EITHER` are columns that may count as sensitive or not: they are neither misses nor false alarms. `DIRECT` are numbers
+of persons. All other columns are neither.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["HELD_OUT", "HELD_OUT_FIRST", "KNOWN_BEFORE", "TABLES", "Known", "loa
 
 @dataclass(frozen=True)
 class Known:
-    """A table of a package, and the columns of it that are sensitive, may be, or identify a person."""
+    """A table of a package, with its columns that are sensitive, may be sensitive, or identify a person."""
 
     package: str
     path: str
@@ -119,7 +119,7 @@ KNOWN_BEFORE = {
 
 
 def load(known: Known) -> pd.DataFrame | None:
-    """The rows of a table, from the files of its package, which is not imported; None where it is not installed."""
+    """Reads the rows of a table from its package's files, without an import; None if it is not installed."""
     package = find_spec(known.package)
     if package is None or not package.submodule_search_locations:
         return None
@@ -128,7 +128,7 @@ def load(known: Known) -> pd.DataFrame | None:
 
 
 def _read_arff(file: Path) -> pd.DataFrame:
-    """A table in the format of Weka: a line for each attribute, then rows as in a CSV file."""
+    """Reads a table in Weka's format: a line for each attribute, then rows as in a CSV file."""
     head, data = re.split(
         r"^@data\s*$", file.read_text(encoding="utf-8"), maxsplit=1, flags=re.MULTILINE | re.IGNORECASE
     )

@@ -1,10 +1,9 @@
-"""Measures what two releases about the same people tell together that neither tells alone: `python -m
-benchmarks.composition`.
+"""Measures what two releases about the same people reveal only together: `python -m benchmarks.composition`.
 
-UCI Adult, six quasi-identifiers and the occupation. Of each person whose quasi-identifiers nobody else has, every
-release leaves some occupations possible, each with a share. A reader who has several intersects them: an occupation
-stays if each release leaves it, and counts with the product of its shares (Ganta, Kasiviswanathan and Smith,
-Composition attacks and auxiliary information in data privacy, 2008).
+UCI Adult, six quasi-identifiers and the occupation. For each person with unique quasi-identifiers, every release leaves
+some occupations possible, each with a share. A reader of several releases intersects them: an occupation is possible if
+it is in each release, with the product of its shares as weight (Ganta, Kasiviswanathan and Smith, Composition attacks
+and auxiliary information in data privacy, 2008).
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ _RUNS_ELSE = 3
 
 @dataclass(frozen=True)
 class Context:
-    """`asked_sizes` are numbers of rows and `asked_runs` the runs at each size, where the user named them.
+    """Sizes, runs and folder of the benchmarks; `asked_sizes` (rows) and `asked_runs` (runs at each size) are the
+    user's.
 
-    `quick` tells that all should be over soon, whatever the figures are worth.
+    `quick` shortens everything, with figures that mean little.
     """
 
     folder: Path
@@ -36,7 +37,7 @@ class Context:
 
     @property
     def runs(self) -> int | None:
-        """The number of runs at each size; None for as many as the case finds right."""
+        """The number of runs at each size; None if the case chooses it."""
         return self.asked_runs or (_QUICK_RUNS if self.quick else None)
 
     def sizes_or(self, usual: tuple[int, ...], quick: tuple[int, ...]) -> tuple[int, ...]:
@@ -44,7 +45,7 @@ class Context:
         return self.asked_sizes or (quick if self.quick else usual)
 
     def runs_at(self, rows: int) -> int:
-        """Pairs of runs: more where they are short."""
+        """Returns the number of pairs of runs: more for fewer rows, whose runs are short."""
         return self.runs or next((runs for below, runs in _RUNS if rows < below), _RUNS_ELSE)
 
     def file(self, dataset: Dataset, rows: int) -> Path:

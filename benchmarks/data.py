@@ -1,4 +1,4 @@
-"""The tables that are measured on, made from a seed and kept in files of their own."""
+"""The measured tables, generated from a seed and kept in files of their own."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _CENSUS_ROWS = f"""
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table `name` with `columns`, all of them quasi-identifiers, and the SELECT that makes $rows of its rows.
+    """A table `name` with `columns`, all of them quasi-identifiers, and the SELECT that generates $rows rows.
 
     One more column may be `sensitive`.
     """
@@ -90,7 +90,7 @@ CENSUS = Dataset(
 
 
 def prepared(dataset: Dataset, rows: int, folder: Path, note: Callable[[str], None] = lambda text: None) -> Path:
-    """The DuckDB file in `folder` that holds the data set with so many rows, made if it is not there yet."""
+    """Returns the DuckDB file in `folder` with this number of rows of the data set; generates it if it is missing."""
     file = folder / f"{dataset.name}-{rows}.duckdb"
     if not file.exists():
         note(f"making {rows:,} rows of {dataset.name}")
@@ -111,7 +111,7 @@ def _make(dataset: Dataset, rows: int, file: Path) -> None:
 
 
 def _number_people(connection: duckdb.DuckDBPyConnection) -> None:
-    """Adult's complete rows with a number each, from 0, in an order that does not depend on threads."""
+    """Numbers Adult's complete rows from 0, in an order that does not depend on threads."""
     connection.execute("CREATE TEMP TABLE complete AS SELECT * FROM adult WHERE COLUMNS(*) IS NOT NULL")
     columns = ", ".join(row[0] for row in connection.execute("DESCRIBE complete").fetchall())
     connection.execute(

@@ -45,14 +45,14 @@ CREATE OR REPLACE HIERARCHY zip_prefix AS PREFIXES (4, 3, 2, 1);
 
 
 def grouped(connection: sqlanon.Connection, dataset: Dataset) -> float:
-    """The seconds of what search and live view are measured against: one grouping of the source by its columns."""
+    """Returns the seconds of one grouping of the source by its columns, the baseline of search and live view."""
     columns = ", ".join(dataset.columns)
     query = f"SELECT count(*) FROM (SELECT {columns}, count(*) FROM {dataset.name} GROUP BY ALL)"
     return seconds(lambda: connection.duckdb.execute(query).fetchall())
 
 
 def materialized(connection: sqlanon.Connection, dataset: Dataset) -> float:
-    """The seconds of the same grouping kept in a table, for what keeps all of the source itself."""
+    """Returns the seconds of the same grouping into a table, the baseline of methods that keep every row."""
     columns = ", ".join(dataset.columns)
     query = f"CREATE TEMP TABLE grouped AS SELECT {columns}, count(*) AS n FROM {dataset.name} GROUP BY ALL"
     taken = seconds(lambda: connection.duckdb.execute(query).fetchall())
@@ -61,29 +61,29 @@ def materialized(connection: sqlanon.Connection, dataset: Dataset) -> float:
 
 
 def shuffled(connection: sqlanon.Connection, dataset: Dataset) -> float:
-    """The seconds of a copy of all columns in random order; its table `naive` stays."""
+    """Copies all columns in random order into the table `naive`, and returns the seconds."""
     columns = ", ".join((*dataset.columns, *([dataset.sensitive] if dataset.sensitive else [])))
     naive = f"CREATE OR REPLACE TABLE naive AS SELECT {columns} FROM {dataset.name} ORDER BY random()"
     return seconds(lambda: connection.duckdb.execute(naive).fetchall())
 
 
 def release(kind: str, name: str, suppression: str) -> str:
-    """The statement that makes a release, a 'view' or a 'table', by generalization."""
+    """Returns the statement that makes a release, a 'view' or a 'table', by generalization."""
     return published(kind, name, _generalization(suppression))
 
 
 def explain(suppression: str) -> str:
-    """The dry run of a release by generalization."""
+    """Returns the dry run of a release by generalization."""
     return planned(_generalization(suppression))
 
 
 def published(kind: str, name: str, method: str) -> str:
-    """The statement that makes a release by any method."""
+    """Returns the statement that makes a release by any method."""
     return f"CREATE OR REPLACE ANONYMIZED {kind.upper()} {name} AS POLICY {_POLICY} METHOD {method}"
 
 
 def planned(method: str) -> str:
-    """The dry run of a release by any method."""
+    """Returns the dry run of a release by any method."""
     return f"EXPLAIN ANONYMIZED TABLE planned AS POLICY {_POLICY} METHOD {method}"
 
 
@@ -92,7 +92,7 @@ def _generalization(suppression: str) -> str:
 
 
 def require(connection: sqlanon.Connection, dataset: Dataset, k: int = _K) -> None:
-    """Creates the policy: all columns are quasi-identifiers, and k-anonymity is required of them."""
+    """Creates the policy with all columns as quasi-identifiers and a requirement of k-anonymity."""
     declare(connection, dataset, dataset.columns, (), f"k_anonymity(k => {k})")
 
 
@@ -105,7 +105,7 @@ def declare(
     *,
     hierarchies: bool = True,
 ) -> None:
-    """Creates the policy with some of the columns, with or without their hierarchies; the others are not published."""
+    """Creates the policy with some of the columns, with or without hierarchies; other columns are not published."""
     using = {name: f" USING {_USING[name]}" if hierarchies else "" for name in quasi_identifiers}
     quasi = [f"{name} QUASI IDENTIFIER{used}" for name, used in using.items()]
     columns = ", ".join(quasi + [f"{name} SENSITIVE" for name in sensitive])
@@ -113,7 +113,7 @@ def declare(
 
 
 def keep_apart(connection: sqlanon.Connection, dataset: Dataset) -> None:
-    """Creates the policy under which nobody may see all quasi-identifiers together with the sensitive column."""
+    """Creates the policy that forbids showing all quasi-identifiers together with the sensitive column."""
     columns = ", ".join(f"{name} QUASI IDENTIFIER" for name in dataset.columns)
     apart = ", ".join((*dataset.columns, str(dataset.sensitive)))
     connection.sql(
@@ -126,9 +126,9 @@ def keep_apart(connection: sqlanon.Connection, dataset: Dataset) -> None:
 def working_copy(
     dataset: Dataset, file: Path, *, memory: bool = False, config: Mapping[str, str] | None = None
 ) -> Iterator[sqlanon.Connection]:
-    """A connection to a copy of `file`, or to its table in memory, with the policy of `require`.
+    """Yields a connection to a copy of `file`, or of its table in memory, with the policy of `require`.
 
-    The file itself stays as it was made: whatever a run leaves behind, the next one starts from the same bytes.
+    The file itself never changes, so that each run starts from the same bytes.
     """
     with tempfile.TemporaryDirectory(prefix="sqlanon-benchmark-", dir=file.parent) as folder:
         copy = Path(folder) / "work.duckdb"

@@ -1,8 +1,8 @@
-"""Measures what all buckets of a release of Adult teach about one row: `python -m benchmarks.definetti`.
+"""Measures what all buckets of a release of Adult reveal about one row: `python -m benchmarks.definetti`.
 
-Kifer, Attacks on privacy and deFinetti's theorem (2009). A classifier is learned from the released tables alone: how
-quasi-identifiers go with occupations, by naive Bayes. It says which occupation of its bucket a row is likely to have,
-and from that is learned again, and so on. The source serves to count the hits.
+Kifer, Attacks on privacy and deFinetti's theorem (2009). A naive Bayes classifier learns from the released tables alone
+which occupations go with which quasi-identifiers. It estimates the occupation of each row within its bucket, learns
+again from these estimates, and so on. The source only serves to count the hits.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LOOSE = f"""
 
 @dataclass(frozen=True)
 class _Release:
-    """A release and its promise: no value is likelier than `promised`, in random worlds."""
+    """A release and its promise: in random worlds no value is likelier than `promised`."""
 
     name: str
     promised: float
@@ -100,11 +100,11 @@ _RELEASES = (
 
 @dataclass(frozen=True)
 class Pairs:
-    """The rows of a release with the values that each may have.
+    """The rows of a release, each paired with every value that it may have.
 
-    Of each pair: the `row` and the `value`; the `cell`, which is the value in its bucket, with how many rows of the
-    bucket have it (`held`); and the two groups that a `link` ties, with how many rows are in both (`links`), where
-    groups are associated. `codes` has for each quasi-identifier the code of each row. All are numbered from 0.
+    Each pair has `row` and `value`; `cell`, the value in its bucket, with `held`, the number of the bucket's rows that
+    have it; and, where groups are associated, `link`, the two groups that are linked, with `links`, the number of rows
+    in both. `codes` has for each quasi-identifier the code of each row. All are numbered from 0.
     """
 
     row: Numbers
@@ -117,9 +117,9 @@ class Pairs:
 
 
 def beliefs(pairs: Pairs, rounds: int = _ROUNDS) -> Weights:
-    """The weight of each pair after so many rounds of learning; those of a row sum up to 1.
+    """Returns the weight of each pair after these rounds of learning; the weights of a row sum up to 1.
 
-    In random worlds it is the share of the bucket's rows that have the value, which is where the rounds begin.
+    The initial weight is the share of the bucket's rows with the value: the belief in random worlds.
     """
     weights = _balanced(pairs, pairs.held.copy())
     for _ in range(rounds):
@@ -142,7 +142,7 @@ def _shares(pairs: Pairs, codes: Numbers, weights: Weights) -> Weights:
 
 
 def _balanced(pairs: Pairs, weights: Weights) -> Weights:
-    """The weights rescaled until a value has as many rows of its bucket as are published, and a row one value."""
+    """Rescales weights until each value has its published number of rows in a bucket, and each row one value."""
     for _ in range(_BALANCES):
         weights = _scaled(weights, pairs.cell, pairs.held)
         if pairs.link is not None and pairs.links is not None:
@@ -158,7 +158,7 @@ def _scaled(weights: Weights, of: Numbers, to: Weights) -> Weights:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints how many rows of each release the attack names the right value of."""
+    """Prints for how many rows of each release the attack names the right value."""
     given = _parser().parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="sqlanon-definetti-") as folder:
         kept = given.data or Path(folder)
@@ -238,7 +238,7 @@ def _pairs(connection: sqlanon.Connection, query: str) -> tuple[int, Pairs, Numb
 
 
 def _numbered(column: NDArray[np.generic]) -> Numbers:
-    """The values of a column as numbers from 0."""
+    """Converts the values of a column to numbers from 0."""
     whole = np.ma.getdata(column)
     return np.unique(whole.astype(str) if whole.dtype == object else whole, return_inverse=True)[1].astype(np.int64)
 

@@ -1,4 +1,4 @@
-"""One measured number with what it is measured against, and the mark that it has to keep below."""
+"""One measured number, its baseline, and its mark: the limit that it should not exceed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ MARKED_FROM = 1_000_000
 
 @dataclass(frozen=True)
 class Figure:
-    """`value` is in `unit`: 'x' (times the baseline), 's' (seconds), 'ms', 'queries' (how many), '%' or 'slope' (of log
-    time over log rows).
+    """A measured `value` in a `unit`: 'x' (times the baseline), 's', 'ms', 'queries' (a count), '%' or 'slope'.
 
-    `seconds` and `baseline_seconds` are medians, `low` and `high` the range of `value`
-    over the runs. `stages` are the seconds of a statement's stages, `queries` their numbers
-    of queries, `found` what a search came to.
+    A slope is of log time over log rows. `seconds` and `baseline_seconds` are medians, `low` and `high` the range of
+    `value` over the runs. `stages` has the seconds of a statement's stages, `queries` their numbers of queries, and
+    `found` the result of a search.
     """
 
     case: str
@@ -47,14 +46,14 @@ class Figure:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the mark is kept; None where there is none. Where the mark is to finish at all, `finished` tells."""
+        """Whether the mark is kept; None without a mark. `finished` decides if the mark is to finish at all."""
         if self.finished is not None:
             return self.finished
         return None if self.mark is None else self.value <= self.mark
 
     @property
     def verdict(self) -> str:
-        """'pass', 'miss' or '' without a mark; with a question mark where the runs lie on both sides of it."""
+        """'pass', 'miss', or '' without a mark; with a question mark if the runs lie on both sides of the mark."""
         if self.passed is None:
             return ""
         divided = self.mark is not None and self.low <= self.mark < self.high
@@ -62,7 +61,7 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """The name of the measurement, whatever the number of rows: the case and the subject."""
+        """The case and the subject: the name of the measurement, without the number of rows."""
         return f"{self.case}: {self.what}"
 
     def with_details(
@@ -74,7 +73,7 @@ class Figure:
         operators: Callable[[], Operators],
         note: str = "",
     ) -> Figure:
-        """Returns the figure with what explains it; the operators are only looked for where the mark is missed."""
+        """Returns the figure with its details; the costliest operators are added only if the mark is missed."""
         return replace(
             self,
             stages={name: median(sample.measured) for name, sample in (stages or {}).items()},
@@ -95,7 +94,7 @@ def ratio(
     *,
     marked_from: int = MARKED_FROM,
 ) -> Figure:
-    """The median of what was measured over its baseline; tables below `marked_from` rows are shown without a mark."""
+    """Returns the ratio of the measured median to the baseline's; tables below `marked_from` rows have no mark."""
     return Figure(
         case,
         what,

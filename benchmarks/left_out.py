@@ -1,8 +1,8 @@
-"""Measures what is learned of people of Adult whom a release leaves out: `python -m benchmarks.left_out`.
+"""Measures what a release of Adult reveals about people whom it leaves out: `python -m benchmarks.left_out`.
 
-The reader knows that somebody is in the source, does not find them, and guesses the sensitive value that most of those
-have who were left out. It takes how many rows of the source have each value; and for the last columns, which
-class the person would have been in, and the values of that class.
+The reader knows that somebody is in the source, does not find the person, and guesses the most frequent sensitive value
+of the rows left out. The reader knows the number of rows of each value in the source; for the last columns, also the
+class that the person would have been in, and its values.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ _LATER = 20  # One row in so many comes after a live view was made.
 
 @dataclass(frozen=True)
 class _Case:
-    """`promised` is the greatest share of a value that the release allows anywhere, if it bounds that.
+    """A release to measure; `promised` is the greatest share of a value that it allows anywhere, if it bounds the
+    share.
 
-    `required` is what the policy asks for, `apart` the columns of a CONFIDENTIAL set, of which the last is guessed.
+    `required` is the policy's requirement, `apart` the columns of a CONFIDENTIAL set, whose last column is guessed.
     """
 
     what: str
@@ -78,7 +79,7 @@ _CASES = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the shares of the most frequent value in percent, a line each method."""
+    """Prints the shares of the most frequent value in percent, one line for each method."""
     given = _parser().parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="sqlanon-left-out-") as folder:
         kept = given.data or Path(folder)
@@ -102,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _number(connection: sqlanon.Connection) -> None:
-    """Everybody gets a number, which releases show beside the rest: so it is known who is in none."""
+    """Numbers all people in a column that releases show, so that people in no release are known."""
     connection.execute(
         f"CREATE TABLE everybody AS SELECT row_number() OVER () AS person, * FROM {CENSUS.name};"
         f"DROP TABLE {CENSUS.name}; CREATE TABLE {CENSUS.name} AS FROM everybody"
@@ -124,7 +125,7 @@ def _line(connection: sqlanon.Connection, case: _Case) -> Iterator[str]:
 
 
 def _publish(connection: sqlanon.Connection, case: _Case) -> None:
-    """The release, with everybody's number; of a live view the last rows come when it is there."""
+    """Makes the release with everybody's number; for a live view the last rows are inserted after it is made."""
     connection.execute(f"CREATE OR REPLACE TABLE {CENSUS.name} AS FROM everybody")
     if case.kind == "view":
         connection.execute(f"DELETE FROM {CENSUS.name} WHERE person % {_LATER} = 0")
@@ -135,7 +136,7 @@ def _publish(connection: sqlanon.Connection, case: _Case) -> None:
 
 
 def _policy(case: _Case, levels: dict[str, int] | None = None) -> str:
-    """The policy, or one that allows these levels only."""
+    """Returns the policy; with `levels` it allows only these levels."""
     fixed = {name: f" MIN LEVEL {level} MAX LEVEL {level}" for name, level in (levels or {}).items()}
     columns = [name for name in CENSUS.columns if name != case.guessed]
     quasi = [f"{name} QUASI IDENTIFIER USING adult_{name}{fixed.get(name, '')}" for name in columns]
@@ -148,7 +149,7 @@ def _policy(case: _Case, levels: dict[str, int] | None = None) -> str:
 
 
 def _missing(connection: sqlanon.Connection, case: _Case) -> None:
-    """The table `missing`: everybody who is in the source and in no table of the release."""
+    """Creates the table `missing`: all people in the source who are in no table of the release."""
     names = "SELECT view_name FROM duckdb_views() UNION ALL SELECT table_name FROM duckdb_tables()"
     held = connection.duckdb.execute(f"FROM ({names}) WHERE view_name ^@ '{case.release}'").fetchall()
     columns = "SELECT count(*) FROM duckdb_columns() WHERE table_name = ? AND column_name = 'person'"
@@ -157,16 +158,17 @@ def _missing(connection: sqlanon.Connection, case: _Case) -> None:
 
 
 def _shares(guessed: str) -> str:
-    """Counts the missing rows, and the share of the most frequent value among all rows and among these."""
+    """Returns the query that counts the missing rows, and the share of the most frequent value among all and missing
+    rows.
+    """
     most = f"(SELECT max(n) / sum(n) FROM (SELECT count(*) AS n FROM {{}} GROUP BY {guessed}))"
     return f"SELECT (SELECT count(*) FROM missing), {most.format(CENSUS.name)}, {most.format('missing')}"
 
 
 def _by_class(connection: sqlanon.Connection, case: _Case) -> tuple[float | None, float | None]:
-    """Returns how often the most frequent value of the class is right, and the share of the rows in classes with one
-    value.
+    """Returns how often the class's most frequent value is right, and the share of rows in classes with one value.
 
-    The class of a row is that in which it would have been published last, among all rows left out that would.
+    The class of a row is all rows left out with the same labels at the levels of the last round.
     """
     found = connection.duckdb.execute(
         "SELECT attribute, coalesce(max(r.level), max(a.level)) FROM anon.release_attribute AS a "

@@ -1,4 +1,4 @@
-"""Whole releases under a memory limit, in a process of their own: `python -m benchmarks.limited WHAT FILE LIMIT`."""
+"""Whole releases under a memory limit, each run in its own process: `python -m benchmarks.limited WHAT FILE LIMIT`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Times = tuple[float, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class _Releases:
-    """The releases of a data set; `taken` gives the baseline's seconds and those of each part."""
+    """The releases of a data set; `taken` measures the seconds of the baseline and of each part."""
 
     dataset: Dataset
     baseline: str
@@ -67,7 +67,7 @@ _RELEASES = {
 
 
 def main(what: str, file: Path, limit: str) -> None:
-    """Prints a line of JSON: the seconds of each statement, the peak of memory and of spilled bytes."""
+    """Prints a line of JSON: the seconds of each statement, and the peaks of memory and of spilled bytes."""
     releases = _RELEASES[what]
     with tempfile.TemporaryDirectory(prefix="sqlanon-spill-", dir=file.parent) as spilled:
         config = {"memory_limit": limit, "temp_directory": spilled}
@@ -79,7 +79,7 @@ def main(what: str, file: Path, limit: str) -> None:
 
 
 def _peak() -> int:
-    """The most memory that this process held, in bytes."""
+    """Returns the peak memory of this process, in bytes."""
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:

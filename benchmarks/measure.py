@@ -1,4 +1,4 @@
-"""Paired runs: what is measured and what it is measured against, in turns, so that both see the same machine."""
+"""Paired runs: subject and baseline in turns, so that both run under the same conditions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Timings = Mapping[str, float]
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Returns the seconds that some work takes."""
+    """Returns the seconds that a function takes."""
     gc.collect()
     begun = time.perf_counter()
     work()
@@ -23,7 +23,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 @dataclass(frozen=True)
 class Sample:
-    """One part of the measured work over all runs, and the baseline's run before each of them."""
+    """The seconds of one part of the measured work in each run, and of the baseline's run before it."""
 
     measured: tuple[float, ...]
     baseline: tuple[float, ...]
@@ -40,9 +40,9 @@ class Sample:
 def paired(
     baseline: Callable[[], float], subject: Callable[[], Timings], runs: int, *, warm: bool = False
 ) -> dict[str, Sample]:
-    """Runs both in turns, after one turn that only warms up; a sample for each part that the subject times.
+    """Runs baseline and subject in turns; returns a sample for each part that the subject times.
 
-    There is no such turn where the caller has made all `warm` before.
+    One turn before warms up; there is none if the caller has made everything `warm`.
     """
     if not warm:
         baseline()

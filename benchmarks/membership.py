@@ -1,13 +1,13 @@
-"""Ranks of people by how likely they are in a release of Adult, of every method: `python -m benchmarks.membership`.
+"""Ranks people by how likely they are in a release of Adult, for every method: `python -m benchmarks.membership`.
 
-Half of the people are in the source. One ranking is that of ATTACK ... WITH membership: the rows that ESTIMATE counts
-for a person. What ESTIMATE does not answer about is counted in SQL: the rows that may be the person's. The other
-ranking knows the policy, makes releases of other people (shadow releases), and ranks by how far the estimate is from
-those of shadow releases that the person is not in (Carlini et al., Membership inference attacks from first principles,
-2022).
+Half of the people are in the source. One ranking is ATTACK ... WITH membership: the number of rows that ESTIMATE counts
+for a person, or, if ESTIMATE cannot answer, the number of rows that may belong to the person, counted in SQL. The other
+ranking knows the policy, makes releases of other people (shadow releases), and ranks by the distance of the estimate
+from the estimates of shadow releases without the person (Carlini et al., Membership inference attacks from first
+principles, 2022).
 
-Of a release with noise of epsilon, at most e^epsilon times as many of the people in the source are named as of the
-others, whatever the ranking is.
+With noise of epsilon, no ranking names more than e^epsilon times the share of the people in the source as of the
+others.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _ESTIMATED = (
 
 @dataclass(frozen=True)
 class Release:
-    """A release that is attacked: `before` are statements that each one needs anew, `scores` ranks the known people.
+    """A release that is attacked: `before` has statements to run before each release, `scores` ranks the known people.
 
-    Without `scores` these are the estimates.
+    Without `scores` the estimates rank them.
     """
 
     method: str
@@ -63,7 +63,7 @@ class Release:
 
 
 def releases() -> Iterator[Release]:
-    """The rows as they are, and every method that there is on a policy that it takes, by what each says of itself."""
+    """Yields the unchanged rows, and a release by every method on a policy that fits its declaration."""
     yield Release("rows as they are", "intact", registry.competitor(by_levels=True))
     for name in registry.METHODS:
         method = registry.find_method(name)
@@ -93,7 +93,7 @@ def releases() -> Iterator[Release]:
 
 
 def _rows_with_pairs(columns: Sequence[str], counted: str) -> str:
-    """The rows with two of a person's values, the sum over pairs of columns."""
+    """Returns a query of the rows with two of a person's values, summed over pairs of columns."""
     pairs = [
         f"SELECT query_id, r.n AS score FROM known JOIN everybody e USING (person) JOIN (SELECT {a}, {b}, "
         f"sum({counted}) AS n FROM r GROUP BY ALL) AS r ON e.{a} IS NOT DISTINCT FROM r.{a} "
@@ -104,7 +104,7 @@ def _rows_with_pairs(columns: Sequence[str], counted: str) -> str:
 
 
 def _rows_of_buckets() -> str:
-    """The estimates of rows in buckets: where a bucket may have counterfeits, ESTIMATE asks each query by itself."""
+    """Returns a query of the estimates of rows in buckets, for which ESTIMATE would answer one query at a time."""
     same = " AND ".join(f"e.{c} IS NOT DISTINCT FROM q.{c}" for c in CENSUS.columns)
     return (
         f"SELECT query_id, sum(share) AS score FROM known JOIN everybody e USING (person) JOIN r_qi AS q ON {same} "
@@ -114,7 +114,10 @@ def _rows_of_buckets() -> str:
 
 
 def _people_that_fit() -> str:
-    """The published people whose labels are a person's values, or stars: each star with an equal chance of a value."""
+    """Returns a query of the published people whose labels equal a person's values or are stars.
+
+    A star counts as each value of its column with equal probability.
+    """
     weights = [
         f"CASE WHEN r.{c} = e.{c}::VARCHAR THEN 1.0 WHEN r.{c} = '*' THEN 1.0 / (SELECT count(DISTINCT {c}) "
         "FROM everybody) ELSE 0.0 END"
@@ -127,7 +130,7 @@ def _people_that_fit() -> str:
 
 
 def _lists_that_fit() -> str:
-    """The published lists in which each item of a person's list has a label."""
+    """Returns a query of the published lists that have a label for each item of a person's list."""
     fits = (
         "list_bool_and(list_transform(e.items, lambda i: list_contains(r.items, i) "
         "OR list_contains(r.items, split_part(i, '=', 1)) OR list_contains(r.items, '*')))"
@@ -139,9 +142,9 @@ def _lists_that_fit() -> str:
 
 
 def named(scores: Sequence[float], members: Sequence[bool], rate: float) -> float:
-    """The share of the members that are named where the same share of the others as `rate` is, the best scores first.
+    """Returns the share of members named at the threshold that names the share `rate` of the others, best scores first.
 
-    People of one score are named with one probability.
+    People with equal scores are named with equal probability.
     """
     allowed, right = rate * (len(members) - sum(members)), 0.0
     for score in sorted(set(scores), reverse=True):
@@ -155,7 +158,7 @@ def named(scores: Sequence[float], members: Sequence[bool], rate: float) -> floa
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the shares of the people in the source that each ranking names at fixed shares of the others."""
+    """Prints the share of the people in the source that each ranking names, at fixed shares of the others."""
     given = _parser().parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="sqlanon-membership-") as folder:
         kept = given.data or Path(folder)
@@ -184,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _prepare(connection: sqlanon.Connection, rows: int, people: int) -> None:
-    """The tables everybody(person, drawn, ...) and known(query_id, person), the policies, and the workload."""
+    """Creates the tables everybody(person, drawn, ...) and known(query_id, person), the policies, and the workload."""
     roles = ", ".join(f"{name} QUASI IDENTIFIER" for name in CENSUS.columns)
     listed = ", ".join(f"{name} QUASI IDENTIFIER USING all_{name}" for name in CENSUS.columns)
     conditions = " || ' AND ' || ".join(

@@ -1,7 +1,7 @@
-"""One release of a Parquet file in a process of its own: `python -m benchmarks.on_spark THREADS FILE RUNS MEMORY`.
+"""Makes one release of a Parquet file: `python -m benchmarks.on_spark THREADS FILE RUNS MEMORY`.
 
-With no threads it is made by DuckDB, and with some by Spark, whose session is one of the process. A fifth argument is
-the most rows that go from Spark to DuckDB: with fewer than the cells, these are searched on Spark.
+With 0 threads DuckDB makes the release, else Spark, in one session. A fifth argument limits the rows that go from Spark
+to DuckDB: below the number of cells, the cells are searched on Spark.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _Made = tuple[sqlanon.Connection, str]
 
 
 def make_source(rows: int, file: Path) -> None:
-    """Writes the Parquet file that is the source, the same each time it is made."""
+    """Writes the source as a Parquet file, with the same rows each time."""
     with duckdb.connect() as connection:
         connection.execute("SET enable_progress_bar = false")
         connection.execute(_SOURCE.format(_quoted(file)), {"rows": rows})
 
 
 def main(threads: int, file: Path, runs: int, memory: str, summary_rows: int | None = None) -> None:
-    """Prints a line of JSON: the seconds of each run, what it came to, and the peaks of memory and of files."""
+    """Prints a line of JSON: the seconds of each run, the result, and the peaks of memory and of files."""
     with tempfile.TemporaryDirectory(prefix="sqlanon-spill-", dir=file.parent) as name:
         folder = Path(name)
         made = _in_spark(threads, file, folder, memory, summary_rows) if threads else _in_duckdb(file, folder, memory)
@@ -79,7 +79,7 @@ def main(threads: int, file: Path, runs: int, memory: str, summary_rows: int | N
 
 @contextmanager
 def _in_duckdb(file: Path, folder: Path, memory: str) -> Iterator[_Made]:
-    """A database in the folder, with the Parquet file as a view, and the name of its release."""
+    """Yields a database in the folder, with the Parquet file as a view, and the name of its release."""
     config = {"memory_limit": memory, "threads": _THREADS, "temp_directory": str(folder / "spilled")}
     with sqlanon.connect(folder / "database.duckdb", config=config) as connection:
         connection.duckdb.execute(f"CREATE VIEW people AS FROM read_parquet('{_quoted(file)}')")
@@ -89,7 +89,7 @@ def _in_duckdb(file: Path, folder: Path, memory: str) -> Iterator[_Made]:
 
 @contextmanager
 def _in_spark(threads: int, file: Path, folder: Path, memory: str, summary_rows: int | None) -> Iterator[_Made]:
-    """A session whose files are in the folder, and the files of its release as DuckDB reads them."""
+    """Yields a Spark session with its files in the folder, and its release's files as DuckDB reads them."""
     from sqlanon.engines.spark import local_session
 
     spilled = folder / "spilled"
@@ -103,7 +103,7 @@ def _in_spark(threads: int, file: Path, folder: Path, memory: str, summary_rows:
 
 
 def _peaks() -> dict[str, int]:
-    """The most memory that this process and those that it started have held, each by its name."""
+    """Returns the peak memory of this process and of its child processes, by name."""
     processes = [path.parent for path in Path("/proc").glob("[0-9]*/status") if _parent(path) == os.getpid()]
     return {_status(process, "Name"): _kilobytes(process) for process in (*processes, Path("/proc/self"))}
 

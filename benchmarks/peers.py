@@ -1,7 +1,7 @@
-"""A Python package that does Mondrian, in a process of its own: `python -m benchmarks.peers NAME K ROWS CLASSES`.
+"""Runs a Python package that does Mondrian: `python -m benchmarks.peers NAME K ROWS CLASSES`.
 
-ROWS is a Parquet file, of whose columns the last is sensitive and the others are
-quasi-identifiers. CLASSES is the one that is written: the same rows and the class of each.
+ROWS is a Parquet file, whose last column is sensitive and whose other columns are quasi-identifiers. CLASSES is the
+file to write: the same rows with the class of each.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NAMES = tuple(_PEERS)
 
 
 def installed(name: str) -> str | None:
-    """The version of the package, None if it is not installed."""
+    """Returns the version of the package; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -59,7 +59,7 @@ def installed(name: str) -> str | None:
 
 
 def main(name: str, k: int, source: Path, target: Path) -> None:
-    """Prints a line of JSON with the seconds that the package took, without its import and without reading the rows."""
+    """Prints a line of JSON with the seconds of the package, without its import and without reading the rows."""
     rows = pd.read_parquet(source)
     for column in rows.columns:
         if not pd.api.types.is_numeric_dtype(rows[column]):

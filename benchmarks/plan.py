@@ -1,4 +1,4 @@
-"""Measures where the engine spends its time: the operators of every query that a statement runs, by its profile."""
+"""Measures where the engine spends its time: the operators of each query of a statement, from DuckDB's profile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LENGTH = 90
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator's own seconds, all threads together, over all queries of a stage that have it in their plans."""
+    """The seconds of an operator, over all threads, in all queries of a stage whose plans have it."""
 
     stage: str
     kind: str
@@ -31,7 +31,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Operators:
-    """The costliest operators, the seconds of all, and the wall time of the queries that they are from."""
+    """The costliest operators, the seconds of all operators, and the wall time of their queries."""
 
     costliest: tuple[Operator, ...]
     seconds: float
@@ -56,7 +56,7 @@ class _Profile:
         self._connection.execute("PRAGMA disable_profiling")
 
     def take(self, stage: str) -> None:
-        """Adds the query that has just run."""
+        """Adds the profile of the query that ran last."""
         profile = json.loads(self._connection.duckdb.get_profiling_information("json"))
         if "operator" not in profile:
             return
@@ -89,9 +89,9 @@ def _detail(information: dict[str, Any]) -> str:
 
 
 def of_statement(connection: Connection, statement: str, stages: Collection[str]) -> Operators:
-    """The operators of one more run of a statement of sqlanon's, in some of its stages.
+    """Returns the operators of one more run of a sqlanon statement, in some of its stages.
 
-    A query's profile can be had until the next one runs, so it is taken when that is announced.
+    DuckDB keeps a query's profile until the next query runs, so the profile is read when the next one is announced.
     """
     with _Profile(connection) as profile:
         before: list[str] = []
@@ -112,7 +112,7 @@ def of_statement(connection: Connection, statement: str, stages: Collection[str]
 
 
 def of_query(connection: Connection, query: str) -> Operators:
-    """The operators of one query."""
+    """Returns the operators of one query."""
     with _Profile(connection) as profile:
         connection.duckdb.execute(query).fetchall()
         profile.take("query")
@@ -120,7 +120,7 @@ def of_query(connection: Connection, query: str) -> Operators:
 
 
 def of_view(connection: Connection, view: str, query: str) -> Operators:
-    """The operators of a query that reads `view` by name; a secure view hides its own, so its text stands in for it."""
+    """Returns the operators of a query on `view`, whose text is inlined because a secure view hides its operators."""
     text = connection.duckdb.execute("SELECT sql FROM duckdb_views() WHERE view_name = ?", [view]).fetchall()[0][0]
     body = text.partition(" AS ")[2].rstrip().rstrip(";")
     return of_query(connection, f"WITH {view} AS NOT MATERIALIZED ({body}) {query}")

@@ -1,7 +1,7 @@
 """Estimates of a population from samples of Adult, whose population is known: `python -m benchmarks.population`.
 
-The complete rows of Adult are the population. Each line has the means over some samples of a fraction of these rows:
-the number of people who are unique in the population with its estimates, the chance that a unique match is right, and
+The complete rows of Adult are the population. Each line has means over some samples of one fraction of these rows: the
+number of people who are unique in the population with its estimates, the probability that a unique match is right, and
 the sum of the individual risks of the unique rows, where each row has the sampling weight 1 / fraction.
 """
 
@@ -55,10 +55,10 @@ def _parser() -> argparse.ArgumentParser:
 def measured(
     connection: sqlanon.Connection, people: str, columns: Sequence[str], fraction: str, number: int
 ) -> dict[str, float | None]:
-    """The figures of a sample of a table, and the truth: `true_uniques`, `true_theta` and `true_risk`.
+    """Returns the figures of a sample of a table, and the truth: `true_uniques`, `true_theta` and `true_risk`.
 
-    Theta is the chance that a unique row and its match are one person, and the risk is the sum of one by the number of
-    people with the values of each unique row.
+    Theta is the probability that a unique row and its match are one person. The risk is the sum, over unique rows, of 1
+    / the number of people with the row's values.
     """
     names, run = ", ".join(columns), connection.duckdb
     run.execute(
@@ -86,7 +86,7 @@ def measured(
 
 
 def _line(columns: Sequence[str], fraction: str, samples: Sequence[Mapping[str, float | None]]) -> list[str]:
-    """The cells of a line: means of the samples, and how many have no estimate."""
+    """Returns the cells of a line: means over the samples, and the number of samples without an estimate."""
     risks = [(sample["unique_rows"] or 0) * (sample["individual_risk"] or 0) for sample in samples]
     names = ("population_uniques", *(f"population_uniques_{model}" for model in ("zayatz", "pitman", "snb")))
     return [

@@ -1,4 +1,4 @@
-"""Measures what a partition of rows into classes costs its reader, by the rows' original values."""
+"""Measures the loss of a partition of rows into classes, by the rows' original values."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ __all__ = ["Quality", "quality"]
 
 @dataclass(frozen=True)
 class Quality:
-    """`loss_metric` is that of Iyengar, Transforming data to satisfy privacy constraints (2002): the mean of the rows'
-    and attributes' penalties. `discernibility` is the sum of the squares of the classes' sizes.
+    """The loss of a partition: `loss_metric` is the mean penalty over rows and attributes.
+
+    It is from Iyengar, Transforming data to satisfy privacy constraints (2002). `discernibility` is the sum of the
+    squares of the class sizes.
     """
 
     classes: int
@@ -36,10 +38,10 @@ def quality(
     columns: Sequence[str],
     numeric: Collection[str],
 ) -> Quality:
-    """Measures the quality of `rows`, a relation with the class of each row beside its original values.
+    """Measures the quality of `rows`, a relation with the class of each row and its original values.
 
-    A class's penalty in a numeric column is its range over that of all rows, in another
-    one less than its number of values over one less than that of all rows.
+    A class's penalty in a numeric column is its range / the range of all rows; in another column it is (its number of
+    values - 1) / (the number of all values - 1).
     """
     spans = [f"max({name}) - min({name})" if name in numeric else f"count(DISTINCT {name}) - 1" for name in columns]
     made = ", ".join(f"{span} AS span_{place}" for place, span in enumerate(spans))

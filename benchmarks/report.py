@@ -1,4 +1,4 @@
-"""The figures as a table in the terminal and as JSON."""
+"""Reports the figures as a table in the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLES = {"pass": "[green]{}[/]", "pass?": "[yellow]{}[/]", "miss?": "[yellow]{
 
 
 def machine() -> dict[str, Any]:
-    """Returns what the figures depend on besides the code."""
+    """Returns the versions and the hardware that the figures depend on."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
     return {
         "cores": os.cpu_count(),
@@ -42,7 +42,7 @@ def machine() -> dict[str, Any]:
 
 
 def as_json(figures: Sequence[Figure], about: dict[str, Any]) -> dict[str, Any]:
-    """Everything that was measured; a figure's `passed` is null where it has no mark."""
+    """Returns all measurements; the `passed` of a figure is null without a mark."""
     kept = [asdict(figure) | {"passed": figure.passed, "verdict": figure.verdict} for figure in figures]
     for record in kept:
         # JSON knows no infinity, which stands for work that did not end.
@@ -51,7 +51,7 @@ def as_json(figures: Sequence[Figure], about: dict[str, Any]) -> dict[str, Any]:
 
 
 def show(figures: Sequence[Figure], about: dict[str, Any], *, stages: bool) -> None:
-    """Prints the table and, for every mark that was missed, the plan's costliest operators."""
+    """Prints the table and, for each missed mark, the plan's costliest operators."""
     console = Console() if sys.stdout.isatty() else Console(width=160)
     console.print(escape(", ".join(f"{name} {value}" for name, value in about.items() if value is not None)))
     console.print(_table(figures, stages=stages))
@@ -90,7 +90,7 @@ def _table(figures: Sequence[Figure], *, stages: bool) -> Table:
 
 
 def _summary(figures: Sequence[Figure]) -> Iterator[str]:
-    """Counts the marks that were kept, case by case: one sum would let the many slopes outvote what matters."""
+    """Yields the number of marks kept in each case; a total would let the many slopes outweigh other cases."""
     verdicts: dict[str, list[str]] = {}
     for figure in figures:
         if figure.verdict:

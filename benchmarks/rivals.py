@@ -1,8 +1,8 @@
-"""A Python package that answers with noise, in an environment of its own: `python benchmarks/rivals.py NAME ROWS RUNS`.
+"""Runs a Python package that answers with noise: `python benchmarks/rivals.py NAME ROWS RUNS`.
 
-ROWS is a CSV file with a row for each respondent: patient, disease (d0 to d13) and bill (0 to 500). It prints a line of
-JSON: the absolute errors of counts by disease, of the sum of bills and of their average, each of all runs at epsilon 1,
-and the processor seconds of the three questions together in each run.
+The package is in an environment of its own. ROWS is a CSV file with a row for each respondent: patient, disease (d0 to
+d13) and bill (0 to 500). The script prints a line of JSON: the absolute errors of counts by disease, of the sum of
+bills and of their average, for all runs at epsilon 1, and the processor seconds of the three questions in each run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ Answers = tuple[Mapping[str, float], float, float]
 
 
 def _diffprivlib(rows: Sequence[Row]) -> Callable[[], Answers]:
-    """Answers by diffprivlib, to which each row is somebody's; an average takes the number of rows as known."""
+    """Returns a function that answers by diffprivlib, in which each row is a respondent, and averages know the number
+    of rows.
+    """
     numpy, tools = import_module("numpy"), import_module("diffprivlib.tools")
     codes = numpy.array([int(disease[1:]) for _, disease, _ in rows])
     bills = numpy.array([bill for *_, bill in rows])
@@ -42,7 +44,9 @@ def _diffprivlib(rows: Sequence[Row]) -> Callable[[], Answers]:
 
 
 def _smartnoise(rows: Sequence[Row]) -> Callable[[], Answers]:
-    """An average costs twice the epsilon that is asked for, says its get_privacy_cost: it gets half."""
+    """Returns a function that answers by smartnoise; an average gets half of epsilon, because it costs twice its
+    epsilon.
+    """
     pandas, package = import_module("pandas"), import_module("snsql")
     frame = pandas.DataFrame(rows, columns=["patient", "disease", "bill"])
     columns = {
@@ -95,7 +99,7 @@ _RIVALS = {"diffprivlib": _diffprivlib, "smartnoise-sql": _smartnoise, "pipeline
 
 
 def measured(answers: Callable[[], Answers], rows: Sequence[Row], runs: int) -> dict[str, list[float]]:
-    """The absolute errors of each question in all runs, and the processor seconds of each run; one run warms up."""
+    """Returns the absolute errors of each question in all runs, and each run's processor seconds, after a warm-up."""
     counts = {key: sum(disease == key for _, disease, _ in rows) for key in KEYS}
     total = sum(bill for *_, bill in rows)
     found: dict[str, list[float]] = {"counts": [], "sum": [], "average": [], "seconds": []}
@@ -111,13 +115,13 @@ def measured(answers: Callable[[], Answers], rows: Sequence[Row], runs: int) -> 
 
 
 def read(file: Path) -> list[Row]:
-    """The rows of the CSV file."""
+    """Reads the rows of the CSV file."""
     with file.open(newline="", encoding="utf-8") as lines:
         return [(int(row["patient"]), row["disease"], int(row["bill"])) for row in csv.DictReader(lines)]
 
 
 def main(name: str, file: Path, runs: int) -> None:
-    """Prints what is found of a rival."""
+    """Prints the results of a rival."""
     warnings.filterwarnings("ignore")
     rows = read(file)
     print(json.dumps(measured(_RIVALS[name](rows), rows, runs)))

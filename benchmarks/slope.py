@@ -1,4 +1,4 @@
-"""Fits the growth of time with rows: the slope of log seconds over log rows is about 1 where time grows as rows do."""
+"""Fits the growth of time with rows: the slope of log seconds over log rows, which is 1 for linear growth."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _WITHOUT = ("large", "search", "mondrian_peers")
 
 
 def slopes(figures: Sequence[Figure]) -> Iterator[Figure]:
-    """A figure for every measurement that was taken at two sizes or more; its range is that of the single steps.
+    """Yields a figure for each measurement at two sizes or more; its range is from the slopes of single steps.
 
-    The mark is for the sizes that the other marks are for: below them fixed costs, and a
-    search that is harder the fewer rows there are, would flatten any slope.
+    The mark is for the sizes of the other marks: at fewer rows fixed costs, and harder searches, would flatten the
+    slope.
     """
     by_name: dict[str, list[Figure]] = {}
     for figure in figures:
@@ -42,7 +42,7 @@ def _slope(name: str, taken: Sequence[Figure], mark: float | None) -> Figure:
 
 
 def _fitted(points: Sequence[tuple[int, float]]) -> float:
-    """Least squares."""
+    """Returns the slope of log seconds over log rows by least squares."""
     xs = [log(rows) for rows, _ in points]
     ys = [log(seconds) for _, seconds in points]
     x, y = sum(xs) / len(xs), sum(ys) / len(ys)

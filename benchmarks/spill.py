@@ -1,4 +1,4 @@
-"""Measures the most bytes that a folder of temporary files held."""
+"""Measures the peak number of bytes in a folder of temporary files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EVERY = 0.2
 
 
 class Spill:
-    """The most that a folder of temporary files ever held, looked at from a thread."""
+    """The peak number of bytes in a folder of temporary files, polled by a thread."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

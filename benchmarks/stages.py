@@ -19,7 +19,7 @@ __all__ = ["StageTimes", "timed_choice", "timed_search", "timed_statement"]
 
 
 class StageTimes:
-    """Listens to one statement; stages follow each other, so each ends where the next begins."""
+    """Listens to one statement and times its stages; each stage ends when the next one begins."""
 
     def __init__(self) -> None:
         self.queries: Counter[str] = Counter()
@@ -34,19 +34,19 @@ class StageTimes:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """The statement runs inside."""
+        """Times the whole statement, which runs inside the block."""
         self._begun = time.perf_counter()
         yield
         self._ended = time.perf_counter()
 
     @property
     def stage(self) -> str:
-        """The one that began last, empty before the first."""
+        """The stage that began last; empty before the first."""
         return next(reversed(self._starts), "")
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Each stage's time; the last one's includes the commit and dropping of what was temporary."""
+        """The seconds of each stage; the last stage includes the commit and the dropping of temporary tables."""
         ends = [*list(self._starts.values())[1:], self._ended]
         return {name: end - start for (name, start), end in zip(self._starts.items(), ends, strict=True)}
 
@@ -56,7 +56,7 @@ class StageTimes:
 
 
 def timed_statement(connection: Connection, statement: str) -> StageTimes:
-    """Runs one statement and returns where its time went."""
+    """Runs one statement; returns the times of its stages."""
     times = StageTimes()
     connection.observe(times.observe)
     try:
@@ -68,14 +68,14 @@ def timed_statement(connection: Connection, statement: str) -> StageTimes:
 
 
 def timed_search(connection: Connection, statement: str) -> tuple[StageTimes, Generalization]:
-    """Dry-runs a generalization; returns where its time went and what its search found."""
+    """Dry-runs a generalization; returns the times of its stages and the result of its search."""
     times, found = timed_choice(connection, statement)
     assert isinstance(found, Generalization)
     return times, found
 
 
 def timed_choice(connection: Connection, statement: str) -> tuple[StageTimes, Choice]:
-    """Dry-runs a release; returns where its time went and what its method chose, which EXPLAIN says in words only."""
+    """Dry-runs a release; returns the times of its stages and the method's choice, which EXPLAIN only describes."""
     [parsed] = parse_script(statement)
     assert isinstance(parsed, ExplainRelease)
     times = StageTimes()

@@ -1,6 +1,6 @@
-"""Ten tables of people with policies on them: seven that packages bring along, and three that are made here.
+"""Ten tables of people with policies on them: seven from packages, and three that are generated here.
 
-The packages are those of the extra `roles`; only their files are read, so that nothing that they import is needed.
+The packages are in the extra `roles`; only their files are read, so their dependencies are not needed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ __all__ = ["SURVEYS", "Survey"]
 
 @dataclass(frozen=True)
 class Survey:
-    """`policy` is what stands between the parentheses of CREATE POLICY and behind it, `hierarchies` are statements."""
+    """A table of people; `policy` is the end of CREATE POLICY, from inside its parentheses, `hierarchies` are
+    statements.
+    """
 
     name: str
     rows: Callable[[], pd.DataFrame]
@@ -27,7 +29,7 @@ class Survey:
 
 
 def _file(package: str, path: str) -> Path:
-    """A file that a package brings along. Raises PackageNotFoundError where it is not installed."""
+    """Returns the path of a package's file. Raises PackageNotFoundError if the package is not installed."""
     return Path(str(distribution(package).locate_file(path)))
 
 

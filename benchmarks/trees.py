@@ -1,6 +1,6 @@
 """Compares sqlglot's builds: `python -m benchmarks.trees`, once with `sqlglotc` installed and once without.
 
-The processor's time on one thread, the best of several runs: other work of the machine can only add to it.
+The figure is processor time on one thread, the best of several runs, because other work can only add to it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _milliseconds(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Prints a line a figure."""
+    """Prints one line for each figure."""
     plain = str(sqlglot.parser.__file__).endswith(".py")
     texts = [load_question(name).statement("violations") for name in question_names()]
     trees = [sqlglot.parse_one(text, dialect="duckdb") for text in texts]

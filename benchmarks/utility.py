@@ -1,8 +1,7 @@
-"""Measures how far answers from releases of Adult are from the truth, method by method: `python -m benchmarks.utility`.
+"""Measures the errors of answers from releases of Adult, by method: `python -m benchmarks.utility`.
 
-Random counts as in Xiao and Tao, Anatomy: simple and effective privacy preservation (2006),
-section 6: qd predicates on quasi-identifiers and one on the occupation, of an expected
-selectivity; the figure is the mean relative error.
+Random counts as in Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), section 6: qd predicates on
+quasi-identifiers and one on the occupation, of an expected selectivity; the figure is the mean relative error.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ _RELEASE = "answering"
 
 @dataclass(frozen=True)
 class _Method:
-    """`call` is what METHOD says, with l and its variant left open; `confidential` methods keep the columns apart."""
+    """A method: `call` is the text after METHOD, with l and its variant left open; `confidential` methods keep the
+    columns apart.
+    """
 
     name: str
     call: str
@@ -46,7 +47,7 @@ _METHODS = (
 
 @dataclass(frozen=True)
 class _Answers:
-    """MEASURE's figures of one workload: the mean relative error, the number of queries without estimate, and the
+    """MEASURE's figures of one workload: the mean relative error, the number of queries without an estimate, and the
     bounds.
     """
 
@@ -68,7 +69,7 @@ class _Release:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the mean relative errors in percent, a line each l, selectivity and method."""
+    """Prints the mean relative errors in percent, one line for each l, selectivity and method."""
     given = _parser().parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="sqlanon-utility-") as folder:
         kept = given.data or Path(folder)
@@ -98,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _prepare(connection: sqlanon.Connection, given: argparse.Namespace) -> None:
-    """The workloads; of their policy only the columns and their roles matter."""
+    """Creates the workloads, for which only the columns and roles of their policy matter."""
     databases.declare(connection, CENSUS, CENSUS.columns, [_SENSITIVE], "k_anonymity(k => 2)")
     for selectivity in given.selectivity:
         for dimensions in given.dimensions:
@@ -113,7 +114,7 @@ def _workload(selectivity: str, dimensions: int) -> str:
 
 
 def _lines(connection: sqlanon.Connection, given: argparse.Namespace, l: int) -> Iterator[str]:  # noqa: E741
-    """The table's lines: a method and a selectivity each."""
+    """Yields the lines of the table, one for each method and selectivity."""
     variant = _variant(connection, l)
     found: dict[str, _Release | None] = {}
     for method in (one for one in _METHODS if one.name in given.methods):
@@ -126,7 +127,7 @@ def _lines(connection: sqlanon.Connection, given: argparse.Namespace, l: int) ->
 
 
 def _variant(connection: sqlanon.Connection, l: int) -> str:  # noqa: E741
-    """Returns l-diversity by shares where no occupation has more than 1/l of the rows, else by values."""
+    """Returns l-diversity by shares if no occupation has more than 1/l of the rows, else by number of values."""
     query = f"SELECT max(n) * {l} <= sum(n) FROM (SELECT count(*) AS n FROM {CENSUS.name} GROUP BY {_SENSITIVE})"
     ((possible,),) = connection.duckdb.execute(query).fetchall()
     return "probabilistic" if possible else "distinct"
@@ -140,7 +141,7 @@ def _declare(connection: sqlanon.Connection, confidential: bool, required: str) 
 
 
 def _measured(connection: sqlanon.Connection, given: argparse.Namespace, call: str) -> _Release | None:
-    """Returns the measured release, None where the method cannot promise that."""
+    """Returns the measured release; None if the method cannot guarantee the requirement."""
     try:
         connection.sql(databases.published("table", _RELEASE, call))
     except PrivacyViolation as error:

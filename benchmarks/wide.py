@@ -1,7 +1,7 @@
-"""A wide, sparse table, sliced: `python -m benchmarks.wide` prints what each statement takes.
+"""Slices a wide, sparse table: `python -m benchmarks.wide` prints the seconds of each statement.
 
-The ratings are a function of the numbers of respondent and item, so that they are the same everywhere: eight tastes,
-eight genres, and items of which some are rated by many and most by few.
+The ratings are a function of the numbers of respondent and item, and therefore the same everywhere: eight tastes, eight
+genres, and some items with many ratings but most with few.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _METHOD = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures and prints a line for each statement."""
+    """Prints a line for each statement."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.wide", description="Slices a wide, sparse table.")
     parser.add_argument("--items", type=int, default=1_000)
     parser.add_argument("--respondents", type=int, default=50_000)
@@ -57,12 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_ratings(connection: sqlanon.Connection, items: int, respondents: int) -> None:
-    """The table ratings (respondent, item, rating)."""
+    """Creates the table ratings (respondent, item, rating)."""
     connection.duckdb.execute(_RATINGS, {"items": items, "respondents": respondents})
 
 
 def measured(connection: sqlanon.Connection, items: int) -> dict[str, float]:
-    """The seconds that each statement takes."""
+    """Returns the seconds of each statement."""
     sensitive = ", ".join(f'"film {item:04d}" SENSITIVE' for item in range(0, items, _SENSITIVE_EACH))
     statements = {
         "CREATE POLICY": "CREATE POLICY films ON ratings PIVOT item VALUES rating (respondent IDENTIFIER, "

@@ -1,4 +1,4 @@
-"""One file a case: `run` measures it and yields its figures. The order is that of a release's life."""
+"""The cases of the benchmarks, one file each: `run` yields the figures. The order follows the life of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anatomy, dealt out, written in random order and checked, against a copy in random order."""
+"""Anatomy, from assigning rows to buckets to the check of the release, against a copy in random order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def declare(connection: sqlanon.Connection) -> None:
-    """Creates the policy that the statement goes by."""
+    """Creates the policy of the measured statement."""
     required = f"l_diversity(l => {_L}, variant => 'probabilistic')"
     sensitive = [str(DIAGNOSED.sensitive)]
     databases.declare(connection, DIAGNOSED, DIAGNOSED.columns, sensitive, required, hierarchies=False)

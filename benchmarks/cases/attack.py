@@ -1,4 +1,4 @@
-"""ATTACK on single classes, against one GROUP BY of the release's columns, which is the least that each has to read."""
+"""ATTACK on single classes, against one GROUP BY of the release's columns, the least work that an attack can do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ATTACK by definetti and minimality, which weigh how values were dealt out, against one GROUP BY of the release."""
+"""ATTACK by definetti and minimality, which weigh assignments of values, against one GROUP BY of the release."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _BASELINE = "SELECT <all columns>, count(*) FROM release GROUP BY ALL"
 
 @dataclass(frozen=True)
 class _Dealt:
-    """An attack and the release that it is made on: the columns and requirements of its policy, and its method.
+    """An attack with the release that it attacks: the columns and requirements of its policy, and its method.
 
-    `table` is the one of the release's tables that has its rows.
+    `table` is the release's table that has its rows.
     """
 
     attack: str
@@ -54,7 +54,7 @@ _ATTACKS = (
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Few rounds, and few worlds: what one more takes is what grows with the rows."""
+    """Measures the attacks with few rounds and worlds: the time of each round or world grows with the rows."""
     for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
         with databases.working_copy(DIAGNOSED, context.file(DIAGNOSED, rows)) as connection:
             for dealt in _ATTACKS:

@@ -1,6 +1,7 @@
 """METHOD generalization(cells => 'suppress') on eight columns of UCI Adult: processor time, and the share of NULL.
 
-Columns as they are have one level, so that all of the time is for the cells; with hierarchies levels are searched for.
+Columns without hierarchies have one level, and all time is spent on the cells; with hierarchies levels are searched
+for.
 """
 
 from __future__ import annotations

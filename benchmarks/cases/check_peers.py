@@ -1,4 +1,4 @@
-"""CHECK of all models against pyCANON's nine functions, which compute the same of a data frame."""
+"""CHECK of all models against pyCANON's nine functions, which compute the same figures from a data frame."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MARK = 2.0
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """The whole statement over a stored table against the functions alone, which run once: their frame is in memory."""
+    """Measures the whole statement over a stored table, and the functions alone, once each, on a frame in memory."""
     version = peers.installed("pycanon")
     if version is None:
         context.note("check_peers: skips pycanon, which is not installed (pip install 'sqlanon[dev]')")
@@ -52,7 +52,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _peer_seconds(connection: sqlanon.Connection) -> float:
-    """Returns the seconds of the nine functions together, without the import and without reading the rows."""
+    """Returns the total seconds of the nine functions, without the import and without reading the rows."""
     columns = ", ".join((*_QUASI, _SENSITIVE))
     # Texts as objects, with which pyCANON is faster.
     frame = connection.duckdb.execute(f"SELECT {columns} FROM {ADULT.name}").df().astype(object)

@@ -1,6 +1,6 @@
-"""Case `default_method`: the method that a statement without METHOD takes, against each that competes by itself.
+"""Case `default_method`: the method that a statement without METHOD chooses, against each competing method alone.
 
-The error is that of 1,000 counts which the comparison has not drawn. It needs the extra `roles`.
+The error is measured on 1,000 counts that the comparison did not use. The case needs the extra `roles`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _survey(survey: Survey, calls: Sequence[str], runs: int) -> Iterator[Figure]
 
 
 def _time(connection: Any, method: str, runs: int) -> float | None:
-    """The median of the seconds that a release takes; None where nothing can be published."""
+    """Returns the median seconds of a release; None if nothing can be published."""
     statement = f"CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY survey{method}"
     try:
         return median(seconds(lambda: connection.execute(statement)) for _ in range(runs))
@@ -107,7 +107,7 @@ def _time(connection: Any, method: str, runs: int) -> float | None:
 
 
 def _compared(connection: Any, queries: int = 100, seed: int = compare.SEED) -> tuple[Contender, ...]:
-    """The figures of each method, by other queries than those that choose where a seed is given."""
+    """Returns the figures of each method; with a seed, on other queries than the choice used."""
     engine = DuckDBEngine(connection.duckdb)
     request = ReleaseRequest("table", QualifiedName(("compared",)), "survey")
     with engine.transaction(), Scratch(engine) as scratch, compare.sizes.replaced(queries=queries, seed=seed):

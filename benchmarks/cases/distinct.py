@@ -1,4 +1,4 @@
-"""Encode and solve where cells do not collapse: nearly every combination of the quasi-identifiers is distinct."""
+"""Encode and solve if cells do not collapse: nearly every combination of quasi-identifiers is distinct."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ Found = Mapping[str, Sequence[float]]
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Marks are for all rivals' errors, and for the processor time of the one that answers SQL."""
+    """Yields the figures, with marks on all rivals' errors and on the processor time of the rival that answers SQL."""
     if not _PYTHON.exists():
         context.note(
             f"dp_rivals: there is no {_PYTHON}: python -m venv .venv-rivals && "
@@ -73,7 +73,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _own(file: Path, rows: int, runs: int) -> Found:
-    """Answers by whole statements in SQL, the ledger included, on a table in memory."""
+    """Answers by whole statements in SQL, including the ledger, on a table in memory."""
     with sqlanon.connect() as connection:
         connection.sql(f"CREATE TABLE visits AS {_SOURCE.format(rows=rows)}")
         connection.sql(f"COPY visits TO '{str(file).replace(chr(39), chr(39) * 2)}' (FORMAT csv)")

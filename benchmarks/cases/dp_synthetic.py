@@ -26,7 +26,7 @@ _RUNS = 3
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """The complete rows, and the same repeated to a million; pairs are compared with the source by total variation."""
+    """Measures the complete rows, and the same rows repeated to a million; pairs are compared by total variation."""
     for rows, mark in _MARKS.items():
         context.note(f"dp_synthetic, UCI Adult, {rows:,} rows")
         with sqlanon.connect() as connection:
@@ -86,7 +86,7 @@ def _processor_seconds(connection: sqlanon.Connection) -> float:
 
 
 def _variation(connection: sqlanon.Connection, first: str, second: str) -> float:
-    """Half the sum of the differences between the shares of two columns' values."""
+    """Returns half the sum of differences between the shares of two columns' values."""
     keys = [_AGES if name == "age" else name for name in (first, second)]
     shares = "SELECT {} AS a, {} AS b, count(*) / sum(count(*)) OVER () AS p FROM {} GROUP BY ALL"
     one, other = (shares.format(*keys, table) for table in ("census", "made"))

@@ -31,7 +31,7 @@ _TRAINING, _MOST_SECONDS = 32_561, 1.4
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Eight figures of classes, and the loss of large populations, of releases by two methods."""
+    """Measures eight figures of classes, and the loss of large populations, for releases by two methods."""
     for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
         with databases.working_copy(DIAGNOSED, context.file(DIAGNOSED, rows)) as connection:
             for name, method in _METHODS.items():
@@ -53,7 +53,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _special(context: Context) -> Figure:
-    """The processor time of the minimal sample uniques of a release that shows eight columns as they are."""
+    """Measures the processor time of the minimal sample uniques of a release with eight unchanged columns."""
     context.note("figures, suda")
     runs, times = context.runs or 3, list[float]()
     with sqlanon.connect() as connection:

@@ -29,7 +29,7 @@ _QUICK_ROWS = 1_000
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """The loss of privacy and that of utility, of releases of six quasi-identifiers and the occupation."""
+    """Measures the privacy and utility losses of releases with six quasi-identifiers and the occupation."""
     bounds = _QUICK_BOUNDS if context.quick else _BOUNDS
     count = len(_METHODS) * len(bounds)
     context.note(f"frontier, {count} candidates")

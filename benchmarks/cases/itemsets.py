@@ -1,7 +1,7 @@
 """METHOD itemsets and its CHECK on baskets, against counting how often each item occurs.
 
-Baskets are drawn by a script: up to 20 of 1,000 items, most of them few. The item of rank r is drawn with a chance of
-1/r, as in baskets of real shops, and half of a basket is from the department that its customer likes. A third of the
+A script generates the baskets: up to 20 of 1,000 items, in most baskets only a few. The item of rank r has a chance of
+1/r, as in baskets of real shops, and half of a basket is from the customer's favorite department. A third of the
 customers have one of 20 diagnoses, for coherence.
 """
 
@@ -44,7 +44,7 @@ CREATE HIERARCHY products AS LEVELS (
 
 
 def baskets(connection: sqlanon.Connection, rows: int) -> None:
-    """Draws the baskets, the same at each run, and declares two policies for each greatest number of known items."""
+    """Generates the baskets, equal in each run, and declares two policies for each maximum of known items."""
     for statement in _SCRIPT.format(rows=rows).split(";"):
         if statement.strip():
             connection.duckdb.execute(statement).fetchall()

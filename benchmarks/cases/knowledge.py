@@ -20,7 +20,7 @@ _RUNS = 9
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """The processor time of the whole statement, in all threads; the first run is left out."""
+    """Measures the processor time of the whole statement, over all threads, without the first run."""
     context.note("knowledge, UCI Adult")
     with sqlanon.connect() as connection:
         rows = load_adult(connection)

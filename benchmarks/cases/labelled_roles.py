@@ -1,6 +1,6 @@
-"""The roles that PROFILE proposes for the columns of thirteen tables, against those that their documentation describes.
+"""The roles that PROFILE proposes for the columns of thirteen tables, against the roles in their documentation.
 
-The labels are in benchmarks/labelled_roles.csv, and the packages with the tables in benchmarks/labelled_roles.txt.
+The labels are in benchmarks/labelled_roles.csv, the packages with the tables in benchmarks/labelled_roles.txt.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _GROUPS = {"five mended tables": _MENDED, "five held out first": _HELD_OUT_FIRST
 
 @dataclass(frozen=True)
 class _Column:
-    """A column with the roles that may be said of it, and the role that is proposed."""
+    """A column with its acceptable roles and the proposed role."""
 
     name: str
     roles: frozenset[str]
@@ -62,7 +62,7 @@ class _Column:
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Columns that are missed and false alarms: of each table, of those that were held out, and of all."""
+    """Yields missed columns and false alarms of each table, of the held-out tables, and of all."""
     labels = _labels()
     columns: dict[str, list[_Column]] = {}
     for table, (package, path) in (item for tables in _GROUPS.values() for item in tables.items()):
@@ -78,7 +78,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _labels() -> dict[str, dict[str, frozenset[str]]]:
-    """The roles of the columns of each table; several are those of which one may say so or not."""
+    """Returns the acceptable roles of the columns of each table; a column has several if either is right."""
     lines = [line for line in _LABELS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     labels: dict[str, dict[str, frozenset[str]]] = {}
     for row in csv.DictReader(lines):
@@ -87,9 +87,9 @@ def _labels() -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _frame(package: str, path: str) -> pd.DataFrame | None:
-    """The rows of a table in a file, or in an archive of files; None where its package is not installed.
+    """Returns the rows of a table from a file or an archive of files; None if its package is not installed.
 
-    The labels of a file of Stata are its attributes: `sqlanon profile` reads them, too.
+    The labels of a Stata file become attributes of the frame: `sqlanon profile` reads them, too.
     """
     if not path.startswith("resources/"):
         frame = load(Known(package, path, frozenset()))
@@ -106,7 +106,7 @@ def _frame(package: str, path: str) -> pd.DataFrame | None:
 
 
 def _folder(package: str) -> Path:
-    """The folder of an installed package, which is not imported."""
+    """Returns the folder of an installed package without importing the package."""
     spec = find_spec(package)
     return Path(((spec and spec.submodule_search_locations) or [""])[0])
 
@@ -128,7 +128,7 @@ def _proposed(table: str, frame: pd.DataFrame, labels: Mapping[str, frozenset[st
 
 
 def _role(proposal: str, why: str) -> str:
-    """The role in a proposal: what is left out as it repeats another column, or tells people apart, has its own."""
+    """Returns the role of a proposal; columns left out as a repetition or as an identifier have roles of their own."""
     if MAKE_IT_SENSITIVE in why:
         return "sensitive"
     if why.endswith("so it is left out"):

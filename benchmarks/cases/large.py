@@ -1,4 +1,4 @@
-"""Fifty million rows with two gigabytes: does it finish, with how much memory, and how much written beside it?"""
+"""Fifty million rows with two gigabytes of memory: completion, peak of memory, and bytes spilled to disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DATASETS = {"generalization": ADULT, "anatomy": DIAGNOSED, "loose": DIAGNOSED}
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Each in a process of its own, whose peak of memory is then its own."""
+    """Measures each release in a process of its own, with its own peak of memory."""
     for what, dataset in _DATASETS.items():
         for rows in context.sizes_or((_ROWS,), (_ROWS,)):
             context.note(f"{what}, {rows:,} rows with memory_limit = '{_MEMORY}'")

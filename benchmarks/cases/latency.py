@@ -1,6 +1,6 @@
-"""Case `latency`: the cost of a statement however few rows there are: its queries, and the process's processor time.
+"""Case `latency`: the fixed cost of a statement on few rows: its queries, and the process's processor time.
 
-Seconds of the clock depend on whatever else runs on the machine; processor time does so far less.
+Wall-clock time depends on other work on the machine; processor time does so far less.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ESTIMATE = (
 
 @dataclass(frozen=True)
 class _Case:
-    """A statement, and what makes it possible to run it again; `{n}` counts the runs."""
+    """A statement, and the statements that allow it to run again; `{n}` is the number of the run."""
 
     what: str
     statement: str
@@ -62,7 +62,7 @@ def _runs(context: Context) -> int:
 
 
 def _setup() -> list[str]:
-    """The statements of the example that make its table, its hierarchies and its policy."""
+    """Returns the statements of the example that create its table, hierarchies and policy."""
     texts = [piece.text for piece in split(assets.read("sql", "examples", "hospital.sql"))]
     return [text.replace("OR REPLACE ", "") for text in texts[:4]]
 
@@ -101,7 +101,7 @@ def _cases(policy: str, folder: Path) -> tuple[_Case, ...]:
 
 
 def _cost_again(connection: sqlanon.Connection, case: _Case, number: int) -> _Cost:
-    """One more run on a connection that has run it before; what undoes it is not counted."""
+    """Measures one more run on a connection that has run the statement before, without the statement that undoes it."""
     cost = _cost(connection, case.statement.replace("{n}", str(number)))
     if case.undo:
         connection.sql(case.undo.replace("{n}", str(number)))
@@ -109,7 +109,7 @@ def _cost_again(connection: sqlanon.Connection, case: _Case, number: int) -> _Co
 
 
 def _cost_of_first(setup: Sequence[str]) -> _Cost:
-    """The first statement of sqlanon's in a database that has a table and no catalog."""
+    """Measures the first statement of sqlanon in a database with a table and without a catalog."""
     with sqlanon.connect() as connection:
         connection.sql(setup[0])
         return _cost(connection, setup[1])
@@ -132,7 +132,7 @@ def _cost(connection: sqlanon.Connection, statement: str) -> _Cost:
 
 
 def _figures(case: _Case, costs: Sequence[_Cost]) -> Iterator[Figure]:
-    """Queries and milliseconds of the runs after those that warm up."""
+    """Yields the queries and the milliseconds of the runs after the warm-up."""
     measured = costs[_WARM_UP:]
     queries = [cost.queries for cost in measured]
     milliseconds = [cost.milliseconds for cost in measured]

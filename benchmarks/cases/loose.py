@@ -1,4 +1,4 @@
-"""Loose associations, laid out, written in random order and checked, against a copy in random order."""
+"""Loose associations, from grouping to the check of the release, against a copy in random order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks under a key: processor time of a release with one million different values, against one that withholds them."""
+"""Masks under a key: processor time of a release with one million distinct values, against one without the column."""
 
 from __future__ import annotations
 

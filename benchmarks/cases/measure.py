@@ -1,4 +1,4 @@
-"""MEASURE with a thousand counts on the source and on a release, against full scans that answer one of them each."""
+"""MEASURE with a thousand counts on the source and on a release, against full scans that answer one count each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ESTIMATE_MARK = 10.0
 
 @dataclass(frozen=True)
 class Measured:
-    """A method, the table that it is measured on, and whether its sensitive column is kept apart from the others."""
+    """A method, its table, and whether the sensitive column is separated from the others."""
 
     method: str
     dataset: Dataset
@@ -54,7 +54,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def by(name: str) -> Callable[[Context], Iterator[Figure]]:
-    """The case of another method."""
+    """Returns the case of another method."""
 
     def case(context: Context) -> Iterator[Figure]:
         for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
@@ -64,7 +64,7 @@ def by(name: str) -> Callable[[Context], Iterator[Figure]]:
 
 
 def figures(context: Context, name: str, rows: int) -> Iterator[Figure]:
-    """A thousand counts, and one of Anatomy's by itself."""
+    """Measures a thousand counts, and for Anatomy also a single count."""
     context.note(f"measure, {name}, {rows:,} rows")
     one = METHODS[name]
     with databases.working_copy(one.dataset, context.file(one.dataset, rows)) as connection:

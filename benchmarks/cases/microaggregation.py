@@ -1,7 +1,7 @@
-"""METHOD microaggregation on six columns of numbers, against a copy of the table in a random order.
+"""METHOD microaggregation on six columns of numbers, against a copy of the table in random order.
 
-MDAV compares each row with all that are left, so that its slope is near 2; in blocks, and of one column, it is near 1.
-Two columns are normal, two uniform, one is skewed and one has few values. Times are the processor's.
+MDAV compares each row with all rows left, and its slope is near 2; in blocks, and on one column, it is near 1. Two
+columns are normal, two uniform, one is skewed and one has few values. Times are processor time.
 """
 
 from __future__ import annotations

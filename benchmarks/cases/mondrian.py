@@ -1,4 +1,4 @@
-"""Encode and solve of METHOD mondrian where nearly every row is distinct, against one grouping of the table."""
+"""Encode and solve of METHOD mondrian with nearly distinct rows, against one grouping of the table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 class _Runs:
-    """Dry runs with the same requirements, and what the last of them came to."""
+    """Dry runs with the same requirements, and the result of the last one."""
 
     def __init__(self, connection: sqlanon.Connection, dataset: Dataset, *requirements: str) -> None:
         self._connection = connection
@@ -52,7 +52,7 @@ class _Runs:
         self._found: Partition | None = None
 
     def seconds(self) -> float:
-        """The seconds of the two stages."""
+        """Returns the seconds of the two stages."""
         self._declare()
         self._times, found = timed_choice(self._connection, _PLANNED)
         assert isinstance(found, Partition)

@@ -1,4 +1,4 @@
-"""METHOD mondrian against Python packages that do the same: seconds, and what is lost, on UCI Adult."""
+"""METHOD mondrian against Python packages that implement it: seconds and loss on UCI Adult."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BUCKET = "bucket"
 
 @dataclass(frozen=True)
 class _Peer:
-    """The results of a package, in one run."""
+    """The results of a package in one run."""
 
     called: str
     seconds: float
@@ -51,7 +51,7 @@ class _Own:
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Marks are for all of Adult's complete rows; fewer only show whether everything works."""
+    """Yields the figures; marks are for all complete rows of Adult, fewer rows only test that everything works."""
     versions = {name: peers.installed(name) for name in peers.NAMES}
     for name, version in versions.items():
         if version is None:
@@ -77,7 +77,9 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _own(connection: sqlanon.Connection, runs: int) -> _Own:
-    """The whole statement, search and check included; and its classes, which a second release keeps as buckets."""
+    """Measures the whole statement, including search and check, and its classes, which a second release keeps as
+    buckets.
+    """
     databases.declare(
         connection, CENSUS, CENSUS.columns, [str(CENSUS.sensitive)], f"k_anonymity(k => {_K})", hierarchies=False
     )
@@ -92,7 +94,7 @@ def _own(connection: sqlanon.Connection, runs: int) -> _Own:
 
 
 def _require_same_classes(connection: sqlanon.Connection) -> None:
-    """The buckets have to be the classes that are published as ranges."""
+    """Requires that the buckets are the classes that are published as ranges."""
     columns = ", ".join(CENSUS.columns)
     sizes = [
         connection.duckdb.execute(f"SELECT count(*) AS held FROM {table} GROUP BY {by} ORDER BY held").fetchall()
@@ -103,7 +105,7 @@ def _require_same_classes(connection: sqlanon.Connection) -> None:
 
 
 def _peer(connection: sqlanon.Connection, name: str, version: str, folder: Path) -> _Peer | None:
-    """In a process of its own, so that nothing it imports is in the one that measures ours. None where it fails."""
+    """Runs a package in a process of its own, which keeps its imports out of this one; None if it fails."""
     source, target = folder / "rows.parquet", folder / f"{name}.parquet"
     columns = ", ".join((*CENSUS.columns, str(CENSUS.sensitive)))
     connection.duckdb.execute(f"COPY (SELECT {columns} FROM {CENSUS.name}) TO '{_quoted(source)}' (FORMAT parquet)")

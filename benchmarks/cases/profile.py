@@ -23,7 +23,7 @@ _BASELINE = "SELECT <all columns>, count(*) FROM source GROUP BY ALL"
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Measures what a stranger waits for: identifiers, quasi-identifiers and a policy to edit."""
+    """Measures the first PROFILE of a new user: identifiers, quasi-identifiers and a policy to edit."""
     for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
         context.note(f"profile, {rows:,} rows")
         with databases.working_copy(DIAGNOSED, context.file(DIAGNOSED, rows)) as connection:
@@ -58,7 +58,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _processor_seconds(connection: sqlanon.Connection) -> float:
-    """The processor time of one PROFILE, all threads together."""
+    """Returns the processor time of one PROFILE, over all threads."""
     before = process_time()
     connection.sql("PROFILE survey").fetchall()
     return process_time() - before

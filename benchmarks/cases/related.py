@@ -1,6 +1,6 @@
-"""A policy on people with their visits and their drugs, and its CHECK, against grouping people once by all of it.
+"""A policy on people with their visits and drugs, and its CHECK, against one grouping of people by all columns.
 
-The people are drawn by a script: each has 5 visits, most of them near their home, and 3 drugs, some of them usual.
+A script generates the people: each has 5 visits, most of them near home, and 3 drugs, some of them usual.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CREATE HIERARCHY substances AS INTERVALS (10, 50);
 
 
 def patients(connection: sqlanon.Connection, rows: int) -> None:
-    """Draws people, visits and drugs, and declares a policy for each kind of knowledge."""
+    """Generates people, visits and drugs, and declares a policy for each kind of knowledge."""
     for statement in _SCRIPT.format(rows=rows).split(";"):
         if statement.strip():
             connection.duckdb.execute(statement).fetchall()

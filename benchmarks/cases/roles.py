@@ -1,6 +1,6 @@
-"""The roles that PROFILE proposes for the columns of real tables, against those that their documentation describes.
+"""The roles that PROFILE proposes for the columns of real tables, against the roles in their documentation.
 
-They need the packages of the extra `roles`, whose files are read.
+The tables are files of the packages of the extra `roles`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MISSED, _FALSE = 15.0, 10.0
 
 @dataclass(frozen=True)
 class _Counts:
-    """Columns of some tables: those that are sensitive, identify or are neither, and what was proposed otherwise."""
+    """Counts of columns of some tables: sensitive, identifying and other columns, and wrong proposals for each."""
 
     sensitive: int
     missed: tuple[str, ...]

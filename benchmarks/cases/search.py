@@ -1,4 +1,4 @@
-"""The search by itself: seconds and share of the lattice for each of many requirements, after encoding."""
+"""The search alone: seconds and visited share of the lattice for each of several requirements, after encoding."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _SENSITIVE = "occupation"
 
 @dataclass(frozen=True)
 class _Search:
-    """The requirements for a table that has `least_rows` rows.
+    """The requirements for a table with `least_rows` rows or more.
 
-    A model is asked of the occupations in each class; without one, occupation is the ninth quasi-identifier.
+    A model reads the occupations of each class; without a model, occupation is the ninth quasi-identifier.
     """
 
     k: int
@@ -96,7 +96,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _warm_up(connection: sqlanon.Connection) -> None:
-    """Imports what a search needs, and reads the table, without going through any search that is measured."""
+    """Imports the modules of a search and reads the table, without running a measured search."""
     databases.declare(
         connection, ADULT, ("sex", "salary_class"), (_SENSITIVE,), "k_anonymity(k => 5), l_diversity(l => 3)"
     )
@@ -130,7 +130,7 @@ def _figures(connection: sqlanon.Connection, search: _Search, rows: int, runs: i
 
 
 def _seconds(search: _Search, rows: int, solve: Sample) -> Figure:
-    """The mark is for the search itself, not for its ratio to the baseline."""
+    """Returns the figure of the search; its mark is on the seconds, not on the ratio to the baseline."""
     taken = median(solve.measured)
     return Figure(
         "search",

@@ -1,4 +1,4 @@
-"""A table that is published every month, in a series, against a first release of the same rows by Anatomy."""
+"""A table that is published every month in a series, against a first release of the same rows by Anatomy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CREATE ANONYMIZED TABLE released AS POLICY monthly METHOD {} IN SERIES months
 
 @dataclass(frozen=True)
 class _Kind:
-    """A method with what its policy and its series require, over rows of so many different sensitive values."""
+    """A method with the requirements of its policy and series, and the number of distinct sensitive values."""
 
     name: str
     method: str
@@ -82,7 +82,7 @@ _BLOCK_MB = 0.262144
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """5 % of the people leave each month and as many come, for a year."""
+    """Measures a year of monthly releases; each month 5 % of the people leave and as many join."""
     for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
         for kind in _KINDS:
             context.note(f"series, {kind.name}, {rows:,} rows")
@@ -123,7 +123,7 @@ def _year(context: Context, connection: sqlanon.Connection, rows: int, kind: _Ki
 
 
 def _note_ledger(context: Context, connection: sqlanon.Connection) -> None:
-    """Says how many counterfeits each release has, and what the ledger takes in the file."""
+    """Notes the number of counterfeits in each release, and the size of the ledger in the file."""
     releases = connection.duckdb.execute(_LEDGER).fetchall()
     context.note("counterfeits: " + ", ".join(str(counterfeits) for _, counterfeits in releases))
     connection.duckdb.execute("CHECKPOINT")

@@ -1,4 +1,4 @@
-"""The search under requirements on sets of quasi-identifiers: on two against all of them, and on 56 against 21."""
+"""The search under requirements on sets of quasi-identifiers: two sets against all columns, and 56 sets against 21."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _many(context: Context) -> Figure:
-    """Sets of five and of four columns against those of five: 2.67 times as many, which time should not exceed."""
+    """Compares sets of five and of four columns with sets of five: 2.67 times as many, the limit for the time."""
     found: dict[int, StageTimes] = {}
     with sqlanon.connect() as connection:
         values = ", ".join(f"(i * {factor}) % {number} AS {name}" for name, (factor, number) in _HOUSEHOLDS.items())

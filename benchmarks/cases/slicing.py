@@ -1,7 +1,7 @@
-"""Slicing, cut into buckets, written in random order and checked, against a copy in random order.
+"""Slicing, from buckets to the check of the release, against a copy in random order.
 
-Columns are named; the diagnosis stands beside the sex. Three statements are measured: buckets that are Mondrian's
-regions, each asked by itself; the same asked of everybody over the buckets that they match; and buckets that are drawn.
+The columns are given; the diagnosis is in one column with the sex. Three statements are measured: buckets by Mondrian,
+each required to satisfy; the same with the requirement on each person over all matching buckets; and random buckets.
 """
 
 from __future__ import annotations

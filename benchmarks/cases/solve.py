@@ -50,7 +50,7 @@ def measured(
     mark: float | None,
     marked_from: int,
 ) -> Iterator[Figure]:
-    """The two stages together, as the dry run of a release goes through them."""
+    """Measures the two stages together, in the dry run of a release."""
     statement = databases.explain(suppression)
     last = StageTimes()
 
@@ -70,6 +70,6 @@ def measured(
 
 
 def _found(connection: sqlanon.Connection, statement: str) -> str:
-    """Describes the result of the search: without it a ratio says little."""
+    """Describes the result of the search, without which a ratio means little."""
     answers = {item: detail for stage, item, detail in connection.sql(statement).fetchall() if stage == "solve"}
     return f"{answers['nodes checked'].partition(',')[0]} nodes checked; {answers['suppressed rows']} rows suppressed"

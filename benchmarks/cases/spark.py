@@ -26,7 +26,7 @@ _ONCE_FROM, _RUNS = 5_000_000, 2
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Each in a process of its own, which has one session of Spark and peaks of memory of its own."""
+    """Measures each engine in a process of its own, with its own session of Spark and its own peaks of memory."""
     if find_spec("pyspark") is None:
         context.note("spark: skipped, as PySpark is not installed (pip install 'sqlanon[spark]')")
         return
@@ -62,7 +62,7 @@ def _memory(rows: int) -> str:
 
 
 def _figure(threads: int, rows: int, spark: dict[str, Any], baseline: dict[str, Any]) -> Figure:
-    """The last run over the last of DuckDB. Raises InternalError where levels, rows or figures differ."""
+    """Returns the ratio of the last runs of Spark and DuckDB. Raises InternalError if their releases differ."""
     if spark["come_to"] != baseline["come_to"]:
         raise InternalError(f"of {rows:,} rows Spark and DuckDB make different releases: {spark} {baseline}")
     taken, against = spark["seconds"], baseline["seconds"]

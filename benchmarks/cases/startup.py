@@ -47,7 +47,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _processor_time(arguments: Sequence[str], given: str, environment: Mapping[str, str]) -> float:
-    """Milliseconds of a new process, Python's own start included."""
+    """Returns the milliseconds of a new process, including Python's own start."""
     before = os.times()
     command, variables = [sys.executable, *arguments], {**os.environ, **environment}
     subprocess.run(command, check=True, capture_output=True, text=True, input=given, env=variables)

@@ -1,4 +1,4 @@
-"""A table that arrives in parts, published as a stream: all ADVANCEs together, and the last of them alone."""
+"""A table that arrives in parts, published as a stream: the time of all ADVANCEs, and of the last one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CREATE ANONYMIZED STREAM published AS POLICY visits ORDER BY arrived METHOD stre
 
 
 def run(context: Context) -> Iterator[Figure]:
-    """Ten ADVANCEs over the rows, and one that publishes what still waits."""
+    """Measures ten ADVANCEs over the rows, and one that publishes the rows that still wait."""
     for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
         for delay in _DELAYS:
             context.note(f"stream, delay {delay:,}, {rows:,} rows")

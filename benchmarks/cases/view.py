@@ -1,6 +1,6 @@
-"""Aggregates over the live view, which recodes and withholds as it is read, against one grouping of its source.
+"""Aggregates over the live view, which recodes and withholds at read time, against one grouping of its source.
 
-One of them is asked of a view, too, that has neither the conditions on its reader nor the collation of its texts.
+One aggregate also runs on a view without the conditions on its reader and without the collation of its texts.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _measured(context: Context, connection: sqlanon.Connection, rows: int) -> It
 
 
 def _strip(connection: sqlanon.Connection, view: str, name: str) -> None:
-    """Makes a view like another, which asks for nothing and does not say how its texts are compared."""
+    """Creates a copy of a view without conditions on its reader and without collations."""
     text = connection.duckdb.execute("SELECT sql FROM duckdb_views() WHERE view_name = ?", [view]).fetchall()[0][0]
     tree = sqlglot.parse_one(text, dialect="duckdb")
     for asked in list(tree.find_all(exp.Where)):

@@ -1,1 +1,1 @@
-"""Experiments of papers, run again with sqlanon's methods: one module for each paper, which prints tables."""
+"""Repeats experiments of papers with sqlanon's methods: one module for each paper, which prints tables."""

@@ -1,4 +1,4 @@
-"""The complete rows of UCI Adult as the papers take them, with codes for what a learner reads."""
+"""The complete rows of UCI Adult as in the papers, with numeric codes for the learners."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ Numbers = NDArray[np.float64]
 class Selection:
     """Attributes of Adult, the quasi-identifiers first and the sensitive one last.
 
-    `domains` has for each attribute that is no number its values, in the order in which Mondrian cuts them: a
-    value's code is where it stands there.
+    `domains` has the values of each attribute that is not numeric, in the order in which Mondrian cuts them: the code
+    of a value is its position.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Selection:
         return attribute in _NUMERIC
 
     def coded(self, attribute: str, expression: str | None = None) -> str:
-        """The SQL expression of an attribute's number: its value, or the code of its text."""
+        """Returns the SQL expression of an attribute as a number: its value, or the code of its text."""
         text = expression or attribute
         if self.numeric(attribute):
             return f"{text}::DOUBLE"
@@ -97,9 +97,9 @@ OCC_15 = Selection(
 
 @contextmanager
 def connected(rows: int | None, seed: int) -> Iterator[sqlanon.Connection]:
-    """A database in memory with the table `people`: so many complete rows of Adult, all without a number.
+    """Yields a database in memory with the table `people`: the given number of Adult's complete rows, without numbers.
 
-    Each has a `fold`, drawn with the seed.
+    Each row has a random `fold` that depends on the seed.
     """
     with sqlanon.connect() as connection:
         connection.execute("SET enable_progress_bar = false")
@@ -116,7 +116,7 @@ def connected(rows: int | None, seed: int) -> Iterator[sqlanon.Connection]:
 
 
 def described(connection: sqlanon.Connection, selection: Selection) -> Selection:
-    """The selection with its domains and what lies below each label."""
+    """Returns the selection with its domains, and the values below each label."""
     domains, labels = {}, {}
     for attribute in (name for name in selection.attributes if not selection.numeric(name)):
         domains[attribute], labels[attribute] = _domain(connection, attribute)
@@ -148,7 +148,7 @@ def _domain(connection: sqlanon.Connection, attribute: str) -> tuple[list[str], 
 def take(
     connection: sqlanon.Connection, selection: Selection, condition: str = "true", limit: int | None = None
 ) -> None:
-    """Makes the source of the next releases: the rows of `people` that satisfy a condition, at most so many."""
+    """Makes the source of the next releases: at most `limit` rows of `people` that satisfy a condition."""
     columns = ", ".join(selection.attributes)
     rows = f"LIMIT {limit}" if limit is not None else ""
     connection.duckdb.execute(

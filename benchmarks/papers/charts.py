@@ -1,4 +1,4 @@
-"""Charts of the tables that the experiments print, as SVG: Vega-Lite by Altair, of the extra `report`."""
+"""Draws charts of the experiments' tables as SVG: Vega-Lite by Altair, of the extra `report`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLOURS = ("#2f7fc1", "#c2700f", "#3c8d40", "#a33b6f", "#6b5bb3", "#777777")
 
 @dataclass(frozen=True)
 class Points:
-    """A point for each row by two of its columns; `series` names what it belongs to."""
+    """A point for each row, at the values of two columns; `series` returns the name of its series."""
 
     across: str
     upwards: str
@@ -25,14 +25,14 @@ class Points:
 
 @dataclass(frozen=True)
 class Bars:
-    """The bars of a chart: one for each row and column; `label` names the row."""
+    """The bars of a chart: one for each row and column; `label` returns the name of the row."""
 
     columns: tuple[str, ...]
     label: Callable[[dict[str, str]], str]
 
 
 def draw(lines: Sequence[str], chart: Points | Bars, path: Path) -> None:
-    """Writes the chart of a Markdown table; rows without a number for it are left out."""
+    """Writes the chart of a Markdown table; rows without a number are left out."""
     import altair as alt
     import vl_convert
 

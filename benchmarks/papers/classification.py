@@ -1,4 +1,4 @@
-"""Measures a learner that has only a release to learn from, tested on rows of the source that are not in it."""
+"""Measures learners that learn from a release, tested on rows of the source that are not in the release."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INTERVALS = 10
 
 @dataclass(frozen=True)
 class Target:
-    """The attribute that is learned, and the other attributes that it is not learned from."""
+    """The attribute to predict, and the attributes that are not used for it."""
 
     name: str
     without: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Measured:
-    """The results of a setting: without figures it is not feasible. Buckets and columns are those of the first fold."""
+    """The results of a setting; without figures it is infeasible. Buckets and columns are from the first fold."""
 
     setting: Setting
     figures: Figures
@@ -50,7 +50,7 @@ class Measured:
 
 
 def targets(selection: Selection) -> list[Target]:
-    """The paper's two. In OCC-15 the number of the education says which it is, so it is also left out."""
+    """Returns the paper's two targets; where the number of the education reveals it, a third is without the number."""
     found = [Target("education"), Target(SENSITIVE)]
     if "education_num" in selection.attributes:
         found.insert(1, Target("education", ("education_num",)))
@@ -60,10 +60,10 @@ def targets(selection: Selection) -> list[Target]:
 def lines(
     connection: sqlanon.Connection, selection: Selection, settings: Sequence[Setting], folds: int, seed: int
 ) -> Iterator[str]:
-    """The lines of three tables, the first two with a column for each target and learner.
+    """Yields the lines of three tables, the first two with a column for each target and learner.
 
-    The first has for each setting the share of rows whose value is predicted, in percent, the second by how many points
-    that of slicing is above that of bucketization, and the third the columns that slicing found.
+    The first has the share of rows predicted correctly for each setting, in percent. The second has the points by which
+    slicing exceeds bucketization, the third the columns that slicing chose.
     """
     learned = targets(selection)
     heads = [f"{target}, {learner}" for target in learned for learner in ("tree", "Bayes")]
@@ -108,9 +108,9 @@ def _infeasible(setting: Setting, count: int) -> str:
 
 
 def _differences(results: Sequence[Measured]) -> Iterator[str]:
-    """A line for each slicing and bucketization of its l, where both are: the mean of the folds' differences.
+    """Yields a line for each slicing with a bucketization of equal l: the mean of the folds' differences.
 
-    Behind it twice the standard error of that mean, over folds.
+    After the mean comes twice its standard error, over folds.
     """
     against = {result.setting.diversity: result.figures for result in results if result.setting.name == BUCKETIZATION}
     for result in results:
@@ -145,7 +145,7 @@ def _measured(
     folds: int,
     seed: int,
 ) -> Measured:
-    """A fold after the other: the release of the other nine, what is learned from it, and its hits in the fold."""
+    """Measures each fold: learns from a release of the other folds, and counts the hits in the fold."""
     generator = np.random.default_rng(seed)
     figures: Figures = []
     buckets, columns = 0, ""
@@ -167,7 +167,7 @@ def _measured(
 def _released(
     connection: sqlanon.Connection, selection: Selection, setting: Setting, generator: np.random.Generator
 ) -> Rows:
-    """Returns the rows that a learner has. Raises PrivacyViolation where the release is not possible."""
+    """Returns the rows that a learner gets. Raises PrivacyViolation if the release is impossible."""
     if setting.read is None:
         rows = releases.source(connection, selection, adult.SOURCE)
         return rows if setting == ORIGINAL else _one_bucket(rows, generator)
@@ -177,7 +177,7 @@ def _released(
 
 
 def _one_bucket(rows: Rows, generator: np.random.Generator) -> Rows:
-    """Sex and occupation of each row as they are, and all other attributes as they are, joined at random."""
+    """Joins sex and occupation of each row, unchanged, with the other attributes of a random row."""
     order = generator.permutation(len(rows))
     return Rows(
         {name: column[order] if name in ("sex", SENSITIVE) else column for name, column in rows.columns.items()}
@@ -185,7 +185,7 @@ def _one_bucket(rows: Rows, generator: np.random.Generator) -> Rows:
 
 
 def _hits(selection: Selection, target: Target, rows: Rows, test: Rows, seed: int) -> tuple[float, float]:
-    """The share of test rows whose value a decision tree and naive Bayes predict, having learned from the rows."""
+    """Returns the shares of test rows that a decision tree and naive Bayes, trained on the rows, predict correctly."""
     predictors = [name for name in selection.attributes if name != target.name and name not in target.without]
     truth, values = test.columns[target.name], rows.columns[target.name]
     tree = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=_LEAF, random_state=seed)
@@ -203,9 +203,7 @@ def _matrix(rows: Rows, predictors: Sequence[str]) -> Numbers:
 
 
 def _cut(selection: Selection, name: str, column: Numbers) -> tuple[Numbers | None, int]:
-    """Returns the cuts of a number for naive Bayes, None for an attribute of codes; and the number of values that they
-    make.
-    """
+    """Returns the cuts of a numeric attribute for naive Bayes, None for codes; and the number of intervals or codes."""
     if not selection.numeric(name):
         return None, len(selection.domains[name])
     ends = np.unique(np.quantile(column, np.linspace(0, 1, _INTERVALS + 1)[1:-1]))

@@ -1,7 +1,7 @@
 """The experiments of Li, Li and Venkatasubramanian, t-Closeness (2007), and Closeness (2010).
 
-`python -m benchmarks.papers.closeness` prints how many of the minimal tables of UCI Adult fall to the similarity attack
-(`similarity`), and how long statements take and how large the classes of their releases are (`quality`).
+`python -m benchmarks.papers.closeness` prints how many minimal tables of UCI Adult the similarity attack breaks
+(`similarity`), and the time of statements with the class sizes of their releases (`quality`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _lines(connection: sqlanon.Connection, part: str, options: argparse.Namespac
 
 
 def _release(connection: sqlanon.Connection, requirement: str, levels: Sequence[int] | None = None) -> bool:
-    """Whether there is a release with that requirement, and at these levels; if so it is made."""
+    """Makes a release with this requirement, at these levels if given; returns whether it is possible."""
     policy = declare(connection, _WIDER if levels is None else _ATTRIBUTES, requirement, levels)
     try:
         connection.sql(f"CREATE OR REPLACE ANONYMIZED TABLE {adult.RELEASE} AS POLICY {policy} METHOD {_METHOD}")
@@ -75,9 +75,9 @@ def _release(connection: sqlanon.Connection, requirement: str, levels: Sequence[
 
 
 def minimal_levels(connection: sqlanon.Connection, requirement: str) -> Iterator[tuple[int, ...]]:
-    """The levels of each minimal table, which satisfies the requirement while none with lower levels does.
+    """Yields the levels of each minimal table: it satisfies the requirement, and no table with lower levels does.
 
-    While one is yielded, the release is that table.
+    At each step the release is the table with the yielded levels.
     """
     minimal: list[tuple[int, ...]] = []
     for levels in sorted(product(*(range(highest + 1) for highest in _HIGHEST)), key=lambda node: (sum(node), node)):

@@ -1,8 +1,7 @@
 """The experiments of Brickell and Shmatikov, The Cost of Privacy (2008).
 
-`python -m benchmarks.papers.cost` prints A_acc and A_know of releases of UCI Adult by what they require (`disclosure`),
-and how much better a learner does with a release than with the trivial ones, beside A_acc (`learning`, with
-scikit-learn).
+`python -m benchmarks.papers.cost` prints A_acc and A_know of releases of UCI Adult by requirement (`disclosure`), and
+the gain of a learner from a release over the trivial releases, with A_acc (`learning`, with scikit-learn).
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def _disclosures(connection: sqlanon.Connection, families: Sequence[Family]) -> 
 
 
 def _gains(connection: sqlanon.Connection, options: argparse.Namespace) -> Iterator[Sequence[str]]:
-    """The accuracies of a decision tree, and of an adversary, for each task and requirement."""
+    """Yields the accuracies of a decision tree and of an adversary for each task and requirement."""
     tasks = list(_TASKS.items())
     for name, (attributes, target) in tasks[:1] if options.quick else tasks:
         for requirement in _REQUIREMENTS[:1] if options.quick else _REQUIREMENTS:

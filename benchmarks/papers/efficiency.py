@@ -1,6 +1,6 @@
-"""Measures whole statements, by the number of rows and by the number of attributes.
+"""Measures whole statements by the number of rows and by the number of attributes.
 
-What is measured is processor time, of all threads: what else the machine does counts little.
+The measure is processor time over all threads, which other work on the machine hardly changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _COPY = f"CREATE OR REPLACE TABLE copied AS FROM {adult.SOURCE} ORDER BY random(
 def by_rows(
     connection: sqlanon.Connection, selection: Selection, settings: Sequence[Setting], rows: Sequence[int], runs: int
 ) -> Iterator[str]:
-    """The lines of a table: for each number of rows the processor seconds of each method, and how often a copy's."""
+    """Yields the lines of a table: the processor seconds of each method for each number of rows, and their ratio to a
+    copy's.
+    """
     yield from _heads(f"{selection.name}, rows", settings)
     taken = []
     for number in rows:
@@ -37,7 +39,7 @@ def by_rows(
 def by_attributes(
     connection: sqlanon.Connection, selection: Selection, settings: Sequence[Setting], numbers: Sequence[int], runs: int
 ) -> Iterator[str]:
-    """Measures so many of the selection's attributes: those of OCC-7 first, then the others in their order."""
+    """Measures different numbers of the selection's attributes: first those of OCC-7, then the others in order."""
     yield from _heads(f"{selection.name}, attributes", settings)
     others = [name for name in selection.quasi_identifiers if name not in OCC_7.quasi_identifiers]
     ordered = (*OCC_7.quasi_identifiers, *others)
@@ -53,7 +55,7 @@ def by_attributes(
 def _seconds(
     connection: sqlanon.Connection, selection: Selection, settings: Sequence[Setting], runs: int
 ) -> list[float]:
-    """The median processor seconds of a copy of the source in random order and of each method's statement, in turns."""
+    """Returns the median processor seconds of a copy of the source in random order and of each method, in turns."""
     [requirement] = {setting.requirement for setting in settings}
     policy = adult.declare(connection, selection, requirement)
     made = f"CREATE OR REPLACE ANONYMIZED TABLE {RELEASE} AS POLICY {policy} METHOD"
@@ -86,6 +88,6 @@ def _line(first: str, taken: Sequence[float]) -> str:
 
 
 def _growth(first: str, growth: float, taken: Sequence[Sequence[float]]) -> str:
-    """Writes the ratio of the last line's seconds to the first's, for so many times the rows or attributes."""
+    """Returns a line with the growth of rows or attributes, and the growth of each column's seconds."""
     cells = [f"x {last / start:.2f}" for start, last in zip(taken[0], taken[-1], strict=True)]
     return f"| {first}: x {growth:.2f} | {' | '.join(cells)} |"

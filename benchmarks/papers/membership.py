@@ -1,4 +1,4 @@
-"""Measures what a sliced release says of who is in it: the tuples that match a bucket, in the source or not."""
+"""Measures what a sliced release reveals about membership: the tuples that match a bucket, in the source or not."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _HEADS = (
 def lines(
     connection: sqlanon.Connection, selection: Selection, sizes: Sequence[int], columns: Sequence[int], seed: int
 ) -> Iterator[str]:
-    """The lines of two tables: for each number of columns and bucket size the tuples and the buckets that they match.
+    """Yields the lines of two tables: for each number of columns and bucket size the tuples and their matching buckets.
 
-    Two releases each: rows dealt out to buckets of exactly that size, as in the paper, in the columns that slicing
-    finds; and a statement's, whose buckets are put together until they are l-diverse, with the sensitive attribute in a
-    column of its own. The second table has the columns.
+    Each has two releases: random buckets of exactly this size, as in the paper, with the columns that slicing finds;
+    and a statement's release, whose buckets are merged until they are l-diverse, with the sensitive attribute in its
+    own column. The second table has the columns.
     """
     yield f"| {selection.name}: {' | '.join(_HEADS)} |"
     yield "| ---: | ---: | --- |" + " ---: |" * (len(_HEADS) - 3)
@@ -64,7 +64,7 @@ def _released(connection: sqlanon.Connection, policy: str, columns: int, argumen
 
 
 def _deal(connection: sqlanon.Connection, tables: Sequence[Sequence[str]], size: int) -> None:
-    """Deals the source's rows out to buckets of `size` rows at random, in a table for each column."""
+    """Assigns the source's rows to random buckets of `size` rows, in a table for each column."""
     connection.duckdb.execute(
         f"CREATE OR REPLACE TEMP TABLE {_DEALT} AS SELECT *, (row_number() OVER (ORDER BY draw) - 1) // {size} AS "
         f"bucket FROM (SELECT *, random() AS draw FROM {adult.SOURCE})"
@@ -76,9 +76,7 @@ def _deal(connection: sqlanon.Connection, tables: Sequence[Sequence[str]], size:
 
 
 def _cells(connection: sqlanon.Connection, prefix: str, tables: Sequence[Sequence[str]]) -> list[str]:
-    """Returns the numbers of buckets and tuples of the release, and the shares of tuples by the buckets that they
-    match.
-    """
+    """Returns the numbers of buckets and tuples of the release, and shares of tuples by matching buckets."""
     query = f"SELECT count(DISTINCT bucket), count(*) / count(DISTINCT bucket) FROM {prefix}_1"
     buckets, rows = connection.duckdb.execute(query).fetchall()[0]
     number_parts(connection, prefix, tables)
@@ -96,7 +94,7 @@ def _shares(figures: Sequence[float]) -> list[str]:
 
 
 def number_parts(connection: sqlanon.Connection, prefix: str, tables: Sequence[Sequence[str]]) -> None:
-    """Tables with one number for each combination of a column's values: by bucket, and row by row of the source."""
+    """Creates tables that number each combination of a column's values: by bucket, and by row of the source."""
     for number, names in enumerate(tables, 1):
         columns = ", ".join(names)
         connection.duckdb.execute(
@@ -119,7 +117,10 @@ def _listed(count: int) -> str:
 
 
 def most_tuples(connection: sqlanon.Connection, count: int) -> tuple[int, int]:
-    """The source's distinct tuples, and at most how many match a bucket: those of two buckets count twice."""
+    """Returns the number of the source's distinct tuples, and an upper bound of the tuples that match a bucket.
+
+    The bound counts a tuple once for each bucket that it matches.
+    """
     joins = " JOIN ".join(
         ["(SELECT bucket, count(*)::HUGEINT AS n FROM column_1 GROUP BY bucket) AS c_1"]
         + [
@@ -152,9 +153,7 @@ def measured(connection: sqlanon.Connection) -> list[list[float]]:
 
 
 def counted(connection: sqlanon.Connection, count: int) -> list[list[float]]:
-    """Returns for originals, then for fakes, their number, their mean number of matching buckets, and shares by that
-    number.
-    """
+    """Returns for originals, then for fakes, the count, the mean number of matching buckets, and shares by it."""
     joins = " JOIN ".join(["column_1", *(f"column_{number} USING (bucket)" for number in range(2, count + 1))])
     parts = _listed(count)
     query = f"""

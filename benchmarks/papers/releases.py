@@ -1,8 +1,8 @@
-"""Rows that a learner can learn from, made of what a release publishes.
+"""Makes rows for a learner from the contents of a release.
 
-Nothing is changed but what has to be: columns that are published apart are joined at random within a bucket, and for a
-label or a range stands a value drawn from those below it. They are as likely as they are frequent in the source: what
-is published in exact values says that of each attribute by itself, and generalization is to be no worse off.
+Rows change as little as possible: columns published separately are joined at random within a bucket, and a label or a
+range is replaced by a random value below it. These values are as likely as they are frequent in the source: releases
+with exact values show these frequencies, and generalization should not be at a disadvantage.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RANGE = re.compile(r"\[(-?\d+),(-?\d+)\)")
 
 @dataclass(frozen=True)
 class Rows:
-    """A number for each row and attribute: the value, or a text's code in its domain."""
+    """A number for each row and attribute: the value, or the code of a text in its domain."""
 
     columns: Mapping[str, Numbers]
 
@@ -39,31 +39,31 @@ def _fetched(connection: sqlanon.Connection, selection: Selection, relation: str
 
 
 def _complete(column: Numbers) -> Numbers:
-    """The column, of which no value is NULL: a text without a code would be one."""
+    """Returns the column. Raises ValueError if a value is NULL: a text outside the domain has no code."""
     if np.ma.is_masked(column):
         raise ValueError("a published value is not of the attribute's domain")
     return np.asarray(column, dtype=np.float64)
 
 
 def source(connection: sqlanon.Connection, selection: Selection, relation: str) -> Rows:
-    """The rows of a table as they are."""
+    """Returns the unchanged rows of a table."""
     return _fetched(connection, selection, relation)
 
 
 def anatomy(connection: sqlanon.Connection, selection: Selection, generator: np.random.Generator) -> Rows:
-    """The first table's rows, each with one of its bucket's sensitive values, dealt at random."""
+    """Returns the first table's rows, each with a random one of its bucket's sensitive values."""
     values = f"SELECT bucket, value AS {SENSITIVE} FROM {RELEASE}_sensitive, range(count)"
     return _joined(connection, selection, generator, [f"FROM {RELEASE}_qi", values])
 
 
 def slicing(connection: sqlanon.Connection, selection: Selection, generator: np.random.Generator) -> Rows:
-    """The columns' rows, joined at random within each bucket."""
+    """Returns the rows of all columns, joined at random within each bucket."""
     tables = [f"FROM {RELEASE}_{number + 1}" for number in range(len(sliced_columns(connection)))]
     return _joined(connection, selection, generator, tables)
 
 
 def sliced_columns(connection: sqlanon.Connection) -> list[list[str]]:
-    """The attributes of each column of a sliced release."""
+    """Returns the attributes of each column of a sliced release."""
     rows = connection.duckdb.execute(
         "SELECT list(column_name ORDER BY column_index) FROM duckdb_columns() "
         "WHERE regexp_full_match(table_name, $release || '_[0-9]+') AND column_name <> 'bucket' "
@@ -74,12 +74,12 @@ def sliced_columns(connection: sqlanon.Connection) -> list[list[str]]:
 
 
 def listed(columns: Sequence[Sequence[str]]) -> str:
-    """The columns as COLUMNS names them."""
+    """Returns the columns as text for the argument COLUMNS."""
     return ", ".join(f"({', '.join(names)})" for names in columns)
 
 
 def buckets(connection: sqlanon.Connection, read: Reader | None) -> int:
-    """Counts the buckets of a release that is read like that, 0 where it has none."""
+    """Counts the buckets of a release that `read` reads; 0 if it has none."""
     table = {anatomy: f"{RELEASE}_qi", slicing: f"{RELEASE}_1"}.get(read) if read else None
     if table is None:
         return 0
@@ -100,7 +100,7 @@ def _joined(
 
 
 def mondrian(connection: sqlanon.Connection, selection: Selection, generator: np.random.Generator) -> Rows:
-    """Replaces each range by a value between its bounds, which the release has beside it."""
+    """Replaces each range by a random value between its bounds, which the release has in columns of their own."""
     columns = [f"{selection.coded(SENSITIVE)} AS {SENSITIVE}"]
     for name in selection.quasi_identifiers:
         columns += [f"{selection.coded(name, f'{name}_{end}')} AS {name}_{end}" for end in ("low", "high")]
@@ -115,7 +115,7 @@ def mondrian(connection: sqlanon.Connection, selection: Selection, generator: np
 
 
 def generalization(connection: sqlanon.Connection, selection: Selection, generator: np.random.Generator) -> Rows:
-    """Replaces each label by a value below it."""
+    """Replaces each label by a random value below it."""
     published = connection.duckdb.execute(f"FROM {RELEASE}").fetchnumpy()
     known = source(connection, selection, SOURCE)
     columns = {}
@@ -127,7 +127,7 @@ def generalization(connection: sqlanon.Connection, selection: Selection, generat
 
 
 def _ends(selection: Selection, name: str, label: str) -> tuple[float, float]:
-    """The least and the greatest value below a label of an attribute; values below a label stand together."""
+    """Returns the least and the greatest value below a label; the values below a label are consecutive."""
     if not selection.numeric(name):
         codes = selection.labels[name][label]
         return min(codes), max(codes)
@@ -139,7 +139,7 @@ def _ends(selection: Selection, name: str, label: str) -> tuple[float, float]:
 
 
 def _drawn(known: Numbers, low: Numbers, high: Numbers, generator: np.random.Generator) -> Numbers:
-    """Returns for each pair of ends a value of the column `known` that is between them."""
+    """Returns for each pair of ends a random value of the column `known` between them."""
     column = np.sort(known)
     first, last = np.searchsorted(column, low, side="left"), np.searchsorted(column, high, side="right")
     if (first >= last).any():

@@ -1,4 +1,4 @@
-"""The releases that are compared: what each requires, what METHOD says, and how a learner reads it."""
+"""The compared releases: their requirements, the text of METHOD, and the function that reads them for a learner."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ BUCKETIZATION = "bucketization"
 
 @dataclass(frozen=True)
 class Setting:
-    """A release with l-diversity of a variant, which its policy requires, or the method alone where it is `matching`.
+    """A release by a method, with l-diversity required by its policy, or by the method alone if `matching`.
 
-    Without `read` there is no statement: the rows are the source's.
+    Without `read` there is no statement: the learner gets the source's rows.
     """
 
     name: str

@@ -1,9 +1,9 @@
 """The experiments of Li, Li, Zhang and Molloy, Slicing: A New Approach for Privacy Preserving Data Publishing (2012).
 
-`python -m benchmarks.papers.slicing` prints tables: how well a learner does that has a release of UCI Adult to
-learn from (`classification`, with scikit-learn), how long statements take by rows and by attributes (`rows`,
-`attributes`), and how many tuples match a bucket (`membership`). OCC-7 and OCC-15 are Adult's complete rows with 7 and
-with all 15 attributes.
+`python -m benchmarks.papers.slicing` prints tables: the accuracy of a learner that has only a release of UCI Adult
+(`classification`, with scikit-learn), the time of statements by rows and by attributes (`rows`, `attributes`), and the
+number of tuples that match a bucket (`membership`). OCC-7 and OCC-15 are Adult's complete rows with 7 and with all 15
+attributes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _selections(part: str, names: Sequence[str]) -> list[Selection]:
-    """Returns the selections of a part; by attributes there is one table, which begins with those of OCC-7."""
+    """Returns the selections of a part; `attributes` has one table, which begins with the attributes of OCC-7."""
     return [selection for selection in (OCC_7, OCC_15) if selection.name in names and (part, selection) != _NOT_ALONE]
 
 

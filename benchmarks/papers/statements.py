@@ -32,7 +32,7 @@ _WITHOUT_HIERARCHY = frozenset({"sex"})
 
 @dataclass(frozen=True)
 class Attributes:
-    """Attributes of Adult by their role; neutral ones are published as they are."""
+    """Attributes of Adult by role; neutral ones are published unchanged."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: str
@@ -41,7 +41,7 @@ class Attributes:
 
 @dataclass(frozen=True)
 class Family:
-    """A privacy model with one parameter that is swept; `requirement` is REQUIRE's with the first of its values."""
+    """A privacy model with one varying parameter; `requirement` is the text for REQUIRE with the first value."""
 
     name: str
     requirement: str
@@ -49,13 +49,13 @@ class Family:
     values: tuple[float, ...]
 
     def reduced(self) -> Family:
-        """The family with the first of its values alone."""
+        """Returns the family with its first value only."""
         return Family(self.name, self.requirement, self.parameter, self.values[:1])
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A release that FRONTIER measured; a figure is None where it is undefined, or the release cannot be made."""
+    """A release that FRONTIER measured; a figure is None if it is undefined or the release is impossible."""
 
     method: str
     requirement: str
@@ -84,7 +84,7 @@ def candidates(
     methods: Sequence[str],
     figures: Sequence[str],
 ) -> list[Candidate]:
-    """The candidates of a FRONTIER, those first with which every frontier begins: intact, and the two trivial ones."""
+    """Returns the candidates of a FRONTIER, starting with those of every frontier: intact, and the two trivial ones."""
     policy = declare(connection, attributes, family.requirement)
     values = ", ".join(f"{value:g}" for value in family.values)
     connection.sql(
@@ -104,12 +104,12 @@ def candidates(
 
 
 def cell(number: float | None, digits: int = 4) -> str:
-    """A number as a table has it; without one there is no release, or no such figure."""
+    """Formats a number for a table; "-" without a release or a figure."""
     return "-" if number is None else f"{round(number, digits) + 0.0:.{digits}f}"
 
 
 def table(heads: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
-    """The lines of a Markdown table, each as soon as its row is there."""
+    """Yields the lines of a Markdown table, each as soon as its row is computed."""
     yield f"| {' | '.join(heads)} |"
     yield f"|{' --- |' * len(heads)}"
     for row in rows:
@@ -117,7 +117,7 @@ def table(heads: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
 
 
 def parser(module: str, description: str | None, parts: Sequence[str]) -> argparse.ArgumentParser:
-    """The options that the modules share."""
+    """Returns a parser for the options that the modules share."""
     options = argparse.ArgumentParser(prog=f"python -m benchmarks.papers.{module}", description=description)
     options.add_argument("--part", action="append", choices=parts, help="this part; can be repeated (default: all)")
     options.add_argument("--quick", action="store_true", help="few rows and few parameters: does everything work?")
@@ -129,7 +129,7 @@ def parser(module: str, description: str | None, parts: Sequence[str]) -> argpar
 
 
 def printed(options: argparse.Namespace, part: str, lines: Iterator[str], charts: Mapping[str, Points | Bars]) -> None:
-    """Prints the lines of a part, each as soon as it is there, and draws its chart where one is asked for."""
+    """Prints the lines of a part, each as soon as it is computed, and draws its chart if requested."""
     table_lines: list[str] = []
     for line in lines:
         print(line, flush=True)

@@ -1,8 +1,8 @@
 """The experiments of Li and Li, On the Tradeoff Between Privacy and Utility in Data Publishing (2009).
 
-`python -m benchmarks.papers.tradeoff` prints P_loss beside U_loss of releases of UCI Adult by what they require
-(`requirements`) and by method (`methods`), and the relative error of counts beside P_loss by selectivity and by
-dimension (`queries`). All figures are those of FRONTIER.
+`python -m benchmarks.papers.tradeoff` prints P_loss and U_loss of releases of UCI Adult by requirement (`requirements`)
+and by method (`methods`), and the relative error of counts with P_loss, by selectivity and dimension (`queries`).
+FRONTIER computes all figures.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _required(candidate: Candidate) -> str:
 
 
 def _queries(connection: sqlanon.Connection, options: argparse.Namespace) -> Iterator[str]:
-    """Mean relative error of random counts, by what the release's P_loss is."""
+    """Yields the mean relative error of random counts by the release's P_loss."""
     count = 20 if options.quick else 300
     settings = {f"selectivity {share:g}": (4, share) for share in (0.01, 0.05, 0.1)}
     settings |= {f"dimensions {number}": (number, 0.05) for number in (2, 6)}
