@@ -55,7 +55,7 @@ class Recoded:
 
     `readings` maps each column that the method recodes or adds to its reading; the others keep their values, or are
     tokens. A quasi-identifier without a reading is refused. `rounds` has, for each round of a local recoding, the
-    levels of the quasi-identifiers and the number of rows published; where cells are suppressed, for each set of
+    levels of the quasi-identifiers and the number of rows published; with suppressed cells, it has them for each set of
     columns.
     """
 
@@ -134,9 +134,9 @@ class Wording:
     """The words of a certificate about a method's releases.
 
     `published` is a sentence on what the rows have in place of values, None if columns state their levels. `losses`
-    maps the names of the losses to definitions, and `figures` those of the measurements of `verify` to explanations.
-    Each of `tables` is a set of readings that the columns of one table may have, besides tokens; any other certificate
-    is rejected.
+    maps the names of the losses to definitions, and `figures` the names of the measurements of `verify` to
+    explanations. Each of `tables` is a set of readings that the columns of one table may have, besides tokens; any
+    other certificate is rejected.
     """
 
     published: str | None
@@ -152,7 +152,7 @@ _Choice = TypeVar("_Choice", bound=Choice)
 class Method(ABC, Generic[_Options, _Choice]):
     """A way to choose what is published in place of a source. A module of a method has one subclass.
 
-    `name` is the name that users type. OPTIONS is the data class of the method's arguments, each field of which is a
+    `name` is the name that users type. OPTIONS is the data class of the method's arguments; each field is a
     `shared.arguments.argument`. `choose`, `compile` and `wording` make a method; a part that a method does not override
     returns nothing, or refuses.
     """
@@ -171,7 +171,7 @@ class Method(ABC, Generic[_Options, _Choice]):
         self.name = name
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> _Options:
-        """Checks the arguments. Raises UserError for those that the method does not take."""
+        """Checks the arguments. Raises UserError for an argument that the method does not take."""
         return parsed(self.name, self.OPTIONS, arguments)
 
     def limits(self, options: _Options) -> Limits:
@@ -179,7 +179,7 @@ class Method(ABC, Generic[_Options, _Choice]):
         return Limits()
 
     def promises(self, options: _Options) -> tuple[Requirement, ...]:
-        """The requirements that the method guarantees for every class, besides those of a policy."""
+        """The requirements that the method guarantees for every class, besides the policy's requirements."""
         return ()
 
     def assumes(self, options: _Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:

@@ -27,9 +27,9 @@ CAN = None
 class Limits:
     """The abilities of a method: CAN, or the sentence that refuses what a statement or its policy asks for.
 
-    Each ability is refused by default, so a method declares those that it has, and has none by oversight. A method
-    passes its own sentence only if that is more specific. A statement is checked against the fields in their order; the
-    first refusal ends the check.
+    Each ability is refused by default, so a method declares its abilities, and has none by oversight. A method passes
+    its own sentence only if that is more specific. A statement is checked against the fields in their order; the first
+    refusal ends the check.
     """
 
     # WITH TABLE: several tables about the same respondents.

@@ -146,7 +146,8 @@ def verified(method: str, arguments: Sequence[tuple[str, Value]], published: Pub
 def require_kept(
     method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables, name: object, done: str
 ) -> tuple[Measurement, ...]:
-    """Measures how tables keep the promises of their method before they are published or exported; `done` is that word.
+    """Measures how tables keep the promises of their method before they are published or exported; `done` is
+    "published" or "exported".
 
     Raises PrivacyViolation for a violated promise, InternalError for tables that do not fit together, and as `verified`
     does.

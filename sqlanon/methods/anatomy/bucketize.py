@@ -124,8 +124,8 @@ def _tops(codes: str, most: int) -> exp.Select:
 class Dealing:
     """The rows of a policy's source, with numbered sensitive values, and their assignment to buckets.
 
-    Buckets have to meet all `requirements`; the method itself guarantees those in `promised`. `scratch` makes temporary
-    tables and views.
+    Buckets have to meet all `requirements`; the method itself guarantees the requirements in `promised`. `scratch`
+    makes temporary tables and views.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class Dealing:
 
     def _in_slots(self, rows: str, starts: str, columns: Sequence[str]) -> str:
         """Makes a view of the rows with their slots; returns its name."""
-        # A view, because rows are wide, and read only once where no groups are merged.
+        # A view, because rows are wide, and are read only once if no groups are merged.
         return self._scratch.view(
             "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))
         )

@@ -26,7 +26,7 @@ class Bucketization:
     """Bucketization (Xiao and Tao 2006): a bucket for every row, and no value changed.
 
     `rows_in_buckets` is a temporary table with a row for each row of the source: its bucket, the codes of its sensitive
-    values, and its other columns that are published (bucket, code_0, ..., column_0, ...); those in `words` are
+    values, and its other columns that are published (bucket, code_0, ..., column_0, ...); the columns in `words` are
     dictionary-encoded. `codes` are the sensitive columns in that order, each with the table of its values (value,
     code). There are `count` buckets of `smallest` to `largest` rows, within `regions` regions. If `once`, no bucket has
     two rows with the same value. No row is suppressed and no value recoded, so the loss is 0.

@@ -271,8 +271,8 @@ def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
 
 
 def drawn_association(task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:
-    """Associates the `rows` rows of the source, of which `most` may be left out; returns the association and its copy
-    of the source.
+    """Associates the `rows` rows of the source, and leaves out at most `most`; returns the association and its copy of
+    the source.
 
     The copy is '' if the rows have the source's own row numbers.
     """

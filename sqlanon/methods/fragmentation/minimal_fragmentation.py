@@ -20,18 +20,18 @@ from sqlanon.domain.release import Reading
 from sqlanon.errors import PolicyError
 from sqlanon.methods.limits import CAN, Limits, Refusal
 
-# The search behind fragments: units are coloured so that no colour has all attributes of a constraint.
+# The search behind fragments: units are colored so that no color has all attributes of a constraint.
 #
-# Attributes are bits. A unit is a set of attributes that belong in one fragment; a colour is a fragment.
+# Attributes are bits. A unit is a set of attributes that belong in one fragment; a color is a fragment.
 
 
-# With at most this many units, every colouring that could be better is examined.
+# With at most this many units, every coloring that could be better is examined.
 EXACT_UNITS = 16
 
 
 @dataclass(frozen=True)
 class Colouring:
-    """The union of each colour's units. `least` is a lower bound of the number of colours; if `proven`, this is the
+    """The union of each color's units. `least` is a lower bound of the number of colors; if `proven`, this is the
     best one.
     """
 
@@ -41,9 +41,9 @@ class Colouring:
 
 
 def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequence[int]) -> Colouring:
-    """Colours all required units with few colours, then as many of the optional ones as these colours hold.
+    """Colors all required units with few colors, then as many of the optional ones as these colors hold.
 
-    Each unit by itself must satisfy every constraint. Without required units, one colour holds optional ones.
+    Each unit by itself must satisfy every constraint. Without required units, one color holds optional ones.
     """
     graph = _Conflicts(constraints)
     # Units in many conflicts come first: they leave least choice to those behind them.
@@ -66,7 +66,7 @@ def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequ
 
 
 class _Conflicts:
-    """The conflicts between units: two units whose union contains a constraint cannot have the same colour."""
+    """The conflicts between units: two units whose union contains a constraint cannot have the same color."""
 
     def __init__(self, constraints: Sequence[int]) -> None:
         self._constraints = constraints
@@ -76,7 +76,7 @@ class _Conflicts:
 
     def clique(self, units: Sequence[int]) -> list[int]:
         """The largest set of pairwise conflicting units that a greedy search finds; each of them needs its own
-        colour.
+        color.
         """
         largest: list[int] = []
         for start in units:
@@ -96,7 +96,7 @@ def _allowed(mask: int, constraints: Sequence[int]) -> bool:
 
 
 def _greedy(units: Sequence[int], constraints: Sequence[int]) -> list[int]:
-    """Puts each unit into the first colour that can hold it, or into a new one."""
+    """Puts each unit into the first color that can hold it, or into a new one."""
     classes: list[int] = []
     for unit in units:
         index = next((i for i, colour in enumerate(classes) if _allowed(colour | unit, constraints)), None)
@@ -108,7 +108,7 @@ def _greedy(units: Sequence[int], constraints: Sequence[int]) -> list[int]:
 
 
 def _added(classes: Sequence[int], units: Sequence[int], constraints: Sequence[int]) -> list[int]:
-    """Puts each of `units` into the first of the colours that can hold it; others remain without a colour."""
+    """Puts each of `units` into the first of the colors that can hold it; others remain without a color."""
     extended = list(classes)
     for unit in units:
         index = next((i for i, colour in enumerate(extended) if _allowed(colour | unit, constraints)), None)
@@ -122,10 +122,10 @@ def _size(classes: Sequence[int]) -> int:
 
 
 class _Search:
-    """Branch and bound over the colours of each unit, with a limited number of colours.
+    """Branch and bound over the colors of each unit, with a limited number of colors.
 
-    `best` has the colours that hold all required and the most optional units; it is
-    empty if the required ones do not fit. `start` is a colouring to be improved on.
+    `best` has the colors that hold all required and the most optional units; it is
+    empty if the required ones do not fit. `start` is a coloring to be improved on.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class _Search:
                 classes[i] = colour | unit
                 self._extend(classes, index + 1, left_out)
                 classes[i] = colour
-        # New colours are alike, so one of them is tried.
+        # New colors are alike, so one of them is tried.
         if len(classes) < self._colours:
             classes.append(unit)
             self._extend(classes, index + 1, left_out)
@@ -266,7 +266,7 @@ class _Names:
 
 
 def _fragmentation_of(names: _Names, colouring: Colouring, free: int) -> Fragmentation:
-    """Converts a colouring to fragments by name. Attributes in no constraint go to the first fragment."""
+    """Converts a coloring to fragments by name. Attributes in no constraint go to the first fragment."""
     masks = sorted(colouring.classes, key=lambda mask: mask & -mask)
     least = colouring.least
     if free and masks:
@@ -393,7 +393,7 @@ def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
 def fragments_of(policy: BoundPolicy, sets: Sets, method: str) -> Fragmentation:
     """The fragments that the user named, if correct, or a minimal correct fragmentation, in the source's names.
 
-    A minimal one publishes every attribute except those that are CONFIDENTIAL by themselves. Raises PolicyError if
+    A minimal one publishes every attribute except the ones that are CONFIDENTIAL by themselves. Raises PolicyError if
     there is none.
     """
     declared = policy.policy

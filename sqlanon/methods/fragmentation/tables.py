@@ -137,7 +137,7 @@ def apart(policy: BoundPolicy, choice: Fragmented, release_id: str) -> TablesQue
 
 
 def _grouped(policy: BoundPolicy, choice: Fragmented, columns: Sequence[str], index: int) -> exp.Select:
-    """SELECT of the rows of one fragment with their groups; `columns` are those of all fragments."""
+    """SELECT of the rows of one fragment with their groups; `columns` has the columns of all fragments."""
     named = [(columns.index(name), name) for name in choice.fragments[index]]
     if choice.has_values:
         return own_rows(choice.groups, named, index, GROUP)

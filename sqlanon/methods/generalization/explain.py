@@ -391,9 +391,7 @@ def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -
 
 
 def _compared(node: ExaminedNode, explained: Explanation) -> str:
-    """Compares the loss of a node with that of the choice, which a better node may beat if it is not proven to be the
-    best.
-    """
+    """Compares the loss of a node with the loss of the choice, which a node may beat if the choice is not proven."""
     difference = explained.extra_loss(node)
     if difference > 0:
         return f"{_difference(difference)} more"

@@ -48,7 +48,8 @@ def violated(
     """Returns, by node index, the violations of its classes by themselves; a node without violations is left out.
 
     Each is the number of rows of all violating classes, and the violated requirements with the key of their smallest
-    class: first those that suppression cannot cure, then by rows. `steps` make the normal relations of the nodes.
+    class: first requirements that suppression cannot cure, then by rows. `steps` make the normal relations of the
+    nodes.
     """
     names = relation_names(requirements)
     statements: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
@@ -84,7 +85,7 @@ def labels(
 ) -> list[Label]:
     """Labels classes of nodes as a release would, by all columns or by the named ones.
 
-    A label omits columns that would be `*` for every class, and those with unchanged values, which may identify a
+    A label omits columns that would be `*` for every class, and columns with unchanged values, which may identify a
     respondent.
     """
     wanted: dict[tuple[int, int], exp.Select] = {}
@@ -138,7 +139,9 @@ def infeasible(
 
 
 def _unmet(requirements: Sequence[BoundRequirement], broken: Sequence[Violated], limit: int) -> str:
-    """Names the unmet requirements: those that suppress too much by themselves, else those that do so together."""
+    """Names the unmet requirements: the requirements that suppress too much by themselves, otherwise the ones that do
+    so together.
+    """
     alone = [violation for violation in broken if violation.rows > limit or not violation.curable]
     unmet = {violation.requirement for violation in alone or broken}
     names = ", ".join(dict.fromkeys(str(requirement) for requirement in requirements if str(requirement) in unmet))

@@ -1,8 +1,8 @@
 """Generalization with suppression: one level of its hierarchy for each attribute.
 
 Samarati (2001); Incognito (LeFevre et al. 2005); OLA (El Emam et al. 2009). The release has the node of least loss
-among those that meet the requirements after suppressing at most a given fraction of the rows. Local recoding recodes
-the rows that it would suppress further, and cell suppression replaces single cells of them by NULL.
+among the nodes that meet the requirements after suppressing at most a given fraction of the rows. Local recoding
+recodes the rows that it would suppress further, and cell suppression replaces single cells of them by NULL.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
         return spans_of_levels(task.policy, task.encoded, task.scratch, ranks, parts)
 
     def why(self, task: Task, choice: Generalization | CellSuppression) -> Explanation | None:
-        """Explains the choice by the nodes around it and those that might lose less; None with suppressed cells."""
+        """Explains the choice by the nodes around it and by nodes that might lose less; None with suppressed cells."""
         if isinstance(choice, CellSuppression):
             return None
         return why_so(task, task.encoded, choice)

@@ -117,7 +117,7 @@ def _together(paths: Sequence[Sequence[int]], heights: tuple[int, ...]) -> tuple
     return tuple(max(index for index, code in enumerate(path) if code in nodes) for path in paths)
 
 
-# The optimal search: cuts in the order of their losses, without those that contain a set known to be rare.
+# The optimal search: cuts in the order of their losses, without cuts that contain a set known to be rare.
 
 
 @dataclass(frozen=True)

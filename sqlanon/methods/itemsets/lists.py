@@ -72,7 +72,7 @@ class ItemTree:
     items: tuple[int, ...]
 
     def path(self, code: int) -> Iterator[int]:
-        """Yields the codes of the node and those above it, the root last."""
+        """Yields the code of the node and the codes of the nodes above it, the root last."""
         above: int | None = code
         while above is not None:
             yield above
@@ -224,7 +224,7 @@ class Labelled:
         return (int(rows[0][0]), [int(code) for code in rows[0][1:]]) if rows else None
 
     def rare_sets(self, most: int) -> list[frozenset[int]]:
-        """The codes of at most `most` rare sets, those of least support first."""
+        """The codes of at most `most` rare sets, the sets of least support first."""
         query = exp.select(*map(column, self._code_names)).from_(relation(self._rare)).order_by(column("n")).limit(most)
         return [frozenset(map(int, codes)) for codes in self._engine.rows(query)]
 
@@ -262,7 +262,7 @@ class Labelled:
         return rows
 
     def raise_labels(self, raised: Mapping[int, int]) -> None:
-        """Replaces labels by those above them, and counts the sets that have one of these again."""
+        """Replaces labels by labels above them, and counts again the sets that have one of the new labels."""
         table = self._raised(raised)
         gone = exp.select(column("code")).from_(relation(table))
         tables = {"labelled": self.table, "raised": table}

@@ -1,7 +1,7 @@
 """Generalization of related tables: one level of its hierarchy for each attribute of all tables.
 
 Nergiz, Clifton and Nergiz, Multirelational k-anonymity (2007). The source has a row for each person, and related tables
-have any number of rows about each. People are counted, not rows. The release has the node of least loss among those
+have any number of rows about each. People are counted, not rows. The release has the node of least loss among the nodes
 that meet the requirements after leaving out at most a given fraction of the people, with all their rows.
 """
 

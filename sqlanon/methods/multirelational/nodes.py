@@ -158,7 +158,7 @@ def _is_part(layout: KeyLayout, index: int, level: int, word: int, of: str) -> e
 
 
 class RelatedNodes:
-    """The nodes from the lowest allowed levels up, at each of which at most `limit` people may be left out."""
+    """The nodes from the lowest allowed levels up; each may leave out at most `limit` people."""
 
     def __init__(self, task: Task, limit: int) -> None:
         quasi = list(chain(*task.policy.quasi_identifiers_by_table))
@@ -268,8 +268,8 @@ def _same_class(first: str, second: str) -> exp.Expr:
 class RelatedLevels:
     """One level for each quasi-identifier: first the source's, then each related table's.
 
-    `rows` and `suppressed` count people, of whom `limit` may be left out; `gone` is the table of those left out, or
-    None. `released` has the number of rows of each published table, by its name. `fewest`, set by a dry run, is the
+    `rows` and `suppressed` count people; at most `limit` may be left out. `gone` is the table of the people left out,
+    or None. `released` has the number of rows of each published table, by its name. `fewest`, set by a dry run, is the
     size of the smallest class for each kind of knowledge.
     """
 

@@ -35,7 +35,7 @@ from sqlanon.sql.classes.related import HISTORY, VALUES
 from sqlanon.sql.questions.models import Known, known_of
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-# The tables of a release of people: one of them, and one for each table with rows about them.
+# The tables of a release of people: one table of the people, and one for each table with rows about them.
 #
 # All have a column with the number of the person, which is random for each release.
 

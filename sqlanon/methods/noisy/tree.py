@@ -1,6 +1,6 @@
 """A tree over noisy pairs of columns, and the rows sampled from it.
 
-The steps are those of McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to
+The steps are from McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to
 differentially private synthetic data (2021): noisy counts of each column, a tree of the pairs that differ most from
 independent columns, and noisy counts of these pairs. Steps after the noise cost nothing.
 """
@@ -57,7 +57,7 @@ def plan(columns: int, rows: int, epsilon: float, delta: float) -> NoisePlan:
     """
     steps = min(columns, 3)
     amount = rho_of(epsilon, delta) if delta else epsilon
-    # Parts are rounded down, so that they add up to the whole at most.
+    # Parts are rounded down, so they add up to the whole at most.
     part = amount / steps * (1 - 1e-12)
 
     def of_counts(number: int) -> Laplace | Gaussian:
@@ -155,10 +155,10 @@ def expected(shares: Sequence[NDArray[Any]], first: int, second: int, rows: int)
 def _edges(
     cells: Cells, shares: Sequence[NDArray[Any]], rows: int, noise: Greatest | None
 ) -> tuple[tuple[int, int], ...]:
-    """Chooses the edges of the tree one by one among those that join two parts; a greater score is more probable.
+    """Chooses the edges of the tree one by one among the edges that join two parts; a greater score is more probable.
 
-    The score of a pair is the sum of the differences between its counts and those of independent columns. A row changes
-    one count of each pair, and so each score, by 1.
+    The score of a pair is the sum of the differences between its counts and the counts of independent columns. A row
+    changes one count of each pair, and so each score, by 1.
     """
     columns = len(cells.sizes)
     pairs = [(first, second) for first in range(columns) for second in range(first + 1, columns)]

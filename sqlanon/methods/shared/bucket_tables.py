@@ -113,7 +113,7 @@ def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str
 
 
 def bucket_names(policy: BoundPolicy, others: Sequence[str] = ()) -> list[str]:
-    """The suffixes of the tables of a release with buckets; `others` are those that a method adds."""
+    """The suffixes of the tables of a release with buckets; `others` are suffixes that the method adds."""
     return [QUASI_IDENTIFIERS, *sensitive_names([b.column for b in policy.sensitive]).values(), *others]
 
 
@@ -168,7 +168,9 @@ def draws_alike(drawn: str, draw: str) -> exp.Select:
 
 
 def numbers_before(alike: str, of: Sequence[str] = ()) -> exp.Select:
-    """SELECT of the columns `of`, beginning, before: the number of random numbers before those with this beginning."""
+    """SELECT of the columns `of`, beginning, before: the number of random numbers before the numbers with this
+    beginning.
+    """
     names = [column(name) for name in of]
     order = order_by(ascending(column("beginning")))
     reached = window(f.sum(column("n")), partition_by=names, order=order, frame=up_to_here())

@@ -27,7 +27,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a source, the trees of which their keys are made, and figures of their values."""
+    """The cells of a source, the trees that their keys encode, and figures of their values."""
 
     table: str
     trees: tuple[str, ...]

@@ -1,4 +1,6 @@
-"""Chooses the attributes of each column: those that the user names, each by itself, or those that correlate."""
+"""Chooses the attributes of each column: the attributes that the user names, each attribute by itself, or attributes
+that correlate.
+"""
 
 from __future__ import annotations
 
@@ -191,7 +193,7 @@ def found_columns(
     """Returns at most `columns` columns of the attributes; one more if only the sensitive column would remain.
 
     All `sensitive` attributes are in the last column. With `sensitive_attributes`, the last column also gets that
-    number minus one of the other attributes, those of greatest correlation that are `feasible`, and the rest is
+    number minus one of the other attributes, the ones of greatest correlation that are `feasible`, and the rest is
     clustered. Without it all attributes are clustered; an attribute in a cluster with a sensitive one joins the last
     column if that is `feasible`, otherwise the nearest medoid of another column. `feasible` returns whether the whole
     table as one bucket meets the requirements with the given attributes, in the policy's order, in the sensitive

@@ -183,7 +183,7 @@ def _summed(total: exp.Expr, rows: exp.Table | exp.Subquery) -> exp.Select:
 # and decimals of up to 12 digits cut into at most 9,000 intervals. Otherwise, a value next to the bound of an interval
 # may fall on its other side.
 
-# The type of codes is that of hashes. The intervals' are numbered from _FIRST.
+# Codes have the type of hashes. The codes of intervals are numbered from _FIRST.
 _TYPE = "UBIGINT"
 _NULL, _INFINITE, _MINUS_INFINITE, _NAN, _FIRST = range(5)
 # Above this size doubles are scaled down, so neither their difference nor its multiple is infinite.

@@ -147,7 +147,8 @@ class BucketedRows:
 
 
 def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequence[int] | None = None) -> exp.Query:
-    """SELECT of region: the buckets with a class that violates a requirement, or one of those at the indexes `only`.
+    """SELECT of region: the buckets with a class that violates a requirement; `only` has the indexes of the
+    requirements checked, by default all.
 
     A class of a requirement on a sensitive attribute is the rows of a bucket that agree on its `parts`; of any other
     requirement it is the bucket.
@@ -228,8 +229,8 @@ def beside(policy: BoundPolicy, columns: Columns) -> dict[str, tuple[str, ...]]:
 
 
 def is_feasible(task: Task, parts: Mapping[str, Sequence[str]], only: Sequence[int] | None = None) -> bool:
-    """Whether all rows as one bucket meet the requirements, or those at the indexes `only`; `parts` is a result of
-    `beside`.
+    """Whether all rows as one bucket meet the requirements, or the requirements at the indexes `only`; `parts` is a
+    result of `beside`.
     """
     return not _unmet(task, parts, only)
 

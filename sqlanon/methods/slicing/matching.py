@@ -126,8 +126,8 @@ def greatest(candidates: exp.Select) -> exp.Select:
 class Matching:
     """The rows of a task with the codes of their columns.
 
-    `points` carry `part` and `subject` of every column and sensitive attribute, after those that requirements read.
-    `slices` are the names of these by column.
+    `points` carry `part` and `subject` of every column and sensitive attribute, after the columns that requirements
+    read. `slices` are the names of these by column.
     """
 
     task: Task

@@ -179,7 +179,7 @@ class SlicingMethod(Method[Options, Sliced]):
         return sliced(task, choice, release_id)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables fit together: each bucket has as many rows in each of them.
+        """Whether the tables fit together: each bucket has equally many rows in all of them.
 
         With diversity => 'matching', the greatest probability of a value depends on the source's rows: it was measured
         and recorded when the release was made.
@@ -319,7 +319,7 @@ FIGURES: Mapping[str, Figure] = {
         "Of somebody whose quasi-identifiers are known, no sensitive value is likelier than one in so many, over all "
         "buckets that have these quasi-identifiers in each column.",
         "Li, Li, Zhang and Molloy 2012, definition 7; a bucket counts with its rows",
-        # The published tables do not say which combinations of values are rows of the source.
+        # The published tables do not show which combinations of values are rows of the source.
         "source's rows, when it was made",
         parameter="l",
     ),

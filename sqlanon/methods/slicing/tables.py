@@ -32,7 +32,7 @@ from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sql.release.recode import label_name
 
-# Ranges for the quasi-identifiers of each column, so that each combination occurs k times in its table.
+# Ranges for the quasi-identifiers of each column, with which each combination occurs at least k times in its table.
 #
 # Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), section 4.2: Mondrian
 # on each column alone, against attackers who ask whether somebody is in the source at all.
@@ -190,8 +190,8 @@ def carried_columns(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
 def coded_columns(task: Task, *, matched: bool) -> tuple[BoundAttribute, ...]:
     """Returns the `carried_columns` whose codes are needed for rows that keep their values.
 
-    These are all if columns must be found or rows are `matched`; otherwise those in a published column with a sensitive
-    attribute.
+    These are all if columns must be found or rows are `matched`; otherwise the columns in a published column with a
+    sensitive attribute.
     """
     policy = task.policy
     if matched or not (task.columns or task.each_apart):

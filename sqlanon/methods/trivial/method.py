@@ -63,7 +63,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Trivial:
-    """Two tables of all rows: the columns that stay together, and those that were dropped."""
+    """Two tables of all rows: the columns that stay together, and the dropped columns."""
 
     drop: Dropped
     rest: tuple[BoundAttribute, ...]

@@ -9,8 +9,8 @@ differ (group heterogeneity), no two rows have the same pair of groups (associat
 groups that a group is linked to differ (deep heterogeneity). Two rows differ if their values of a constraint's
 attributes in the fragment do.
 
-The promise holds against an attacker who knows a respondent's values in one fragment and looks for those in another.
-The definition does not cover an attacker who knows the values in two of three fragments.
+The promise holds against an attacker who knows a respondent's values in one fragment and looks for the values in
+another. The definition does not cover an attacker who knows the values in two of three fragments.
 """
 
 from __future__ import annotations
@@ -191,9 +191,9 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, s
     row is in a group if that is impossible, or if more than `most` rows would be left out.
 
     `rows` returns the columns of `numbered`, the same each time: row, value_0, ... for the attributes of the fragments
-    in order, and near_0, ... for those of `near`, as values or as numbers that order them, such as ranks. The near
-    columns must depend on one fragment only: if they depended on two, a block's rows would reveal how the two fragments
-    are linked. With `near` more rows may be left out, at most one in a hundred if there is one key.
+    in order, and near_0, ... for the attributes of `near`, as values or as numbers that order them, such as ranks. The
+    near columns must depend on one fragment only: if they depended on two, a block's rows would reveal how the two
+    fragments are linked. With `near` more rows may be left out, at most one in a hundred if there is one key.
 
     `draw` names the function that returns random bits.
 
@@ -286,7 +286,7 @@ def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> i
 
 
 def keys_of(fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The sets of attributes in each of which the rows of a block must differ.
+    """The sets of attributes in which the rows of a block must differ, in each set.
 
     They are the constraints' attributes in each fragment, without sets that contain another set: rows that differ in
     fewer attributes differ in more. Raises PolicyError for fragments that a constraint does not allow.
@@ -386,7 +386,7 @@ def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Ite
 
 @dataclass(frozen=True)
 class _Possible:
-    """A k that each key by itself allows, the text of its groups ("" where k implies them), and the rows left out."""
+    """A k that each key by itself allows, the text of its groups ("" if k implies them), and the rows left out."""
 
     k: int
     groups: str

@@ -2,8 +2,8 @@
 
 If rows have to differ in one key, the closed form of `block_grids` fills as many blocks as possible. With several keys,
 rows are assigned by the key that allows the fewest blocks. Blocks with equal rows in another key are then assigned
-again, as long as their number halves. The last of them are assigned in DuckDB, with as many other blocks: there rows
-change places until they fit, which an engine of many parts does slowly.
+again, as long as their number halves. The last of them are assigned in DuckDB, with an equal number of other blocks.
+There rows change places until they fit, which is slow on an engine of many parts.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, s
 
 @dataclass(frozen=True)
 class _Blocks:
-    """The relation of the rows in blocks, and the table of those left out: None if there are no blocks at all."""
+    """The relation of the rows in blocks, and the table of the rows left out; None if there are no blocks at all."""
 
     placed: str
     left: str | None
@@ -261,7 +261,7 @@ class _Dealing:
         return [self._scratch.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
 
     def _with_others(self, alike: str, broken: int, blocks: int) -> str:
-        """The table of these blocks and as many others at random, with a minimum."""
+        """The table of these blocks and of an equal number of random other blocks, with a minimum."""
         step = max(1, blocks // max(broken, sizes().min_blocks_dealt_again, 1))
         first = 1 + secrets.randbelow(min(step, blocks))
         return self._scratch.table("again", sql.with_others(alike, blocks, first, step))
@@ -293,7 +293,7 @@ class _Dealing:
     def _dealt_rows(self, rows: exp.Query, counts: str, aside: str | None) -> tuple[str, int]:
         """Assigns rows to blocks by the key `self._key`; returns the relation and the number of blocks.
 
-        `counts` has the rows of each value, including those in the table `aside`.
+        `counts` has the rows of each value, including the rows in the table `aside`.
         """
         scratch, size, key = self._scratch, self._wanted.size, self._key
         turn = secrets.randbelow(_TURN_LIMIT)
@@ -306,9 +306,9 @@ class _Dealing:
         return dealt_rows, _number(self._engine, sql.blocks_of(starts))
 
     def _anew(self, last: Round, aside: str) -> Dealt:
-        """Assigns the rows of the last round's blocks in `again`, and those in no block, in DuckDB.
+        """Assigns the rows of the last round's blocks in `again`, and the rows in no block, in DuckDB.
 
-        The rows left out and those in `aside` are a class.
+        The rows left out and the rows in `aside` together are a class.
         """
         keys, wanted, scratch = self._keys, self._wanted, self._scratch
         names = ["row", *block_grids.all_keys(self._count)]

@@ -147,7 +147,7 @@ def exchanged(cells: str, width: int, draw: str) -> exp.Query:
 
 
 def block_numbers(cells: str, rows: int, draw: str) -> exp.Query:
-    """SELECT of block: the blocks of `rows` rows each, in a random order, so that their numbers reveal nothing."""
+    """SELECT of block: the blocks of `rows` rows each, in a random order, because then their numbers reveal nothing."""
     return query_file("association", "block_numbers", tables={"cells": cells}, rows=rows, draw=draws(draw))
 
 
@@ -363,7 +363,7 @@ def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Selec
 
 
 def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
-    """SELECT of the rows in no block and those of `freed`, with new random numbers."""
+    """SELECT of the rows in no block and the rows of `freed`, with new random numbers."""
     names = row_columns(keys)
     pool = exp.union(exp.select(*map(column, names)).from_(relation(free)), freed, distinct=False)
     columns = [alias(draws(draw), name) if name == "draw" else column(name) for name in names]
@@ -377,7 +377,7 @@ def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
 class Sizes:
     """The limits of assigning rows to blocks.
 
-    With several keys, the rows left out are assigned again, together with those of random blocks, until
+    With several keys, the rows left out are assigned again, together with the rows of random blocks, until
     `max_deals_without_gain` attempts in a row have placed none of them.
 
     The number of rows that are set aside at random varies. If it is too large, all is repeated, up to `max_draws` times
@@ -385,7 +385,8 @@ class Sizes:
 
     On Spark one task numbers at most `max_rows_numbered` rows of a value; more are divided by the beginnings of their
     random numbers. Blocks with equal rows are assigned again on Spark while they have more than `max_rows_moved` rows
-    and their number halves. The rest are assigned in DuckDB with as many others, at least `min_blocks_dealt_again`.
+    and their number halves. The rest are assigned in DuckDB with an equal number of other blocks, at least
+    `min_blocks_dealt_again`.
     """
 
     max_deals_without_gain: int = 3

@@ -52,9 +52,9 @@ def open_blocks(placed: str, size: int) -> exp.Select:
 
 
 def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
-    """SELECT of rows in no block, each with an incomplete block of which it differs from every row.
+    """SELECT of rows in no block, each with an incomplete block whose rows all differ from it.
 
-    The columns are those of the row, its `number`, the `block` and the block's `rows`. `blocks` is the number of
+    The columns are the row's columns, its `number`, the `block` and the block's `rows`. `blocks` is the number of
     incomplete blocks; each row is compared with `tries` of them. The result must be stored as a table, because both
     sides are in random order.
     """
@@ -277,7 +277,7 @@ class Blocks:
         return exp.select(*map(column, self._columns)).from_(relation(table))
 
     def _fill(self, lacking: str) -> None:
-        """Fills incomplete blocks; those that cannot be filled give their rows to the others."""
+        """Fills incomplete blocks; blocks that cannot be filled give their rows to the others."""
         while self._rows_of(lacking):
             self._fill_gaps(lacking, self._free)
             whole = full(lacking, self._size)
@@ -395,7 +395,7 @@ def _once(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool
 
 
 def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, scratch: Scratch) -> Dealt:
-    """Assigns the rows left out again, with those of random blocks, as long as that places more of them."""
+    """Assigns the rows left out and the rows of random blocks again, as long as more rows get a block."""
     engine, count = keys.engine, len(keys.counts)
     vain, blocks_dissolved, left = 0, 1, _rows_of(engine, blocks.left)
     while (

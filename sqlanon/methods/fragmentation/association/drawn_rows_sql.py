@@ -163,8 +163,8 @@ def no_beginnings() -> exp.Select:
 def dealt_rows(rows: exp.Query, starts: str, parts: str, keys: int, key: int, size: int) -> exp.Query:
     """SELECT of row, cell, key_0, ..., block: the rows in the blocks of `size` rows that the closed form fills.
 
-    The closed form is that of `block_grids`. `parts` is the table that `numbers_before` makes of `beginnings`. `block`
-    is NULL for the other rows.
+    `block_grids` explains the closed form. `parts` is the table that `numbers_before` makes of `beginnings`. `block` is
+    NULL for the other rows.
     """
     tables: dict[str, Relation] = {"keyed": rows, "starts": starts, "part": parts}
     names = {"columns": ["row", "cell", *all_keys(keys)], "key": [key_name(key)]}

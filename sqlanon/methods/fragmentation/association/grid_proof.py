@@ -100,13 +100,13 @@ def _linked(published: PublishedAssociation, fragment: int, other: int, attribut
     return query_file("association", "linked", tables=tables, names=names)
 
 
-# Published tables read as the grids of which a loose association is made: each table once, and no joins.
+# Published tables read as the grids that make up a loose association: each table once, and no joins.
 #
 # A block's groups have numbers that follow each other in each fragment, so a number determines the block. The counts of
 # the statements prove the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that are grids; for
 # other tables they prove nothing.
 #
-# A table is sorted by its groups, and each row is compared with those read before it. If no row is wrong, each group
+# A table is sorted by its groups, and each row is compared with the rows read before it. If no row is wrong, each group
 # has the required number of rows and no block has equal rows, whatever the order in which they were read. If an engine
 # read them in another order, some rows would count as wrong, and nothing would be proven.
 
@@ -138,8 +138,8 @@ def broken_groups(
 
 
 def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """SELECT of the number of wrong rows of the association, and for each further fragment of its blocks linked to
-    those of the first.
+    """SELECT of the number of wrong rows of the association, and for each further fragment of its blocks linked to the
+    first fragment's.
 
     Group numbers are above 0. A grid is complete if it has as many rows as cells, and different pairs of groups in any
     two fragments.
@@ -153,7 +153,7 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
         block, former = (_block(group, laid.groups(index)) for group in (name, _former(name, 1)))
         sound.append(exp.or_(inside.copy(), infix(block, "=", former)))
     for pair in combinations(range(len(names)), 2):
-        # Rows are sorted by the first two, so that equal pairs of these follow each other.
+        # Rows are sorted by the first two columns, so equal pairs of these follow each other.
         most = 1 if pair == (0, 1) else laid.rows - 1
         sound += [_unlike([names[index] for index in pair], back, laid.rows) for back in range(1, most + 1)]
     most = 1 if len(names) == 2 else laid.rows - 1
@@ -241,8 +241,8 @@ def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Quer
 def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
     """SELECT of the association's rows, its blocks, and the rows of the smallest and of the largest block.
 
-    Blocks are those of the first fragment. Five numbers of each fragment follow: the rows with a group, the least and
-    the greatest group, the blocks linked to several blocks of this fragment, and the different blocks linked.
+    Blocks are the first fragment's. Five numbers of each fragment follow: the rows with a group, the least and the
+    greatest group, the blocks linked to several blocks of this fragment, and the different blocks linked.
     """
     names = [f"group_{index}" for index in range(len(published.groups))]
     rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))

@@ -131,7 +131,7 @@ def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch)
 
 
 def limits_of_draws(rows: int, size: int, wanted: int, limit: int) -> list[int | None]:
-    """The successive upper bounds of random numbers among which rows to leave out are chosen; None stands for all rows.
+    """The successive upper bounds of random numbers among which rows to leave out are chosen; None selects all rows.
 
     Random numbers are below `limit`.
     """

@@ -74,9 +74,9 @@ def nothing(rows: str) -> exp.Select:
 
 
 def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int, wanted: int) -> exp.Select:
-    """SELECT of `wanted` rows of the pool: first those of values with more rows than blocks, then in random order.
+    """SELECT of `wanted` rows of the pool: first the rows of values with more rows than blocks, then in random order.
 
-    At most `most` rows of a value are chosen, including those in `chosen`. `counts` has for each key the rows of its
+    At most `most` rows of a value are chosen, including the rows in `chosen`. `counts` has for each key the rows of its
     values. All rows of a value have the same chance, and rows of two values nearly the same.
     """
     names = all_keys(len(counts))
@@ -103,7 +103,7 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
 
 
 def full_values(chosen: str, index: int, most: int) -> exp.Select:
-    """SELECT of the values of a key of which no more rows may be chosen."""
+    """SELECT of a key's values that may have no more rows chosen."""
     name = column(key_name(index))
     return exp.select(name).from_(relation(chosen)).group_by(name.copy()).having(f.count() >= most)
 
@@ -139,8 +139,8 @@ def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **valu
 
 
 def preferred(placed: str, holding: str, draw: str) -> exp.Query:
-    """SELECT of block, number: all blocks, numbered from 1; first those with the fewest of these values, then in random
-    order.
+    """SELECT of block, number: all blocks, numbered from 1; first the blocks with the fewest of these values, then in
+    random order.
     """
     tables = {"placed": placed, "holding": holding}
     return query_file("association", "preferred", tables=tables, draw=draws(draw))
@@ -156,8 +156,8 @@ def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.
     """SELECT of the number of blocks to dissolve, in the order of preference, and of the number of values for which
     they suffice.
 
-    A block adds its rows to those left out, of which at most one has the value. So what a value lacks decreases by the
-    block's rows, or by k less if the block has the value. No other value begins to lack rows.
+    A block adds its rows to the rows left out; at most one of its rows has the value. So the lack of a value decreases
+    by the block's rows, or by k less if the block has the value. No other value begins to lack rows.
     """
     tables = {"preferred": preferred, "holding": holding, "excess": excess}
     return query_file("association", "enough", tables=tables, size=size, rest=size - k)

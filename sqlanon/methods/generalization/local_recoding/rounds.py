@@ -157,7 +157,7 @@ class _Rounds:
         self.best: Recoded | None = None
 
     def add(self, nodes: Nodes, node: Node) -> None:
-        """Adds the node as the next round; the cells that it leaves are those of the round after."""
+        """Adds the node as the next round; the next round has the cells that it leaves."""
         round_, left = self._divided(nodes, node)
         self.rounds.append(round_)
         self.left = self._recounted(left)
@@ -181,7 +181,7 @@ class _Rounds:
             self.best = Recoded(rounds_published, union.suppressed, union.loss, union.cells)
 
     def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
-        """Divides the cells left into those of classes that violate nothing at a node, and the others."""
+        """Divides the cells left into the cells of classes that violate nothing at a node, and the other cells."""
         scratch, layout = self._task.scratch, self._cells.layout
         classes = scratch.table("classes", classes_kept(nodes.batch, *nodes.rollups.rows_of(node)))
         inside, outside = (
@@ -197,7 +197,7 @@ class _Rounds:
         return Kept(node, inside, public[0]), Left(outside, public[1])
 
     def _recounted(self, left: Left) -> Cells:
-        """Makes a source of the cells left; its fixed relations remain those of the whole source."""
+        """Makes a source of the cells left; its fixed relations remain the whole source's."""
         source, task = self._cells, self._task
         trees = [
             task.scratch.table("tree", recounted(tree, fields, left.cells))

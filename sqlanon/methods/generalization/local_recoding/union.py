@@ -24,9 +24,8 @@ from sqlanon.sql.classes.guard import needs_rounds
 
 # The rows that several rounds publish together, in classes by their labels.
 #
-# A class of a node is named by a prefix code, which says nothing of other levels. Here
-# each attribute has one field with the number of its label, the same for equal labels of
-# different levels.
+# A prefix code identifies a class of one node, but not across levels. Here each attribute has one field with the number
+# of its label, the same for equal labels of different levels.
 
 
 def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
@@ -51,7 +50,7 @@ def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels:
 
 
 def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Select:
-    """SELECT of one row with the number of labels of each attribute in all rounds; `tables` are those of
+    """SELECT of one row with the number of labels of each attribute in all rounds; `tables` are tables of
     `labels_of`.
     """
     counts: list[exp.Expr] = []
@@ -80,7 +79,7 @@ def keyed_by_label(
 ) -> exp.Select:
     """SELECT of key_0, ..., entity, n, class_0, ...: the cells of one round with the words of their class's key.
 
-    `labels` are tables of `labels_of`, `levels` those of the round, `classes` the layout of the classes' keys.
+    `labels` are tables of `labels_of`, `levels` are the round's, `classes` the layout of the classes' keys.
     """
     words: list[list[exp.Expr]] = [[] for _ in range(classes.words)]
     query = exp.select().from_(relation(cells, as_="cell"))

@@ -33,9 +33,9 @@ from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
 # The figures of the join with another release at a node of the lattice (Wang and Fung 2006).
 #
-# Neither figure is monotone: where a more general level lets more rows match, values of X may join that had no row
-# before. So each node is evaluated by itself, once its classes meet the requirements. Nodes that suppress no row
-# and agree in the columns of the join are evaluated once.
+# Neither figure is monotone: if a more general level lets more rows match, values of X may join that had no row before.
+# So each node is evaluated by itself, once its classes meet the requirements. Nodes that suppress no row and agree in
+# the columns of the join are evaluated once.
 
 
 class JoinedNodes:
@@ -175,14 +175,14 @@ def _stays_satisfied(requirements: Sequence[BoundRequirement]) -> bool:
 
 
 def loss_of(task: Task, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
-    """Makes the measure of this name over the cells, of which at most `limit` rows are suppressed."""
+    """Makes the measure of this name over the cells; at most `limit` rows are suppressed."""
     least = least_rows(task.requirements)
     setting = Setting(task.policy, cells, limit, least, batch.key, task.scratch, batch.index, task.engine.rows)
     return LOSSES[name](setting)
 
 
 class Nodes:
-    """The nodes from `low` up over some cells, of which at most `limit` rows may be suppressed."""
+    """The nodes from `low` up over some cells; each may suppress at most `limit` rows."""
 
     def __init__(self, task: Task, cells: Cells, low: Node, limit: int, loss: str, *, lasting: bool = False) -> None:
         """Evaluates nodes; if `lasting`, a class that satisfies for good is not examined again in the nodes above.
@@ -236,7 +236,7 @@ class Nodes:
         return withheld(self._batch_of(node), *self.rollups.rows_of(node))
 
     def _batch_of(self, node: Node) -> Batch:
-        """The batch of one node, if a requirement compares its classes with those of the nodes above."""
+        """The batch of one node, if a requirement compares its classes with the classes of the nodes above."""
         reads = any(SUPERSET in r.reads and r.within is None for r in self._task.requirements)
         return replace(self.batch, node=node) if reads else self.batch
 

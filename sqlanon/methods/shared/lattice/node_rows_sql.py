@@ -1,9 +1,9 @@
 """Queries that group the rows of many lattice nodes in one statement, and find their violating classes.
 
 A table `rollup(tag, key_0, ..., n)` has the rows of many nodes, each node under a tag: a row for each class, or for
-each combination of a class and its carried columns. The rows of a more general node come from those of any less general
-one, by `GROUP BY tag, key & mask`. The normal relations of a batch of nodes are made of its rows; `class_id` contains
-the node's index in the batch, so the models' own SQL is evaluated for all nodes at once.
+each combination of a class and its carried columns. The rows of a more general node are grouped from the rows of any
+less general node, by `GROUP BY tag, key & mask`. The normal relations of a batch of nodes are made of its rows;
+`class_id` contains the node's index in the batch, so the models' own SQL is evaluated for all nodes at once.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Batch:
     whole source. `public` is the table of the public table's cells, if there is one. `lasting` says that a satisfied
     class remains satisfied with any further rows: the rollup then has one row of it, marked `satisfied`, which is
     enough for the classes above. `quasi` are the quasi-identifiers in the order of the layout. `node` is the only node
-    of the batch, if broader classes are those of the nodes above it.
+    of the batch, if broader classes are the classes of nodes above it.
     """
 
     layout: KeyLayout

@@ -87,7 +87,7 @@ def class_label(
         for above, field in enumerate(fields)
         if above >= level
     ]
-    # A stored hierarchy lists values of other nodes, too; only those of the class have a count.
+    # A stored hierarchy lists values of other nodes, too; only values of the class have a count.
     values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*in_class)
     listed = stored_labels(bound)
     labels = generalized(bound, values, listed, counted=True).subquery("generalized")

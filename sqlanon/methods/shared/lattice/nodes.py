@@ -1,4 +1,4 @@
-"""The nodes of a lattice: levels of attributes, their ranks, and those that may still be the result of a search."""
+"""The nodes of a lattice: levels of attributes, their ranks, and the nodes that may still be the result of a search."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ class Remaining:
     def halving(self, count: int) -> list[Node]:
         """Returns up to `count` nodes with many remaining nodes both below and above them.
 
-        Each result rules out many nodes: a failing node those below it, a satisfying one those above it, which lose
-        more.
+        Each result rules out many nodes: a failing node rules out all nodes below it, a satisfying node all above it,
+        which lose more.
         """
         import numpy as np
 
@@ -181,7 +181,7 @@ class Remaining:
         chosen: list[Node] = []
         gains = below.sum(axis=1)
         while len(chosen) < count and gains.size:
-            # Among equals the most general one: no remaining node is above the last one.
+            # Of nodes with equal gains the most general one is taken: no remaining node is above the last node.
             index = len(gains) - 1 - int(np.argmax(gains[::-1]))
             if chosen and not gains[index]:
                 break
@@ -210,9 +210,9 @@ class Remaining:
         return [self._at(number) for number in list(chosen)[:count]]
 
     def neighbours(self, node: Node, count: int) -> list[Node]:
-        """Returns up to `count` remaining neighbors of a node, those with the least bounds first.
+        """Returns up to `count` remaining neighbors of a node, the ones with the least bounds first.
 
-        First come those with one attribute a level lower, then those that also raise another attribute by a level.
+        First come nodes with one attribute a level lower, then nodes that also raise another attribute by a level.
         """
         import numpy as np
 
@@ -350,8 +350,7 @@ class Counted:
 
     `suppressed` is the number of rows in classes that violate a requirement alone, `excess` a lower bound of the rows
     that any node below suppresses. `floor` is a lower bound of the loss of the node and of every node above, `least` of
-    the node alone; None if unknown. If a part of the classes showed that the node fails, the counts are those of the
-    part.
+    the node alone; None if unknown. If a part of the classes showed that the node fails, the counts are the part's.
     """
 
     suppressed: int
@@ -427,7 +426,7 @@ class Classes:
     """The counts of a node's classes: their number, the sum of their squared sizes, and of the violating ones the rows,
     the excess and the number.
 
-    `rows` counts the node's rows in the rollup. Unless `whole`, the counts are those of a part of the classes.
+    `rows` counts the node's rows in the rollup. Unless `whole`, the counts cover a part of the classes only.
     """
 
     classes: int = 0

@@ -117,8 +117,8 @@ class Rollups:
         return [counted[index] for index in range(len(nodes))]
 
     def _fail_by_a_part(self, nodes: Sequence[Node], finest: Sequence[int | None], limit: int) -> dict[int, Classes]:
-        """Counts a part of the classes of nodes with many rows; returns the counts of those that fail by the part, by
-        index.
+        """Counts a part of the classes of nodes with many rows; returns the counts of the nodes that fail by the part,
+        by index.
 
         The rows of a node are many if its source, the tag in `finest`, has many.
         """
@@ -145,7 +145,7 @@ class Rollups:
         return [replace(classes.get(index, Classes()), whole=False) for index in range(len(nodes))]
 
     def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
-        """Returns the query of a node's rows, under the index 0 of a batch, and that of its rows of the public
+        """Returns the query of a node's rows, under the index 0 of a batch, and the query of its rows of the public
         table.
         """
         cells, layout = self._cells, self._cells.layout
@@ -291,7 +291,9 @@ class Rollups:
         return of_nodes
 
     def _add(self, nodes: Sequence[Node], sources: Sequence[int]) -> list[list[int]]:
-        """Adds the nodes' rows to the rollup, from those of the tags `sources`; returns the masks of each word."""
+        """Adds the nodes' rows to the rollup, grouped from the rows of the tags `sources`; returns the masks of each
+        word.
+        """
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         first, indexes = self._tags, list(range(len(nodes)))
         if self._batch.lasting:
@@ -313,7 +315,7 @@ class Rollups:
         return [int(rows.get(first + index, 0)) for index in range(len(nodes))]
 
     def _add_meets(self, nodes: Sequence[Node]) -> None:
-        """Adds the meets of groups of these nodes, so that many rows are read once for several nodes.
+        """Adds the meets of groups of these nodes, because then many rows are read once for several nodes.
 
         A meet is the most general node below all nodes of the group.
         """

@@ -14,9 +14,9 @@ the number of suppressed rows itself.
 Classes. Merging classes never increases their number, and never decreases the sum of their squared sizes. So for the
 losses of these figures, a node's loss is a lower bound for every node above.
 
-The search counts several nodes at a time. Some are the next less general ones of those with the least loss, some have
-many remaining nodes both below and above them: both approach the best node. The others are the most general remaining
-nodes, which must all fail to prove the best node. A search with a time limit counts these last.
+The search counts several nodes at a time. Some are one level less general than the nodes of least loss, some have many
+remaining nodes both below and above them: both approach the best node. The others are the most general remaining nodes,
+which must all fail to prove the best node. A search with a time limit counts these last.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def _result(incumbent: Incumbent, remaining: Remaining, checked: int, nodes: int
 
 
 def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -> list[Node]:
-    """Returns the next nodes to count; `inside` are the nodes that did not rule out those below them, least loss
+    """Returns the next nodes to count; `inside` are the nodes that did not rule out the nodes below them, least loss
     first.
     """
     ways = (remaining.general, remaining.halving)
@@ -260,7 +260,7 @@ class TimedSearches:
         batch: int = 1,
         few: int = 0,
     ) -> Found | None:
-        """Finds the best node by `search`; `value` converts a loss from the search's unit to that of reports."""
+        """Finds the best node by `search`; `value` converts a loss from the search's unit to the unit of reports."""
         progress = None if self._watching is None else _reported(self._watching, value)
         expired = None if self._until is None else self.expired
         return search(lattice, limit, count, settle, batch=batch, few=few, progress=progress, expired=expired)

@@ -91,7 +91,7 @@ def _width(cuts: Cuts, query: exp.Select) -> exp.Expr:
 
 
 def allowable(candidates: str, failing: str) -> exp.Select:
-    """SELECT of number, label, best: the best candidate of each region among those that are not in the table
+    """SELECT of number, label, best: the best candidate of each region among the candidates that are not in the table
     `failing`.
     """
     failed = exp.select(column("number")).from_(relation(failing))
@@ -198,7 +198,7 @@ def only_rows_count(cuts: Cuts) -> bool:
 
 
 def root_violations(cuts: Cuts, points: str) -> exp.Select:
-    """SELECT of requirement: the indexes of the requirements that a region violates; `points` are those of
+    """SELECT of requirement: the indexes of the requirements that a region violates; `points` has the rows of
     `Cuts.done_points`.
     """
     rows = exp.select(alias(column("region"), "class_id"), exp.Star()).from_(relation(points))
@@ -223,7 +223,7 @@ def violating_regions(cuts: Cuts, rows: exp.Select, among: Collection[int] | Non
 
 
 def _names(cuts: Cuts) -> list[dict[str, str]]:
-    """The relations that each requirement reads; if its subject has parts, those of classes within a half."""
+    """The relations that each requirement reads; if its subject has parts, the relations of classes within a half."""
     numbers = {subject: number for number, subject in enumerate(subjects(cuts.requirements))}
     named: list[dict[str, str]] = []
     for requirement, names in zip(cuts.requirements, relation_names(cuts.requirements), strict=True):

@@ -128,9 +128,9 @@ class Cuts:
     ) -> exp.Expr:
         """The weighted share of an attribute's domain from the rank `low` to the rank `high`.
 
-        For values with a distance, it is the distance between the two over that of the whole domain, otherwise the
-        number of values between them over that of all. If ranks do not give the distance, the positions are joined to
-        the query, on `condition` if given.
+        For values with a distance, it is the distance between the two over the distance of the whole domain, otherwise
+        the number of values between them over the number of all values. If ranks do not give the distance, the
+        positions are joined to the query, on `condition` if given.
         """
         count = self.counts[index]
         span: exp.Expr
@@ -341,8 +341,8 @@ class Cuts:
         return query_file("partition", "nearest", tables={"parts": parts})
 
     def next_regions(self, regions: str, children: str, failing: str) -> exp.Query:
-        """SELECT of the regions after an attempt: both halves of those that were cut, and the others with the attribute
-        tried.
+        """SELECT of the regions after an attempt: both halves of the regions that were cut, and the others with the
+        attribute tried.
         """
         tables = {"regions": regions, "children": children, "failing": failing}
         names = {"bounds": [name(index) for index in self.attributes for name in (low_name, high_name)]}

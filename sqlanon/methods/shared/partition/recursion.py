@@ -228,7 +228,7 @@ def _descending(name: str) -> exp.Ordered:
     return descending(column(name))
 
 
-# Attempts that try each open region in one attribute: the widest, or that of the greatest gain.
+# Attempts that try each open region in one attribute: the widest, or the attribute of the greatest gain.
 
 
 class InTurn:

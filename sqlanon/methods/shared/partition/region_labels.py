@@ -46,7 +46,7 @@ from sqlanon.sql.release.recode import box_name, high_name, label_name, low_name
 class Partition:
     """Multidimensional recoding: a region for every row, each of which meets the requirements.
 
-    `regions` and `points` are the temporary tables of `recursion.Partitioned`, `ranked` those of each attribute's
+    `regions` and `points` are the temporary tables of `recursion.Partitioned`, `ranked` the tables of each attribute's
     values in their order. There are `count` regions, of `smallest` to `largest` rows, after `attempts` rounds of
     cutting all open ones. `loss` is the release's loss by the measure `loss_name`. No row is suppressed.
     """

@@ -51,7 +51,7 @@ class Options:
     """METHOD mondrian(mode, split, target, hierarchy, publish, bounds).
 
     `mode` 'strict' keeps equal values on one side of a cut, 'relaxed' divides them. `split` 'median' cuts the widest
-    attribute at its median, 'information_gain' where a cut gains most information about the column `target`. With
+    attribute at its median, 'information_gain' at the cut that gains most information about the column `target`. With
     `hierarchy` 'tree' cuts fall between the children of a node only. `publish` is the label of a region: the 'range' of
     its values, their lowest common 'ancestor', their 'centroid', or 'none' for unchanged values with the number of
     their region. `bounds` adds the ends of the ranges as columns of the attribute's type.
@@ -95,7 +95,7 @@ def _reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
 def solve(task: Task, options: Options, points: Points | None = None) -> Partition:
     """Cuts the regions. Raises PrivacyViolation if the whole table violates a requirement and cannot be cut.
 
-    `points` are those of `points_of`, by default with only the columns that requirements need. An observer receives the
+    `points` are made by `points_of`, by default with only the columns that requirements need. An observer receives the
     numbers of finished and open regions.
     """
     engine, policy, cells, scratch = task.engine, task.policy, task.encoded, task.scratch

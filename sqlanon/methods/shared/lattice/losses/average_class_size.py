@@ -74,7 +74,8 @@ class AverageClassSize:
         return self._rows - int(classes)
 
     def value(self, loss: int) -> Fraction:
-        """Returns the average class size; without published classes, where it is infinite, twice that of one class.
+        """Returns the average class size; without published classes, where it is infinite, twice the figure of one
+        class.
 
         No release that publishes anything reaches that figure.
         """

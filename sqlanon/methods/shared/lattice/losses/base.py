@@ -102,8 +102,8 @@ class Loss(Protocol):
     def query(self, first: int) -> exp.Select:
         """SELECT of a row for each node: its index, its withheld rows, and the further arguments of `of`.
 
-        It reads equivalence_class(class_id, size, entities) and withheld(index, class_id, size) of some nodes. Its
-        parameters from `first` on are those of `parameters`.
+        It reads equivalence_class(class_id, size, entities) and withheld(index, class_id, size) of some nodes.
+        `parameters` returns its parameters from `first` on.
         """
         ...
 

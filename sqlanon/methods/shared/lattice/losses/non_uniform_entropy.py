@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Logarithms to the base 2 are whole numbers of 2 ** -52, as exact as a DOUBLE holds those of counts: so their sums do
-# not depend on the order of the rows.
+# Logarithms to the base 2 are whole numbers of 2 ** -52, as exact as a DOUBLE holds logarithms of counts. So their sums
+# do not depend on the order of the rows.
 _LOG_BITS = 52
 
 # The unit of the loss is 2 ** -30 bits: far above the error of the logarithms, far below differences between nodes.
@@ -60,7 +60,7 @@ _UNIT_BITS = 30
 class NonUniformEntropy:
     """Loss of information: in each attribute a published row costs -log2(rows with its value / rows with its label).
 
-    The rows are those of the whole source. The suppressed rows cost -log2(rows with the value among them / their
+    These rows are counted in the whole source. The suppressed rows cost -log2(rows with the value among them / their
     number) each. The loss is the weighted sum over all attributes. Logarithms are irrational, so losses are rounded to
     multiples of 2 ** -30 bits of the attribute of the greatest weight, and nodes with equal rounded losses count as
     equal.
