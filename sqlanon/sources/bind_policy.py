@@ -37,7 +37,7 @@ def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]
 
 
 def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
-    """The policy's source, found and, unless it is a table, copied; with PIVOT, the wide table that is made of it.
+    """Returns a policy's source, copied unless it is a table; with PIVOT, the wide table that is made of it.
 
     Raises PolicyError, which names the policy, and DataError for rows that cannot be pivoted.
     """
@@ -52,9 +52,10 @@ def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: boo
 
 
 def source_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
-    """The source of a policy, found and, unless it is a table, copied if `copy`; with PIVOT, the wide table made of it.
+    """Returns a policy's source, with labels in its coarse columns; with PIVOT, the wide table that is made of it.
 
-    Coarse columns have labels in it. Raises PolicyError and DataError as `bind_source`, `pivoted` and `with_labels` do.
+    If `copy`, it is copied unless it is a table. Raises PolicyError and DataError as `bind_source`, `pivoted` and
+    `with_labels` do.
     """
     source = own_rows(engine, policy, scratch, copy=copy)
     return with_labels(engine, policy, policy.attributes, source, scratch, copy=copy)
@@ -113,9 +114,9 @@ def _unnamed(source: BoundSource, attributes: Sequence[BoundAttribute]) -> tuple
 def _related(
     bound: BoundPolicy, table: RelatedTable, rows: BoundSource, hierarchies: Mapping[str, StoredHierarchy]
 ) -> BoundRelatedTable:
-    """A related table with the columns of its attributes, and the one with the values of the source's ENTITY.
+    """Returns a related table with the columns of its attributes and its key, the column with the values of the ENTITY.
 
-    Raises PolicyError where it has no such column, or one whose type is not that of the ENTITY.
+    Raises PolicyError where it lacks such a column, or where the key has another type than the ENTITY.
     """
     policy, entity, columns = bound.policy, bound.entity, _by_name(rows.columns)
     assert entity is not None
@@ -196,7 +197,7 @@ def _attribute(
             require_shiftable(policy, column, kind)
     published = without_enums(kind)
     if not attribute.distances:
-        # Without a hierarchy there are the value and '*', and so there are where labels are read in place of values.
+        # Without a hierarchy the levels are the value and '*', also for a column with labels in place of its values.
         top, hierarchy, is_stored = 1, None, False
     else:
         stored = hierarchies[fold(attribute.distances)]

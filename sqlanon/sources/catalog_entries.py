@@ -1,8 +1,8 @@
 """Resolves names to catalog entries, and keeps the entries to which a policy's names referred when it was made.
 
-DuckDB looks a name up each time it reads it: in the temporary tables and views first, then along the search path. So a
-name may mean another table tomorrow. A policy keeps the entries that its names meant. What is read later are these
-entries, and a query or a view that would read others of the same name is refused.
+DuckDB looks a name up at each reading: in the temporary tables and views first, then along the search path. So a name
+may mean another table tomorrow. A policy keeps the entries that its names meant, and later readings use these entries.
+A query or a view that would read another relation of the same name is refused.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
 Entry = tuple[str, QualifiedName]
 
 _TEMPORARY: Namespace = ("temp", "main")
-# A full name as DuckDB spells it means one relation. To look for it alone takes a quarter of the time.
+# A full name as DuckDB spells it means one relation. The query for it alone takes a quarter of the time.
 _QUERIES = ("find_table", "find_relation")
 
 
 def find_relation(engine: Engine, name: QualifiedName, *, is_new: bool = False) -> Entry | None:
-    """Finds a relation as DuckDB does; returns its kind ('table' or 'view') and its full name.
+    """Finds a relation as DuckDB does; returns its kind ('table' or 'view') and its full name, None if there is none.
 
-    With `is_new` no relation is expected, and the query that finds a table by its spelling alone is left out.
+    With `is_new` no relation is expected, and the query that finds a table by its full name alone is skipped.
     """
     return _relation_named(engine, engine.rows, name, ("find_relation",) if is_new else _QUERIES)
 
@@ -49,20 +49,20 @@ def find_source(engine: Engine, name: QualifiedName) -> Entry | None:
 
 
 def find_entry(engine: Engine, entry: QualifiedName) -> Entry | None:
-    """Finds a relation by the name that a policy keeps of it: schema and name in this database, or a full name."""
+    """Finds a relation by the name that a policy keeps of it: schema and name in this database, or the full name."""
     return find_source(engine, _full_name(engine, entry))
 
 
 def source_entry(engine: Engine, source: Source) -> Entry | None:
     """Returns the relation of a named source: the one to which the name referred when the policy was made, if known.
 
-    Raises PolicyError where the catalog names another relation than it keeps the entry of.
+    Raises PolicyError where the name now means another relation than the kept one.
     """
     assert source.name is not None
     if not source.bound:
         return find_source(engine, source.name)
     entry = source.bound[0]
-    # A name a.b may be that of a schema's or of a database's relation.
+    # The name a.b may mean a relation b in the schema a or in the database a.
     place_names = {
         fold(part) for part in (*entry.parts[:-1], *([] if len(entry.parts) == 3 else [current_database(engine)]))
     }
@@ -85,13 +85,13 @@ def _relation_named(
         if len(namespaces) > 1:
             return _along(first, name, [_TEMPORARY, *namespaces, (now.database, "main")])
     if len(name.parts) == 2:
-        # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
+        # In DuckDB the first part of a.b may be a schema or a database; the schema comes first.
         return first(table, schema, None) or first(table, None, schema)
     return first(table, schema, database)
 
 
 def _along(first: Callable[..., Entry | None], name: QualifiedName, namespaces: Sequence[Namespace]) -> Entry | None:
-    """The relation of a name without its database, looked up in several databases and schemas one after the other."""
+    """Returns the first relation of a name without its database that several databases and schemas, in order, have."""
     *schema, table = name.parts
     for database, known in namespaces:
         if (not schema or fold(schema[0]) == fold(known)) and (entry := first(table, known, database)):
@@ -111,7 +111,7 @@ def _full_name(engine: Engine, entry: QualifiedName) -> QualifiedName:
 
 
 def kept_name(engine: Engine, name: QualifiedName) -> QualifiedName:
-    """Returns the name by which a policy keeps a relation's entry; the name itself if there is no relation."""
+    """Returns the name by which a policy keeps a relation; the name itself if there is no relation."""
     entry = find_source(engine, name)
     return name if entry is None else _without_own_database(engine, entry[1])
 
@@ -121,9 +121,9 @@ def _without_own_database(engine: Engine, full: QualifiedName) -> QualifiedName:
 
 
 def with_bound_names(engine: Engine, policy: Policy) -> Policy:
-    """Returns the policy with the entries to which its sources refer now; entries that are known already stay.
+    """Returns the policy with the entries to which its sources refer now; known entries stay.
 
-    Where rows are on another engine, nothing is kept: names are that engine's.
+    Where rows are on another engine, nothing is kept: that engine resolves the names.
     """
     if not engine.shares_names:
         return policy
@@ -146,7 +146,7 @@ def _bound(engine: Engine, source: Source) -> Source:
 
 
 def _macros(engine: Engine, source: Source, entry: Entry | None) -> list[QualifiedName]:
-    """Returns the macros that a query or a view may call, each with () behind its name."""
+    """Returns the macros that a query or a view may call, each with () after its name."""
     if (source.name is not None and entry is None) or (entry is not None and entry[0] == "table"):
         return []
     try:
@@ -161,7 +161,7 @@ def _query_of(source: Source, entry: Entry | None) -> str:
 
 
 def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Reading]:
-    """Returns the relations that a source reads: a named one, by its `entry`, first. The others may be unknown."""
+    """Returns the relations that a source reads, the `entry` of a named source first; the others may be unknown."""
     if source.name is not None and entry is None:
         return []
     own_entry = [] if entry is None else [Reading(*entry)]
@@ -176,7 +176,7 @@ def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Readi
 def require_same_meaning(engine: Engine, source: Source) -> None:
     """Raises PolicyError if a name in a policy's query or view now refers to another relation.
 
-    A name that is new in a view is no other meaning of an old one.
+    A name that is new in a view does not count.
     """
     if not source.bound:
         return
@@ -202,7 +202,7 @@ def _described(reading: Reading) -> str:
 
 
 def require_nothing_temporary(engine: Engine, entry: Entry) -> None:
-    """Raises PolicyError for a lasting view that would read a temporary relation, which it may not have always read."""
+    """Raises PolicyError for a permanent view that would read a temporary relation: it may have read another before."""
     kind, name = entry
     if kind != "view" or name.parts[0] == _TEMPORARY[0]:
         return
@@ -215,7 +215,7 @@ def require_nothing_temporary(engine: Engine, entry: Entry) -> None:
 
 
 def require_unhidden(engine: Engine, source: Source) -> None:
-    """Raises UserError where a temporary table or view has a name that a live view reads of a source."""
+    """Raises UserError where a temporary table or view has one of the names that a live view reads of a source."""
     names = hidden_names(engine, source)
     temporary = engine.rows(sql_file("statements", "temporary_relations"))
     if hiding := [str(name) for (name,) in temporary if fold(str(name)) in names]:
@@ -223,10 +223,10 @@ def require_unhidden(engine: Engine, source: Source) -> None:
 
 
 def hidden_names(engine: Engine, source: Source) -> tuple[str, ...]:
-    """The names that a live view reads of a source, which a temporary table or view of the same name would hide.
+    """Returns the names that a live view reads of a source, which temporary tables or views of these names would hide.
 
-    Temporary relations are in the schema main alone. So a name in another schema is not hidden where it is written with
-    its schema, as that of the source is; how a name is written in the text of a view or a query is not known.
+    Temporary relations are in the schema main only. So a source in another schema is not hidden, because the live view
+    writes its schema. The text of a view or a query may leave schemas out, so its names are all returned.
     """
     return tuple(dict.fromkeys(_hidden(engine, source)))
 

@@ -1,7 +1,7 @@
-"""Labels in place of the values of sensitive columns, put there before anything else reads the source.
+"""Replaces the values of sensitive columns by labels, before anything else reads the source.
 
 Xiao and Tao, Personalized privacy preservation (2006), generalize sensitive values by the wish of each respondent. Here
-the cut is the policy's and the same for all rows: a label that only some rows have would tell who asked for it.
+the policy decides for all rows: a label in some rows only would reveal whose wish it was.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from sqlanon.sql.hierarchies.base import builder, functional
 from sqlanon.syntax.texts import typed_name
 
 _TYPE = "VARCHAR"
-# The rows of a value, on average, from which a column that determines another does so by more than chance.
+# The mean number of rows of a value from which a column that determines another does so by more than chance.
 _REPEATS = 2
 
 
@@ -55,11 +55,11 @@ def with_labels(
     *,
     copy: bool,
 ) -> BoundSource:
-    """The source with labels in the columns of its coarse `attributes`; as it is where there are none.
+    """Returns the source with labels in the columns of its coarse `attributes`; unchanged where there are none.
 
-    Its rows are copied if `copy`; otherwise a value without a label is an error when it is read. Raises PolicyError for
-    a level or a node that the hierarchy does not have, for labels that would be `*`, and for rows on another engine;
-    DataError, which names no value, where the hierarchy lacks values that occur.
+    Its rows are copied if `copy`; otherwise reading a value without a label is an error. Raises PolicyError for a level
+    or a node that the hierarchy lacks, for labels that would be `*`, and for rows on another engine; DataError, which
+    names no value, where the hierarchy lacks values of the source.
     """
     kinds = {fold(name): (name, kind) for name, kind in source.columns}
     coarse = [a for a in attributes if a.is_coarse and fold(a.name) in kinds]
@@ -91,7 +91,7 @@ def with_labels(
 
 
 def require_labels(attributes: Sequence[Attribute], source: BoundSource) -> None:
-    """Raises InternalError where a coarse attribute would be read as it is: nothing may be published then."""
+    """Raises InternalError where a coarse attribute's own values would be read; nothing is published then."""
     known = {fold(each.bound.column) for each in source.coarse}
     named = {fold(name) for name, _ in source.columns}
     for attribute in attributes:
@@ -124,10 +124,10 @@ def _coarse_column(engine: Engine, policy: Policy, attribute: Attribute, named: 
 
 
 def _parents(engine: Engine, policy: Policy, bound: BoundAttribute) -> tuple[tuple[int, str], ...]:
-    """The level and the label of the parent of each node that is hidden, of which a text may name several.
+    """Returns the level and the label of the parent of each hidden node; a text of HIDE may name several nodes.
 
-    Where a node has one text at several levels, its parent is above the highest of them. Raises PolicyError for a
-    text that is no node, and where a parent is the top.
+    Where a node has one text at several levels, its parent is the one above the highest of them. Raises PolicyError for
+    a text that is no node, and where a parent is the top.
     """
     hierarchy, nodes = bound.hierarchy, bound.attribute.hide
     assert hierarchy is not None
@@ -162,7 +162,7 @@ def _parents(engine: Engine, policy: Policy, bound: BoundAttribute) -> tuple[tup
 
 
 def _paths(bound: BoundAttribute) -> exp.Select:
-    """value, level_0 (its text), level_1, ... of each value that a stored hierarchy lists."""
+    """Returns value, level_0 (its text), level_1, ...: a row for each value that a stored hierarchy lists."""
     listed = stored_labels(bound)
     assert listed is not None
     labels = [column(level_name(level)) for level in range(1, bound.height)]
@@ -175,7 +175,7 @@ def _is_hidden(bound: BoundAttribute, level: int) -> exp.Expr:
 
 
 def _nodes_named(bound: BoundAttribute, paths: exp.Select) -> exp.Select:
-    """label: the texts of HIDE that are nodes."""
+    """Returns the column label: the texts of HIDE that are nodes."""
     of_levels = [
         exp.select(alias(column(level_name(level)), "label"))
         .from_(paths.copy().subquery("path"))
@@ -195,7 +195,7 @@ def _all_nodes(engine: Engine, paths: exp.Select, height: int) -> list[str]:
 
 
 def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Select:
-    """The labels above the nodes of a level that are hidden, and whose text no node above them has."""
+    """Returns the parents of a level's hidden nodes, without nodes whose text recurs at a higher level above them."""
     own = column(level_name(level))
     above = [different(column(level_name(other)), own.copy()) for other in range(level + 1, bound.height)]
     parent = column(level_name(level + 1)) if level + 1 < bound.height else literal("*")
@@ -204,13 +204,13 @@ def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Sel
 
 
 def labels_listed(each: CoarseColumn) -> exp.Select:
-    """value and label of each value that the column's stored hierarchy lists."""
+    """Returns value and label: a row for each value that the column's stored hierarchy lists."""
     rows = _paths(each.bound).subquery("path")
     return exp.select(column("value"), alias(_label_of_path(each), "label")).from_(rows)
 
 
 def _label_of_path(each: CoarseColumn) -> exp.Expr:
-    """The label of the columns level_0, level_1, ...: that of MIN LEVEL, or of the highest of the nodes."""
+    """Returns the label in the columns level_0, level_1, ...: the one at MIN LEVEL, or the highest of the `nodes`."""
     if not each.nodes:
         return column(level_name(each.bound.attribute.min_level or 0))
     branches = []
@@ -223,10 +223,10 @@ def _label_of_path(each: CoarseColumn) -> exp.Expr:
 def labelled_rows(
     names: Sequence[str], rows: exp.Expr, coarse: Sequence[CoarseColumn], release_id: str | None = None
 ) -> exp.Select:
-    """The columns `names` of the relation `source`, with labels in the coarse ones: an error for a value without one.
+    """Returns the columns `names` of the relation `source`, with labels in the coarse ones.
 
-    Stored labels are those of the hierarchy, or the catalog's copy for the live view with this `release_id`, whose
-    texts have an explicit collation.
+    A value without a label is an error. Stored labels are read from the hierarchy; with a `release_id` from the
+    catalog's copy for this live view, with an explicit collation.
     """
     by_name = {each.bound.column: (f"label_{index}", each) for index, each in enumerate(coarse)}
     query = exp.select().from_(rows, copy=False)
@@ -246,7 +246,7 @@ def labelled_rows(
 
 
 def _label(each: CoarseColumn, table: str) -> exp.Expr:
-    """The label of a row of `source`: NULL of a NULL that is not listed, and an error of another such value."""
+    """Returns the label of a row of `source`; for an unlisted value an error, and NULL for an unlisted NULL."""
     bound = each.bound
     value = published_value(bound, "source")
     assert bound.hierarchy is not None
@@ -263,7 +263,7 @@ def _label(each: CoarseColumn, table: str) -> exp.Expr:
 
 
 def _frozen(bound: BoundAttribute, release_id: str) -> exp.Select:
-    """value and label of the catalog's copy for a live view: one row for each value, whatever the table holds."""
+    """Returns value and label from the catalog's copy for a live view: one row for each value, even a repeated one."""
     value = try_cast(by_bytes(column("value")), bound.published_type)
     query = exp.select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"))
     query.from_(relation(("anon", "release_recoding")), copy=False)
@@ -273,7 +273,7 @@ def _frozen(bound: BoundAttribute, release_id: str) -> exp.Select:
 
 
 def _require_listed(engine: Engine, each: CoarseColumn, rows: QualifiedName) -> None:
-    """Raises DataError, by their number, for values that the hierarchy does not list."""
+    """Raises DataError, with their number, for values that the hierarchy does not list."""
     bound = each.bound
     if not bound.stored:
         return
@@ -302,13 +302,14 @@ def _require_listed(engine: Engine, each: CoarseColumn, rows: QualifiedName) -> 
         )
 
 
-# Other columns of a release that would show what labels hide.
+# Other columns of a release that would reveal the values below labels.
 
 
 @dataclass(frozen=True)
 class Telling:
-    """A published column by which values below one label are told apart: it has one of the coarse column's values for
-    each of its own, or, if `is_copy`, the value itself.
+    """A published column that tells apart the values below one label.
+
+    Each of its values occurs with one value of the coarse column only, or, if `is_copy`, equals it.
     """
 
     coarse: str
@@ -317,9 +318,10 @@ class Telling:
 
 
 def telling_columns(engine: Engine, source: BoundSource, attributes: Sequence[BoundAttribute]) -> Iterator[Telling]:
-    """The published `attributes` that tell the values of the source's coarse columns.
+    """Yields the published `attributes` that tell apart the values below labels of the source's coarse columns.
 
-    A column whose values are nearly all different tells nothing of others, and neither does one of a single value.
+    A column with a single value, or whose values are nearly all different, is left out: it does not tell other rows'
+    values.
     """
     own = source.own
     coarse = {each.bound.column for each in source.coarse}
@@ -344,7 +346,7 @@ def telling_columns(engine: Engine, source: BoundSource, attributes: Sequence[Bo
 
 
 def require_no_copies(policy: Policy, columns: Sequence[Telling]) -> None:
-    """Raises PolicyError for a published column with the same values as a column that is published as labels."""
+    """Raises PolicyError for a published column that equals the values of a column that is published as labels."""
     for each in columns:
         if each.is_copy:
             raise PolicyError(

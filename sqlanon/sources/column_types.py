@@ -29,7 +29,7 @@ from sqlanon.sql.release.multi_table_query import different_texts, texts_of, wor
 # Column types as they may be published.
 
 
-# A type that says no more of an ENUM than that it is one.
+# The type of an ENUM without its dictionary.
 ENUM = "ENUM"
 
 # Possessive quantifiers (*+) read a quote that is written twice in one way, and a list that is never closed once.
@@ -37,32 +37,32 @@ _ENUM = re.compile(r"ENUM\((?:'[^']*+(?:''[^']*+)*+'(?:,\s*+)?+)*+\)", re.IGNORE
 
 
 def without_enums(column_type: str) -> str:
-    """The type with every ENUM, also inside lists and structs, replaced by VARCHAR.
+    """Returns the type with every ENUM, also inside lists and structs, replaced by VARCHAR.
 
-    An ENUM's dictionary lists values that no released row holds.
+    An ENUM's dictionary may list values that no released row has.
     """
     return _ENUM.sub("VARCHAR", column_type)
 
 
 def column_types(policy: BoundPolicy) -> dict[str, str]:
-    """The types of the columns that the policy names, without what an ENUM's dictionary lists."""
+    """Returns the types of the columns that the policy names, without the dictionaries of ENUMs."""
     attributes = (*policy.attributes, *(bound for table in policy.related for bound in table.attributes))
     return {b.column: ENUM if _ENUM.fullmatch(b.type) else b.published_type for b in attributes}
 
 
-# Text has to be compared byte by byte: a collation would count values as one that a release shows apart.
+# Text has to be compared byte by byte: a collation would count values as equal that differ in a release.
 
 
-# DuckDB does not say which collation a column has, but refuses to compare it with another one:
-# only a column without any can be compared with both.
+# DuckDB does not report a column's collation, but refuses to compare two collations:
+# only a column without a collation can be compared with both of these.
 _PROBES = ("nocase", "noaccent")
 
 
 def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[Column], called: str) -> None:
     """Raises PolicyError if a text column has a collation of its own.
 
-    Under a collation such as NOCASE a class of 'a' and 'A' counts as one of two rows,
-    and is two of one row for a reader of the release without it.
+    Under a collation such as NOCASE a class of 'a' and 'A' counts as one class of two rows; a reader of the release
+    without the collation sees two classes of one row.
     """
     text = [part for part, kind in columns if kind == "VARCHAR"]
     if not text:
@@ -82,16 +82,16 @@ def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[C
         ) from None
 
 
-# Which columns are taken to have few different texts, how many items are pivoted, and how many sets are counted.
+# The limits for columns of few texts, pivoted items, and counted sets of items.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """A column's texts are counted in a sample of `sample_rows` rows of the source.
+    """Limits: a column's texts are counted in a sample of `sample_rows` rows of the source.
 
-    With at most `few_texts` different ones there it is taken to have few; with more, a dictionary costs more than it
-    saves. At most `max_items` items of a long table become columns. No more than `most_itemsets` sets of items in lists
-    are counted.
+    A column with at most `few_texts` different texts there is sorted by means of a dictionary; with more texts the
+    dictionary costs more than it saves. At most `max_items` items of a long table become columns. At most
+    `most_itemsets` sets of items in lists are counted.
     """
 
     sample_rows: int = 100_000
@@ -103,11 +103,11 @@ class Sizes:
 sizes = Adjustable(Sizes())
 
 
-# Which texts of a source are sorted as words of a type of their own, and the tables and types of these.
+# Texts of a source that are sorted as words of an ENUM of their own, with the tables and types of the words.
 
 
 def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
-    """Returns, for each of the columns that has few different texts, a temporary table of its texts and their words."""
+    """Returns, for each column of few different texts, the name of a temporary table of its texts and their words."""
     texts = [b for b in columns if b.published_type == "VARCHAR" and not b.attribute.pseudonym]
     if not texts:
         return {}
@@ -118,23 +118,23 @@ def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Itera
 
 def _word_table(engine: Engine, scratch: Scratch, source: exp.Table, bound: BoundAttribute) -> str:
     texts = scratch.table("texts", texts_of(bound, source.copy()))
-    # What is made later is dropped before: nothing is left then that has a column of this type.
+    # Temporary objects are dropped in reverse order, so no table with a column of this type is left by then.
     kind = scratch.name("word", "TYPE")
     known = is_not_null(column("value"))
     engine.run(text_type(kind, exp.select(column("value")).from_(relation(texts)).where(known)))
     return scratch.table("words", word_table(texts, kind))
 
 
-# Columns of lists, whose items a requirement asks about: which one it is, what its items are, what counting costs.
+# Columns of lists whose items a requirement is about: the column, the items' type, and the cost of counting.
 
 
 _LIST = "[]"
-# How many of the longest lists an error names.
+# The number of longest lists that an error names.
 _LONGEST = 3
 
 
 def asks_of_items(policy: Policy) -> bool:
-    """Whether a policy requires something of the items in lists, so that a hierarchy is one of the items."""
+    """Whether a policy has a requirement about the items in lists, so that a hierarchy applies to the items."""
     models = model_names("itemsets")
     return any(fold(requirement.model) in models for requirement in policy.requirements)
 
@@ -145,7 +145,7 @@ def is_list(column_type: str) -> bool:
 
 
 def item_type(column_type: str) -> str:
-    """The type of the items of lists."""
+    """Returns the type of the items of a list type."""
     return column_type.removesuffix(_LIST)
 
 
@@ -161,7 +161,7 @@ def sensitive_items(value: exp.Expr, column_type: str) -> exp.Expr:
 
 
 def list_column(requirement: object, columns: Sequence[Column]) -> str:
-    """The one column of lists among quasi-identifiers. Raises PolicyError for none, and for several."""
+    """Returns the one column of lists among quasi-identifiers. Raises PolicyError for none, and for several."""
     lists = [name for name, kind in columns if is_list(kind)]
     if len(lists) == 1:
         return lists[0]
@@ -179,7 +179,7 @@ def list_column(requirement: object, columns: Sequence[Column]) -> str:
 
 
 def most_items(requirement: BoundRequirement) -> int:
-    """Returns the greatest number of items of the sets that a requirement of items is about."""
+    """Returns the largest size of the sets of items that a requirement is about."""
     most = requirement.argument(requirement.question.most_items or "")
     assert isinstance(most, int)
     return most
@@ -195,8 +195,8 @@ def require_countable(
 ) -> None:
     """Raises PolicyError where the lists of a column have too many sets of up to `most` items to be counted.
 
-    `called` is what the user calls the column, where it is not its name. Each set is counted with each item of the list
-    `sensitive`, if there is one, and once more.
+    `called` is the user's name of the column, if it differs. With `sensitive`, an expression for a list of sensitive
+    items, each set is counted once with each of these items and once more.
     """
     times = literal(1) if sensitive is None else literal(1) + f.coalesce(f.length(sensitive), literal(0))
     listed = exp.select(alias(column(name), "list"), alias(times, "times")).from_(lists.copy())

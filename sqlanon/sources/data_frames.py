@@ -1,8 +1,8 @@
 """Data frames of a Python program that a statement names as if they were tables.
 
-A table or view of the database comes first, wherever it stands. A policy is stored with a name that no other
-frame ever has, such as `people@5f0c9a1b2c3d`: so a release is made from the very frame that the policy was
-created on, or from none.
+A table or view of the database comes first, in whatever schema it is. A policy is stored with a name that no other
+frame ever has, such as `people@5f0c9a1b2c3d`: so a release reads the data frame that the policy was created on, or
+none.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Frames = dict[str, Any]
 
 
 class ReadsSources(Protocol):
-    """A statement, as far as it names tables that may be data frames.
+    """A statement that names tables, some of which may be data frames.
 
-    The sources of one that `KEEPS_SOURCES` are stored with it, so it is run with other names for them.
+    The sources of a statement that `KEEPS_SOURCES` are stored with it, so it is run with their stored names.
     """
 
     @property
@@ -62,11 +62,11 @@ class DataFrames:
 
     @contextmanager
     def visible(self, engine: Engine, statement: _Reads, callers: Sequence[FrameType]) -> Iterator[_Reads]:
-        """The statement to run instead, for which the data frames that it needs are views until the block ends.
+        """Yields the statement to run; until the block ends, the data frames that it needs are views.
 
-        They are those that it names, variables of the first of `callers`, and those of policies, unless a
-        policy's variable holds another data frame by now. DuckDB's settings for such variables hold. Where rows are on
-        another engine there are none.
+        These are the data frames that the statement names, variables of the first of `callers`, and the data frames of
+        policies, unless a policy's variable holds another data frame by now. DuckDB's settings for such variables
+        apply. Where rows are on another engine, no data frame is visible.
         """
         if not engine.shares_names:
             yield statement
@@ -82,7 +82,7 @@ class DataFrames:
             yield statement
 
     def _of_policies(self, callers: Sequence[FrameType]) -> Frames:
-        """The frames that are still there, by their stored names."""
+        """Returns the data frames of policies that still exist, by their stored names."""
         frames: Frames = {}
         for name, reference in list(self._frames.items()):
             meant = data_frame_named(str(variable_of(name)), callers)
@@ -103,7 +103,7 @@ class DataFrames:
 
 
 def stored_frames(source: Source) -> list[QualifiedName]:
-    """The stored names of the data frames that a policy's source reads: in a query they stand in quotes."""
+    """Returns the stored names of the data frames that a policy's source reads; a query has them in quotes."""
     if source.name:
         return [source.name] if variable_of(source.name.name) else []
     return [QualifiedName((name,)) for name in re.findall(rf'"({FRAME_NAME.pattern})"', str(source.query))]
@@ -127,7 +127,7 @@ def _frames_of(engine: Engine, sources: Sequence[Source], callers: Sequence[Fram
     frames = _visible(engine, list(names), callers)
     if not frames:
         return {}
-    # Nowhere at all: a temporary view also comes before what a view in another schema reads.
+    # In no schema at all: a temporary view would also hide the relation that a view in another schema reads.
     present = {fold(str(name)) for _, _, _, name, _ in engine.rows(sql_file("statements", "relations"))}
     read = {name for source in sources for name in _read(engine, source)}
     return {name: frame for name, frame in frames.items() if name in read and fold(name) not in present}
@@ -160,7 +160,7 @@ def _read(engine: Engine, source: Source) -> list[str]:
 
 
 def _renamed(source: Source, stored: Mapping[str, str]) -> Source:
-    """The source with the stored names of its data frames; a query otherwise word for word."""
+    """Returns the source with the stored names of its data frames; the rest of a query stays word for word."""
     if source.name:
         return Source(name=QualifiedName((stored.get(source.name.name, source.name.name),)))
     text = str(source.query)
@@ -171,22 +171,22 @@ def _renamed(source: Source, stored: Mapping[str, str]) -> Source:
     if any(with_query.alias in stored for with_query in tree.find_all(exp.CTE)):
         return source
     tables = [table for table in tree.find_all(exp.Table) if table.name in stored and not table.db]
-    # From the last to the first, so that the others stay where they are.
+    # From the last to the first, so that the positions of the others stay valid.
     for table in sorted(tables, key=lambda table: -int(table.this.meta["start"])):
         start, end = table.this.meta["start"], table.this.meta["end"] + 1
         name = to_sql(identifier(stored[table.name]))
-        # Its columns may be called by its name, as in people.age.
+        # The query may qualify columns with the variable's name, as in people.age.
         text = text[:start] + (name if table.alias else f"{name} AS {text[start:end]}") + text[end:]
     return Source(query=text)
 
 
-# Values of Python as statements have them.
+# Python values as values of statements.
 
 
 def plain_scalar(value: object) -> bool | int | Decimal | str | None:
     """Converts a Python number, text or bool to a statement's value; None for another object.
 
-    A float is the number that it prints, and one that is whole is an int.
+    A float becomes the number that it prints, and an int if it is whole.
     """
     if isinstance(value, Real) and not isinstance(value, Integral):
         value = Decimal(repr(float(value)))
@@ -194,5 +194,5 @@ def plain_scalar(value: object) -> bool | int | Decimal | str | None:
         return plain_number(value)
     if isinstance(value, bool | str):
         return value
-    # Those of NumPy are no int.
+    # NumPy's integers are no int.
     return int(value) if isinstance(value, Integral) else None

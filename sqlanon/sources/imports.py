@@ -31,22 +31,20 @@ from sqlanon.sql.build.expressions import as_text, cast, not_
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import drop
 
-# One state of the database, and no change to it.
+# All queries see one state of the database, and nothing is changed.
 _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-# Whole numbers up to here are fractions without a loss.
+# Whole numbers up to this one are exact as a DOUBLE.
 _WHOLE = 2**53
-# The types of SQLite's own values, and what they are here. Whole numbers among others become such.
+# SQLite's types of values, with the types here. Whole numbers among fractions become fractions.
 _KINDS = {"integer": "BIGINT", "real": "DOUBLE", "text": "VARCHAR", "blob": "BLOB"}
 
 
 def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedName, *, replace: bool) -> int:
-    """Copies a table of another database into a new one of this database, and says how many rows it has.
+    """Copies a table of another database into a new table of this database; returns its number of rows.
 
-    The source is the URL of a PostgreSQL database or the path of a SQLite file. The rows go from the one to the other
-    as streams of Arrow. All of it happens, or nothing.
-
-    Raises UserError where there is no such table, for a URL with a password, and where there is a table of the new name
-    unless it is to be replaced; DataError for columns and values that would be others here.
+    The source is the URL of a PostgreSQL database or the path of a SQLite file. The rows are transferred as Arrow
+    streams, all or none. Raises UserError if there is no such table, for a URL with a password, and if a table of the
+    new name exists and is not to be replaced; DataError for columns and values that cannot be copied unchanged.
     """
     require_pyarrow("an import")
     if is_database_url(source):
@@ -91,7 +89,7 @@ def _from_postgres(source: str, table: QualifiedName, engine: Engine, target: Qu
 
 
 def _require_names(table: QualifiedName, names: Sequence[str]) -> None:
-    """Raises DataError for names that no table here can have: DuckDB would call one of them otherwise."""
+    """Raises DataError for column names that no table here can have, because DuckDB would rename one of them."""
     former: dict[str, str] = {}
     for name in names:
         if not name:
@@ -112,12 +110,12 @@ def _from_sqlite(source: str, table: QualifiedName, engine: Engine, target: Qual
 
 
 def _sqlite_columns(database: AdbcConnection, table: str) -> Iterator[Column]:
-    """The columns in the types that their values have: SQLite keeps values of any type in any column.
+    """Yields the columns with a type that fits all of their values: SQLite keeps values of any type in any column.
 
-    Raises DataError for a column with bytes beside other values, or fractions beside large whole numbers, which no type
-    has both of.
+    Raises DataError for a column with bytes beside other values, or with fractions beside large whole numbers: no type
+    fits both.
     """
-    # Those that are computed as well, and not those that only a virtual table's own queries have.
+    # Computed columns too, but no hidden columns of virtual tables.
     of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
     names_query = exp.select(column("name")).from_(of_table).where(column("hidden").neq(literal(1)))
     names = [str(name) for (name,) in database.rows(names_query)]
@@ -139,39 +137,39 @@ def _sqlite_columns(database: AdbcConnection, table: str) -> Iterator[Column]:
 
 
 def _has_large_numbers(database: AdbcConnection, table: str, name: str) -> bool:
-    """Whether a column has a whole number that may be another one as a fraction."""
+    """Whether a column has a whole number that may change when it becomes a fraction."""
     is_large = exp.or_(column(name) > literal(_WHOLE), column(name) < literal(-_WHOLE))
     large = exp.select(f.count()).from_(relation(table))
     kind = f.call("typeof", column(name))
     return bool(database.rows(large.where(kind.eq(literal("integer")), is_large))[0][0])
 
 
-# The columns of a table of PostgreSQL as they are read here: with the same values, as text, or not at all.
+# The columns of a PostgreSQL table: read with the same values, as text, or not at all.
 
 _NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
 _WIDEST = 38
-# The types, as format_type writes them, whose values the driver and DuckDB have as they are.
+# The types, as format_type writes them, whose values the driver and DuckDB keep unchanged.
 _PLAIN = r"boolean|smallint|integer|bigint|real|double precision|text|(?:character(?: varying)?|bpchar)(?:\(\d+\))?"
 _MOMENT = re.compile(r"timestamp(?:\(\d\))? with(?:out)? time zone")
 _SAME = re.compile(rf"{_PLAIN}|name|uuid|bytea|jsonb?|date|time(?:\(\d\))? without time zone|{_MOMENT.pattern}")
 _SAME_LIST = re.compile(rf"(?:{_PLAIN})\[\]")
 _INTERVAL = re.compile(r"interval\b.*")
 _MONEY = re.compile(r"money(?:\[\])?")
-# The last hour of an interval, and the first moment, that are more than DuckDB or the driver have.
+# The first hour of an interval, and the first timestamp, that are beyond the range of DuckDB or the driver.
 _HOURS = 2_562_047
 _TOO_LATE = "294247-01-01"
 
 
 @dataclass(frozen=True)
 class PostgresColumn:
-    """A column with its PostgreSQL type; the type of a domain is the type below it."""
+    """A column with its PostgreSQL type; a domain is replaced by its base type."""
 
     name: str
     kind: str
 
     @property
     def decimal(self) -> str | None:
-        """The DECIMAL type for numbers with as many digits, which arrive as texts."""
+        """The DECIMAL type that fits the column's numbers, which arrive as texts; None for other types."""
         numeric = _NUMERIC.fullmatch(self.kind)
         if numeric and int(numeric[2]) <= int(numeric[1]) <= _WIDEST:
             return f"DECIMAL({numeric[1]},{numeric[2]})"
@@ -216,7 +214,7 @@ class PostgresColumn:
 
 
 def postgres_columns(database: AdbcConnection, table: QualifiedName) -> Sequence[PostgresColumn]:
-    """The columns of a table. Raises DataError for one whose values no type here has."""
+    """Returns the columns of a table. Raises DataError for a column whose values fit no type here."""
     attributes = relation(("pg_catalog", "pg_attribute"), "a")
     kinds = relation(("pg_catalog", "pg_type"), "t")
     is_domain = column("typtype", "t").eq(literal("d"))
@@ -243,7 +241,7 @@ def postgres_columns(database: AdbcConnection, table: QualifiedName) -> Sequence
 
 
 def require_readable(database: AdbcConnection, table: QualifiedName, columns: Sequence[PostgresColumn]) -> None:
-    """Raises DataError for a column with a value that would be another one here."""
+    """Raises DataError for a column with a value that would change here."""
     checks: Mapping[str, tuple[exp.Expr, str]] = dict(_checks(columns))
     if not checks:
         return

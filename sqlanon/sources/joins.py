@@ -34,7 +34,7 @@ from sqlanon.sql.questions.statistics import (
     statistic_names,
 )
 
-# What is required of the join of two releases: the files under `sql/joined/` (Wang and Fung 2006).
+# Requirements of the join of two releases: the files under `sql/joined/` (Wang and Fung 2006).
 
 
 _KIND = "joined"
@@ -42,7 +42,7 @@ _KIND = "joined"
 
 @dataclass(frozen=True)
 class JoinedRequirement:
-    """A requirement of a join, with every parameter inside its bounds: of the values of Y that go with those of X."""
+    """A requirement of a join with every parameter checked: about the values of Y that occur with values of X."""
 
     statistic: BoundStatistic
     x: tuple[str, ...]
@@ -54,7 +54,7 @@ class JoinedRequirement:
 
     @property
     def required(self) -> float:
-        """The number with which `achieved` is compared."""
+        """The number that `achieved` is compared with."""
         return float(str(self.statistic.arguments[0][1]))
 
     def __str__(self) -> str:
@@ -103,12 +103,15 @@ def of_join(policy: Policy) -> tuple[Requirement, ...]:
 
 
 def of_classes(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
-    """The requirements that are about classes of rows."""
+    """Returns the requirements that are about classes of rows."""
     return tuple(requirement for requirement in requirements if not is_of_join(requirement))
 
 
 def bind_joined(requirements: Sequence[Requirement]) -> tuple[JoinedRequirement, ...]:
-    """Checks the arguments. Raises UserError for an unknown requirement, PolicyError for what it does not take."""
+    """Checks the arguments of requirements of a join, and binds them.
+
+    Raises UserError for an unknown requirement, PolicyError for an argument that it does not take.
+    """
     return tuple(map(_bound, requirements))
 
 
@@ -139,12 +142,12 @@ def _names(value: Value | None, argument: str, model: str) -> list[str]:
     return names
 
 
-# What the join of two releases comes to in what is required of it.
+# The values that the join of two releases reaches in its requirements.
 
 
-# The rows of a side by the shared columns, and by those of its own that are named.
+# Counts the rows of a side by the shared columns, and by its own columns of these names.
 Counted = Callable[[Sequence[str]], exp.Query]
-# For each column of X, and then that of Y, the side that has it.
+# The side (0 or 1) of each column of X, and then of Y.
 Owners = tuple[int, ...]
 _Columns = Mapping[str, ReleaseAttribute] | Mapping[str, str]
 
@@ -152,8 +155,8 @@ _Columns = Mapping[str, ReleaseAttribute] | Mapping[str, str]
 def owners(requirement: JoinedRequirement, names: Sequence[QualifiedName], columns: Sequence[_Columns]) -> Owners:
     """Finds which of two releases has each column that a requirement names.
 
-    `names` are the releases, and `columns` theirs by folded names. Raises UserError for a column that neither has,
-    PolicyError where one has them all.
+    `names` are the releases, and `columns` their columns by folded names. Raises UserError for a column that neither
+    has, PolicyError for a column that both have, and where one release has all columns.
     """
     with about("requirement", requirement.question_name):
         found_in: list[int] = []
@@ -183,9 +186,9 @@ def measured(
     sides: Sequence[Counted],
     keys: int,
 ) -> tuple[Measurement, ...]:
-    """Measures each requirement by two sides with so many shared columns, which `owner_lists` assigns.
+    """Measures each requirement by two sides with `keys` shared columns; `owner_lists` says which side has its columns.
 
-    Requirements of the same X and Y read one join.
+    Requirements with the same X and Y read one join.
     """
     together: dict[tuple[tuple[str, ...], str], list[int]] = {}
     for index, requirement in enumerate(requirements):
@@ -208,7 +211,7 @@ def measured(
 
 
 def _join(requirement: JoinedRequirement, of_columns: Owners, sides: Sequence[Counted], keys: int) -> exp.Select:
-    """joined(x, y, n) of a requirement."""
+    """Returns joined(x, y, n), the join that a requirement is about."""
     names: list[list[str]] = [[], []]
     columns: list[tuple[int, int]] = []
     for name, side in zip((*requirement.x, requirement.y), of_columns, strict=True):
@@ -218,15 +221,16 @@ def _join(requirement: JoinedRequirement, of_columns: Owners, sides: Sequence[Co
     return joined(counted, keys, columns[:-1], columns[-1])
 
 
-# One of two releases that are joined: its rows by the shared columns, at its own levels or coarser ones.
+# A side of a join: a release's rows, counted by the shared columns at its own levels or coarser ones.
 
 
 @dataclass
 class Side:
-    """A release of one table or view, or a candidate that may become one.
+    """A release of one table or view, or a candidate for one, as a side of a join.
 
-    `columns` are by their folded names, `hierarchies` those that it was made with. `recoded` are columns that show
-    labels of several levels. `coarser` has tables of its labels and those above them, by column and level.
+    `columns` are its columns by folded names, and `hierarchies` the hierarchies that it was made with. `recoded` are
+    columns that show labels of several levels. `coarser` has, by column and level, the name of a table of its labels
+    and their ancestors.
     """
 
     engine: Engine
@@ -240,7 +244,7 @@ class Side:
     coarser: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def require_comparable(self, name: str) -> None:
-        """Raises PolicyError for a shared column that it does not have, or whose labels are of no one level."""
+        """Raises PolicyError for a shared column that the release lacks, or that does not show labels of one level."""
         if name not in self.columns:
             with about("column", name):
                 raise PolicyError(
@@ -268,7 +272,7 @@ class Side:
         return known.get(fold(called)) if called else None
 
     def counted(self, levels: Mapping[str, int], names: Sequence[str]) -> exp.Select:
-        """Its rows by the shared columns, each at a level that is its own or coarser, and by other columns."""
+        """Returns the rows counted by the shared columns, at their own levels or above, and by the columns `names`."""
         lifted = {name: self._coarser(name, level) for name, level in levels.items() if level != self.level(name)}
         keys = [
             column("label", f"coarser_{name}") if name in lifted else as_text(column(self.columns[name].name, "side"))
@@ -285,7 +289,7 @@ class Side:
         return query.group_by(*groups) if groups else query
 
     def _coarser(self, name: str, level: int) -> str:
-        """Returns a table of shown and label: each label of a column, and its ancestor at a level."""
+        """Returns the name of a table of shown and label: each label of a column, and its ancestor at a level."""
         if (name, level) not in self.coarser:
             self.coarser[name, level] = self._lifted(name, level)
         return self.coarser[name, level]
@@ -310,7 +314,7 @@ class Side:
         return table
 
     def _values(self, name: str) -> tuple[BoundAttribute, exp.Select]:
-        """A column as what has labels, and the values by which these are found: its own, or those of its source."""
+        """Returns a column as an attribute with labels, and its values: the release's own values, or its source's."""
         attribute, stored = self.columns[name], self.hierarchy(name)
         if stored is not None and self.level(name) == 0:
             kinds = dict(self.engine.columns(exp.select(exp.Star()).from_(self.rows.copy())))
@@ -347,17 +351,17 @@ def incomparable(name: str, why: str) -> PolicyError:
     )
 
 
-# The rows of a release of the policy by the shared columns at these levels, and by others of its columns.
+# Counts the rows of the policy's release by the shared columns at these levels, and by further columns.
 OwnRows = Callable[[Mapping[str, int], Sequence[str]], exp.Query]
 
 
 @dataclass
 class Join:
-    """A join with a release that is there already, `other`, for whatever rows of the new one.
+    """A join with an existing release, `other`, that any rows of the new release can be measured by.
 
-    `shared` are the columns that both show, each with the number of its top level, by folded names. `owners` says of
-    each requirement's columns whether they are the new release's, 0, or the other's, 1. The other's rows are counted
-    once for each combination of levels.
+    `shared` has the columns that both show, by folded names, each with the number of its top level. `owners` says for
+    each column of a requirement whether it is the new release's (0) or the other's (1). The other's rows are counted
+    once for each combination of levels; `counted` has the tables.
     """
 
     other: Side
@@ -382,9 +386,9 @@ class Join:
         return tuple(dict.fromkeys(named))
 
     def levels(self, own_levels: Mapping[str, int]) -> dict[str, int]:
-        """The level at which each shared column is compared, where the new release shows it at a level of its own.
+        """Returns the level at which each shared column is compared: the coarser one of the two releases' levels.
 
-        A column of which one of them shows `*` alone is left out: it matches everything.
+        A column that shows only `*` in one of them is left out: it matches everything.
         """
         return {
             name: max(own_levels[name], self.other.level(name))

@@ -35,14 +35,14 @@ _HINTS = {
     WEIGHTS: "its columns are value and weight: CREATE TABLE weights (value VARCHAR, weight DOUBLE)",
     TRIPLES: "its columns are value, l, k and m: CREATE TABLE known (value VARCHAR, l BIGINT, k BIGINT, m BIGINT)",
 }
-# Types of which the text of a value tells exactly which number is meant.
+# Types whose values are exact numbers, as their texts write them.
 _EXACT = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|DECIMAL\(.*\)")
 # A column that holds nothing but NULL may have the type "NULL", quotes included.
 _TEXT = ("VARCHAR", '"NULL"')
 _MAX_VALUES_SHOWN = 10
-# How far a sum of DOUBLEs may be from 1, and the weight below which a value counts as impossible.
+# The rounding error of a sum of weights, and the weight below which a value counts as impossible.
 _ROUNDING, _LEAST_WEIGHT = "1e-9", "1e-12"
-# The largest l, k and m of a triple, and the most triples of a table: each is asked of every value of every class.
+# The largest l, k and m of a triple, and the most triples of a table: each is checked for every value of every class.
 _MOST_KNOWN = {"l": 1_000_000, "k": 1_000_000, "m": 8}
 _MOST_TRIPLES = 1000
 
@@ -55,7 +55,10 @@ def bind_listed(
     scratch: Scratch,
     bound: BoundPolicy,
 ) -> QualifiedName:
-    """A temporary table of the values that a table with these columns lists; raises as the function for them does."""
+    """Creates a temporary table of the values in a table with these columns: ranges, weights or triples.
+
+    Raises the errors of `_bind_ranges`, `_bind_weights` or `_bind_triples`.
+    """
     bind = {RANGES: _bind_ranges, WEIGHTS: _bind_weights, TRIPLES: _bind_triples}[columns]
     return bind(engine, name, attribute, scratch, bound)
 
@@ -63,11 +66,10 @@ def bind_listed(
 def _bind_ranges(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
 ) -> QualifiedName:
-    """A temporary table with the ranges of one sensitive column: value in its published type, low and high as DOUBLE.
+    """Creates a temporary table of a sensitive column's ranges: value in its published type, low and high as DOUBLE.
 
-    NULL is a value; as a bound it means that there is none. Raises PolicyError, naming
-    the values, unless every value is one of the column's type and stands once, every
-    bound is a number from 0 to 1, and no low is above its high.
+    NULL is a value; as a bound it means that there is none. Raises PolicyError, naming the values, unless every value
+    has the column's type and is listed once, every bound is a number from 0 to 1, and no low is above its high.
     """
     what = f"{bound.policy}: the ranges {name}"
     table = _read_once(engine, name, attribute, scratch, what, RANGES)
@@ -96,11 +98,11 @@ def _bind_ranges(
 def _bind_weights(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
 ) -> QualifiedName:
-    """A temporary table with the weights of one sensitive column: value in its published type, low and high the weight.
+    """Creates a temporary table of a sensitive column's weights: value in its published type, low and high the weight.
 
-    NULL is a value. Raises PolicyError unless every value is one of the column's type and stands once, every weight
-    is a number from 0 to 1, all add up to 1, and each value of the source has a weight above 0. The message counts the
-    values of the source that lack a weight, and does not name them.
+    NULL is a value. Raises PolicyError unless every value has the column's type and is listed once, every weight is a
+    number from 0 to 1, all weights add up to 1, and each value of the source has a weight above 0. The message counts
+    the values of the source that lack a weight, and does not name them.
     """
     what = f"{bound.policy}: the weights {name}"
     table = _read_once(engine, name, attribute, scratch, what, WEIGHTS)
@@ -123,11 +125,10 @@ def _bind_weights(
 def _bind_triples(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
 ) -> QualifiedName:
-    """A temporary table of what an adversary knows of one sensitive column: value in its published type, l, k and m.
+    """Creates a temporary table of an adversary's knowledge of a sensitive column: typed value, l, k and m.
 
-    NULL as a value stands for every value. Raises PolicyError unless there are triples, each value is one of the
-    column's type, each number is whole and within its bounds, and no triple is below another one that is asked of the
-    same value: it would require nothing.
+    NULL means every value. Raises PolicyError unless there are triples, each value has the column's type, each number
+    is whole and within its bounds, and no triple is below another one for the same value: it would require nothing.
     """
     what = f"{bound.policy}: the triples {name}"
     table = _read_once(engine, name, attribute, scratch, what, TRIPLES)
@@ -147,7 +148,7 @@ def _bind_triples(
 
 
 def _require_antichain(engine: Engine, table: exp.Table, what: str) -> None:
-    """Raises PolicyError for a triple that is below another one, or equal to it."""
+    """Raises PolicyError for a triple that is below another triple for the same value, or equal to it."""
     order = order_by(*(ascending(column(part)) for part in TRIPLES))
     number = alias(window(f.row_number(), order=order), "number")
     numbered = exp.select(number, column("text"), *map(column, TRIPLES)).from_(table)
@@ -200,7 +201,7 @@ def _read_once(
     what: str,
     wanted: tuple[str, ...],
 ) -> exp.Table:
-    """A copy of the named table, for a view may answer differently each time."""
+    """Returns a temporary copy of the named table, because a view may return other rows at each reading."""
     hint = _HINTS[wanted]
     listed = (find_entry(engine, name) if len(name.parts) > 1 else None) or find_relation(engine, name)
     if listed is None:
@@ -216,7 +217,7 @@ def _read_once(
 
 
 def _columns(columns: Sequence[Column], what: str, wanted: tuple[str, ...]) -> list[Column]:
-    """The wanted columns by their names, or as many in that order by whatever names."""
+    """Returns the wanted columns: found by their names, or else by their order if the table has as many columns."""
     named = {fold(name): (name, kind) for name, kind in columns}
     if all(name in named for name in wanted):
         return [named[name] for name in wanted]
@@ -230,7 +231,7 @@ def _columns(columns: Sequence[Column], what: str, wanted: tuple[str, ...]) -> l
 
 
 def _read(columns: Sequence[Column], wanted: tuple[str, ...], kind: str, rows: exp.Table) -> exp.Select:
-    """The columns in the types that they need, with flags for what could not be cast."""
+    """Returns the columns in the types that they need, with flags for values that fit them."""
     (value, value_type), *others = columns
     typed = try_cast(column(value), kind)
     query = exp.select(
@@ -249,7 +250,7 @@ def _read(columns: Sequence[Column], wanted: tuple[str, ...], kind: str, rows: e
 
 
 def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.Expr:
-    """Whether the value is NULL or one of the type: a cast rounds 1.5 to 2, which is another value."""
+    """Whether the value is NULL or fits the type unchanged: a cast would round 1.5 to 2, which is another value."""
     same: exp.Expr
     if column_type not in _TEXT:
         same = try_cast(typed, column_type).eq(value)
@@ -261,7 +262,7 @@ def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.
 
 
 def _whole(name: str, most: int) -> exp.Expr:
-    """Whether the number is whole, from 0 to the most; a cast would round 1.5."""
+    """Whether the number is whole and from 0 to `most`; a cast would round 1.5."""
     number = try_cast(column(name), "BIGINT")
     return f.coalesce(exp.and_(number.between(0, most), number.eq(_number(name))), False)
 
@@ -277,7 +278,7 @@ def _bound(name: str) -> exp.Expr:
 
 
 def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: str) -> None:
-    """Raises PolicyError for listed values that the column cannot have."""
+    """Raises PolicyError for listed values that do not have the column's type."""
     rows = exp.select(column("text")).from_(table)
     _require_none(
         engine,
@@ -291,26 +292,26 @@ def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute,
 
 
 def _require_once(engine: Engine, table: exp.Table, what: str) -> None:
-    """Raises PolicyError for listed values that stand twice."""
+    """Raises PolicyError for values that are listed more than once."""
     _require_none(engine, what, (_repeated(table), "values that stand more than once", "keep one row a value"))
 
 
 def _require_none(engine: Engine, what: str, *checks: tuple[exp.Select, str, str]) -> None:
-    """Raises PolicyError for the first query of offending values that has any: each with the problem and a hint."""
+    """Raises PolicyError for the first query that returns values; each query comes with its problem and a hint."""
     for offending, problem, hint in checks:
         if values := _named_values(engine, offending):
             raise PolicyError(f"{what}: {problem}: {values}", hint=hint)
 
 
 def _repeated(table: exp.Table) -> exp.Select:
-    """The values that stand more than once, in one of their texts: 1 and 01 are one number."""
+    """Returns one text of each value that is listed more than once: 1 and 01 are one number."""
     text = alias(f.min(column("text")), "text")
     twice = f.count() > 1
     return exp.select(text).from_(table).group_by(column("value")).having(twice)
 
 
 def _named_values(engine: Engine, values: exp.Select) -> str:
-    """The first few values and how many there are; empty if there is none."""
+    """Returns the first few values and their number as text; empty if there is none."""
     count = int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("offending")))[0][0])
     examples = engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN)) if count else []
     texts = ", ".join("NULL" if text is None else repr(text) for (text,) in examples)
@@ -318,6 +319,6 @@ def _named_values(engine: Engine, values: exp.Select) -> str:
 
 
 def _bare(scratch: Scratch, table: exp.Table, columns: tuple[str, ...]) -> QualifiedName:
-    """The table of these columns alone, by its full name."""
+    """Creates a temporary table of these columns only; returns its full name."""
     bare = exp.select(*map(column, columns)).from_(table)
     return QualifiedName(("temp", "main", scratch.table("ranges", bare)))

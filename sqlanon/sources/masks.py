@@ -31,12 +31,12 @@ from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.labels import text_of_token
 from sqlanon.syntax.texts import typed_qualified
 
-# A text that has no mask, because it is not of the form that the mask is for, gives None.
+# From a text to its mask; None for a text whose form the mask does not accept.
 Masked = Callable[[str], str | None]
 
 # Drafts of NIST SP 800-38G Revision 1 require a million values: fewer could be tried one by one.
 _LEAST_VALUES = 1_000_000
-# The letters and digits of the longest text that is masked.
+# The number of letters and digits in the longest text that is masked.
 _MOST_MASKED = 1000
 _DIGITS = "0123456789"
 _UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -48,7 +48,7 @@ _OF_ALL = str.maketrans(_DIGITS + _UPPER + _LOWER, "9" * 10 + "A" * 26 + "a" * 2
 _ALPHABETS = {"9": _DIGITS, "A": _UPPER, "a": _LOWER}
 _OF_TWO = {kind: [a + b for a in letters for b in letters] for kind, letters in _ALPHABETS.items()}
 
-# What a text must be to have a mask.
+# The form that each mask accepts.
 _FORMS = {
     "alphanumeric": "a form that at least 1,000,000 texts have, as six digits do, and at most 1,000 letters and digits",
     "digits": "six digits at least and 1,000 at most",
@@ -56,19 +56,18 @@ _FORMS = {
     "iban": "an IBAN with its check digits",
     "phone": "a valid telephone number, with + and the country code or of the mask's region, without an extension",
 }
-# The column of a table with the number of the row.
+# DuckDB's column with the number of a table's row.
 _ROW = "rowid"
 # Types whose texts are masked.
 _MASKED_TYPE = re.compile(r"VARCHAR|ENUM.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*|UUID", re.DOTALL)
 
 
 def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> tuple[ChoiceList, ...]:
-    """Makes a temporary table of value and token for each column of `tables`: of its pseudonyms, or of days to shift.
+    """Creates a temporary table of value and token for each column of `tables`: pseudonyms, or numbers of days.
 
-    Columns without a key of the user's share a key that is drawn for this release,
-    so that the same identifier in two of them has the same token. Raises UserError for a key that is missing or short,
-    and DataError for values that have no mask, and dates that cannot be shifted, by their number. Returns the lists
-    from which masks were chosen.
+    Columns without a key of the user's share a random key of this release, so an identifier has the same token in all
+    of them. Returns the lists from which masks were chosen. Raises UserError for a key that is missing or short, and
+    DataError, with their number, for values that have no mask and for dates that cannot be shifted.
     """
     drawn, choices = release_key(), []
     for part, bound in ((table, published) for table in policy.tables for published in table.published):
@@ -98,7 +97,7 @@ def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str
 
 
 def require_maskable(policy: Policy, column_name: str, column_type: str) -> None:
-    """Raises PolicyError for a type whose values have no text that a mask could have the form of."""
+    """Raises PolicyError for a type whose values have no text that could be masked."""
     if not _MASKED_TYPE.fullmatch(column_type):
         raise PolicyError(
             f"{policy}: {column_name} is of type {column_type}, and masks are of texts and whole numbers",
@@ -120,7 +119,7 @@ def _require_masks(engine: Engine, policy: Policy, bound: BoundAttribute, mask: 
             f"{bound.column} {bound.role.value.upper()} PSEUDONYM",
             part=("column", bound.attribute.name, "mask"),
         )
-    # Two ways to write a telephone number are one number.
+    # A telephone number may be written in two ways.
     if mask.name in INJECTIVE_MASKS and mask.name != "phone":
         pairs = infix(f.count(column("token")), "=", f.count_distinct(column("token")))
         if not engine.rows(exp.select(pairs).from_(made.copy()))[0][0]:
@@ -128,7 +127,7 @@ def _require_masks(engine: Engine, policy: Policy, bound: BoundAttribute, mask: 
 
 
 def _listed(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask) -> Sequence[str]:
-    """The texts of the table of a choice, in its order. Raises PolicyError unless there are two, all different."""
+    """Returns the texts of a choice's table, in its order. Raises PolicyError unless there are two, all different."""
     texts = texts_of_list(engine, mask)
     if texts is None:
         raise PolicyError(
@@ -150,7 +149,7 @@ def texts_of_list(engine: Engine, mask: Mask) -> Sequence[str] | None:
     query = exp.select(column(columns[0][0])).from_(relation(table))
     kind_and_name = find_relation(engine, table)
     if kind_and_name and kind_and_name[0] == "table" and fold(columns[0][0]) != _ROW:
-        # Without an order the rows may come in any, if the session does not preserve that of insertion.
+        # Without ORDER BY the order may vary in a session that does not preserve insertion order.
         query.order_by(ascending(column(_ROW)), copy=False)
     texts = [row[0] for row in engine.rows(query)]
     is_list = all(isinstance(text, str) for text in texts) and len(set(texts)) == len(texts) >= 2
@@ -158,7 +157,7 @@ def texts_of_list(engine: Engine, mask: Mask) -> Sequence[str] | None:
 
 
 def _name_of_list(mask: Mask) -> str:
-    """The name of the table of a choice as the statement spells it."""
+    """Returns the name of the table of a choice as a statement writes it."""
     table = mask.argument("from")
     assert isinstance(table, QualifiedName)
     return typed_qualified(table)
@@ -174,7 +173,7 @@ def list_digest(texts: Sequence[str]) -> str:
 
 
 def keyed_mask(mask: Mask, key: bytes, listed: Sequence[str] = ()) -> Masked:
-    """The function from a text to its mask under a key; `listed` are the texts of a choice.
+    """Returns the function from a text to its mask under a key; `listed` are the texts of a choice.
 
     Raises UserError where a library of the mask is missing.
     """
@@ -211,7 +210,7 @@ class _Ff1:
         self._key = hmac.digest(key, b"sqlanon mask ff1", "sha256").hex()
 
     def of(self, number: int, form: _Form) -> int:
-        """The number that takes the place of `number`; the tweak is the name of the form."""
+        """Returns the number that replaces `number`; the tweak is the name of the form."""
         text = format(number, form.bits)
         while True:
             text = self._encrypt(self._key, form.tweak, "01", text)
@@ -219,19 +218,19 @@ class _Ff1:
                 return other
 
     def of_digits(self, digits: str, tweak: str) -> str:
-        """Returns digits of the same number that replace the given ones."""
+        """Returns as many digits, which replace the given ones."""
         masked: str = self._encrypt(self._key, tweak, _DIGITS, digits)
         return masked
 
 
 class _Form(NamedTuple):
-    """The texts that have the same kind of character in each position, or numbers of as many digits."""
+    """The form of texts with the same kinds of characters in each position, or of numbers with as many digits."""
 
-    # The name of the form in hexadecimal, the number of its texts, how a number is written in bits.
+    # The name of the form in hexadecimal, the number of its texts, and the format of a number in bits.
     tweak: str
     size: int
     bits: str
-    # First and last position of each run of characters of a kind, with the kind and the number of such runs.
+    # The start and the end of each run of one kind of character, the kind, and the number of possible texts of the run.
     runs: tuple[tuple[int, int, str, int], ...]
 
 
@@ -241,7 +240,7 @@ _NINES = re.compile("9+")
 
 @lru_cache(maxsize=10_000)
 def _form(name: str, layout: str, runs: re.Pattern[str] = _RUNS) -> _Form | None:
-    """The form of texts of a layout, which has 9, A and a for characters that are masked; None if they are few."""
+    """Returns the form of texts of a layout, in which 9, A and a are masked; None if too few or too long to mask."""
     positions = [(match.start(), match.end(), match[0][0]) for match in runs.finditer(layout)]
     if sum(end - start for start, end, _ in positions) > _MOST_MASKED:
         return None
@@ -254,7 +253,7 @@ def _form(name: str, layout: str, runs: re.Pattern[str] = _RUNS) -> _Form | None
 
 
 def _alphanumeric(ff1: _Ff1, name: str, value: str) -> str | None:
-    """Digits and letters replaced by others of their kind; all other characters stay."""
+    """Replaces digits and letters by others of their kind; all other characters stay."""
     only_digits = name == "digits"
     form = _form(name, value.translate(_OF_DIGITS if only_digits else _OF_ALL), _NINES if only_digits else _RUNS)
     return None if form is None else _masked(ff1, form, value)
@@ -276,7 +275,7 @@ def _masked(ff1: _Ff1, form: _Form, value: str) -> str:
 
 
 def _letters(number: int, length: int, kind: str) -> str:
-    """A number in base 26, written with letters, the greatest place first."""
+    """Writes a number in base 26 with letters, the most significant first."""
     pairs = []
     for _ in range(length // 2):
         number, pair = divmod(number, 26 * 26)
@@ -286,13 +285,13 @@ def _letters(number: int, length: int, kind: str) -> str:
     return "".join(reversed(pairs))
 
 
-# Digits between which blanks and hyphens may stand.
+# Digits with single blanks or hyphens between them.
 _CARD = re.compile("[0-9]+(?:[ -][0-9]+)*")
 _IBAN = re.compile("[A-Za-z]{2}[0-9]{2}[0-9A-Za-z ]+")
 
 
 def _card(ff1: _Ff1, luhn: ModuleType, first: int, value: str) -> str | None:
-    """A payment card's number: the first digits stay, the others are masked, and the check digit is made anew."""
+    """Masks a payment card's number: the first digits stay, others are masked, and the check digit is recomputed."""
     if not _CARD.fullmatch(value):
         return None
     digits = value.replace(" ", "").replace("-", "")
@@ -304,7 +303,7 @@ def _card(ff1: _Ff1, luhn: ModuleType, first: int, value: str) -> str | None:
 
 
 def _iban(ff1: _Ff1, iban: ModuleType, value: str) -> str | None:
-    """An account's number: the country stays, the BBAN is masked, and the check digits are made anew."""
+    """Masks an IBAN: the country stays, the BBAN is masked, and the check digits are recomputed."""
     if not _IBAN.fullmatch(value):
         return None
     plain = value.replace(" ", "")
@@ -317,13 +316,13 @@ def _iban(ff1: _Ff1, iban: ModuleType, value: str) -> str | None:
 
 
 def _with_gaps(value: str, masked: str) -> str:
-    """The masked characters with the blanks and hyphens of the value between them."""
+    """Returns the masked characters with the blanks and hyphens of the value between them."""
     characters = iter(masked)
     return "".join(character if character in " -" else next(characters) for character in value)
 
 
 def _phone(ff1: _Ff1, phonenumbers: ModuleType, region: str | None, value: str) -> str | None:
-    """A telephone number: the country code stays, the rest becomes another valid number of that country."""
+    """Masks a telephone number: the country code stays, the rest becomes another valid number of that country."""
     try:
         number = phonenumbers.parse(value, region)
     except phonenumbers.NumberParseException:
@@ -342,7 +341,7 @@ def _phone(ff1: _Ff1, phonenumbers: ModuleType, region: str | None, value: str) 
 
 
 def _parsed(phonenumbers: ModuleType, text: str) -> str | None:
-    """The text, if it is a valid number in E.164 form; else None."""
+    """Returns the text if it is a valid number in E.164 form; else None."""
     try:
         number = phonenumbers.parse(text)
     except phonenumbers.NumberParseException:
@@ -352,19 +351,19 @@ def _parsed(phonenumbers: ModuleType, text: str) -> str | None:
 
 
 def _choice(key: bytes, listed: Sequence[str], value: str) -> str:
-    """A text of the list, chosen by the key."""
+    """Returns a text of the list, chosen by the key."""
     digest = hmac.digest(key, b"sqlanon mask choice:" + value.encode(), "sha256")
     return listed[int.from_bytes(digest[:16], "big") % len(listed)]
 
 
-# What a published text shows of itself: whether it has the form of a mask.
+# Checks of a published text without the key: whether it has the form of a mask.
 
 
 def form_of(mask: Mask) -> Callable[[str], bool]:
-    """The function that says whether a text may be one that a mask has made: its form and its check digits.
+    """Returns the function that says whether a text may be a mask: whether its form and its check digits are right.
 
-    That it is the right mask of its value nobody sees without the key. Raises UserError where a library of the mask is
-    missing.
+    Whether it is the right mask of its value cannot be seen without the key. Raises UserError where a library of the
+    mask is missing.
     """
     if mask.name == "card":
         luhn = _library("stdnum.luhn")

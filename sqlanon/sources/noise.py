@@ -12,20 +12,20 @@ from typing import Any
 
 from sqlanon.errors import PolicyError, UserError
 
-# OpenDP's whole numbers have 64 bits, and noise stops at their ends. Figures stay this far from them.
+# OpenDP's whole numbers have 64 bits, and noise stops at their ends. Figures stay at this distance from them.
 MOST = 2**62
-# No scale is greater: the noise would be greater than whatever is counted.
+# The largest scale: greater noise would exceed every count.
 _MOST_SCALE = 2.0**50
 _CONFIDENCE = 0.95
-# So many mechanisms of each kind are kept: which one is needed depends on the statement alone, and to find it takes ms.
+# The number of cached mechanisms of each kind: finding one takes ms, and the statement alone determines it.
 _REMEMBERED = 256
-# Up to it, the weights of normal noise are added up one by one.
+# Up to this scale the weights of normal noise are added up one by one.
 _SMALL_SCALE = 1_000.0
 
 
 @cache
 def _opendp() -> Any:
-    """OpenDP. Raises UserError where it is not installed.
+    """Returns OpenDP. Raises UserError where it is not installed.
 
     Its feature for noise in floating-point numbers is never enabled, because it is only ideally private.
     """
@@ -47,8 +47,8 @@ def not_above(value: Decimal) -> float:
 class Laplace:
     """Discrete Laplace noise, which adds z to a whole number with a probability proportional to exp(-abs(z) / scale).
 
-    One respondent changes all numbers to which it is added by at most `sensitivity` together, and the answers cost
-    `epsilon` at most, as OpenDP computes it.
+    One respondent changes all numbers together by at most `sensitivity`, and the noisy numbers cost at most `epsilon`,
+    as OpenDP computes it.
     """
 
     sensitivity: int
@@ -56,12 +56,12 @@ class Laplace:
     scale: float
 
     def drawn(self, values: Sequence[int]) -> list[int]:
-        """The values with noise, each with noise of its own."""
+        """Returns the values, each with noise of its own."""
         within = [max(-MOST, min(MOST, value)) for value in values]
         return [int(value) for value in _laplace(self.scale)(within)] if within else []
 
     def within(self, confidence: float) -> int:
-        """The least w such that the noise is from -w to w with at least this probability."""
+        """Returns the least w such that the noise is from -w to w with at least this probability."""
         return width_of(self.scale, confidence)
 
     def __str__(self) -> str:
@@ -89,8 +89,8 @@ def laplace(sensitivity: int, epsilon: float) -> Laplace:
 class Gaussian:
     """Discrete Gaussian noise, which adds z with a probability proportional to exp(-z^2 / (2 scale^2)).
 
-    One respondent changes the numbers to which it is added by a vector of length `sensitivity` at most, and the answers
-    cost `rho` at most, of zero-concentrated differential privacy, as OpenDP computes it.
+    One respondent changes the numbers by a vector of length at most `sensitivity`, and the noisy numbers cost at most
+    `rho` of zero-concentrated differential privacy, as OpenDP computes it.
     """
 
     sensitivity: float
@@ -98,12 +98,12 @@ class Gaussian:
     scale: float
 
     def drawn(self, values: Sequence[int]) -> list[int]:
-        """The values with noise, each with noise of its own."""
+        """Returns the values, each with noise of its own."""
         within = [max(-MOST, min(MOST, value)) for value in values]
         return [int(value) for value in _gaussian(self.scale)(within)] if within else []
 
     def within(self, confidence: float) -> int:
-        """A w such that the noise is from -w to w with at least this probability; the least one for small scales."""
+        """Returns a w such that noise is from -w to w with at least this probability; the least for small scales."""
         if self.scale > _SMALL_SCALE:
             # A tail of discrete noise is at most that of continuous noise one whole number before it.
             return ceil(NormalDist().inv_cdf((1 + confidence) / 2) * self.scale) + 1
@@ -137,9 +137,9 @@ class Gaussian:
 
 @lru_cache(_REMEMBERED)
 def gaussian(squared: int, rho: float) -> Gaussian:
-    """The least noise that costs at most rho, where the length of what one respondent changes has this square.
+    """Returns the least noise that costs at most rho; `squared` is the squared length of one respondent's change.
 
-    Raises PolicyError where it would be greater than any figure.
+    Raises PolicyError where the noise would exceed any figure.
     """
     length = float(isqrt(squared)) if isqrt(squared) ** 2 == squared < 2**106 else _above(_above(sqrt(squared)))
     scale = _least(length / sqrt(2 * rho), lambda scale: _gaussian(scale).map(length) <= rho)
@@ -159,7 +159,7 @@ def _gaussian(scale: float) -> Any:
 @lru_cache(_REMEMBERED)
 def _laplace(scale: float) -> Any:
     opendp = _opendp()
-    # T=int has 32 bits, and an error for a larger number would tell that there is one.
+    # T=int has 32 bits, and an error for a larger number would reveal that there is one.
     space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
     return opendp.m.make_laplace(*space, scale)
 
@@ -178,7 +178,7 @@ def _least(scale: float, is_enough: Callable[[float], bool]) -> float:
 
 
 def width_of(scale: float, confidence: float = _CONFIDENCE) -> int:
-    """The least w such that discrete Laplace noise is from -w to w with at least this probability.
+    """Returns the least w such that discrete Laplace noise is from -w to w with at least this probability.
 
     P(abs(Z) > w) = 2 r^(w + 1) / (1 + r) with r = exp(-1 / scale).
     """
@@ -206,7 +206,7 @@ class Threshold:
     threshold: int
 
     def drawn(self, counts: Mapping[str, int]) -> dict[str, int]:
-        """The keys whose count with noise is the threshold or more, each with that count."""
+        """Returns the keys whose noisy count is at least the threshold, each with that count."""
         within = {key: min(MOST, count) for key, count in counts.items()}
         return {str(key): int(count) for key, count in _threshold(self.scale, self.threshold)(within).items()}
 
@@ -223,9 +223,9 @@ class Threshold:
 
 @lru_cache(_REMEMBERED)
 def threshold(keys: int, in_one_key: int, epsilon: float, delta: float) -> Threshold:
-    """The least noise, and then the least threshold, that cost at most epsilon and delta.
+    """Returns the least noise, and then the least threshold, that cost at most epsilon and delta.
 
-    A respondent has at most so many `keys`, as many rows, and of these so many `in_one_key`.
+    A respondent has at most `keys` keys and as many rows, of which at most `in_one_key` have the same key.
     """
     distance = (keys, keys, in_one_key)
     surely = 2**40
@@ -250,14 +250,14 @@ def _threshold(scale: float, least: int) -> Any:
 
 @dataclass(frozen=True)
 class Quantile:
-    """The choice of one of some candidates as a quantile, those nearer to it with a greater probability."""
+    """The choice of a candidate as a quantile; candidates nearer to the quantile have a greater probability."""
 
     candidates: tuple[int, ...]
     share: float
     scale: float
 
     def drawn(self, values: Sequence[int]) -> int:
-        """A candidate. Epsilon bounds by how much one respondent's rows change the probability of each."""
+        """Returns a candidate; epsilon bounds one respondent's effect on the probability of each candidate."""
         return int(_quantile(self.candidates, self.share, self.scale)(list(values)))
 
 
@@ -274,13 +274,15 @@ def _quantile(candidates: Sequence[int], share: float, scale: float) -> Any:
     return opendp.m.make_private_quantile(*space, list(candidates), share, scale)
 
 
-# Noise of several figures that are published together.
+# Noise for several figures that are published together.
 
 
 @dataclass(frozen=True)
 class Greatest:
-    """The choice of one of some scores, greater ones with a greater probability, each of which one respondent changes
-    by at most `sensitivity`. It costs `amount` at most: rho if `concentrated`, and else epsilon.
+    """The choice of one of several scores; greater scores have a greater probability.
+
+    One respondent changes each score by at most `sensitivity`. It costs at most `amount`: rho if `concentrated`, else
+    epsilon.
     """
 
     sensitivity: int
@@ -289,7 +291,7 @@ class Greatest:
     concentrated: bool
 
     def drawn(self, scores: Sequence[int]) -> int:
-        """The index of the chosen score."""
+        """Returns the index of the chosen score."""
         return int(_greatest(self.scale, self.concentrated)([max(-MOST, min(MOST, score)) for score in scores]))
 
 
@@ -326,7 +328,7 @@ def rho_of(epsilon: float, delta: float) -> float:
 
     Raises PolicyError where there is none.
     """
-    # Without noise nothing of it remains, and epsilon is more than any rho.
+    # The search is between 0 and epsilon, which is more than any rho.
     low, high = 0.0, epsilon
     for _ in range(60):
         middle = (low + high) / 2
@@ -338,7 +340,7 @@ def rho_of(epsilon: float, delta: float) -> float:
 
 
 def _delta_of(rho: float, epsilon: float) -> float:
-    """The delta that rho costs beside an epsilon (Canonne, Kamath and Steinke 2020, corollary 13)."""
+    """Returns the delta that rho costs together with an epsilon (Canonne, Kamath and Steinke 2020, corollary 13)."""
     low, high = 1 + 1e-9, 2.0**40
     for _ in range(100):
         alpha = (low + high) / 2

@@ -20,12 +20,12 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, is_not_null, is_null
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-# So many names are in a message.
+# The number of names in a message.
 _NAMED = 5
 
 
 def with_items(engine: Engine, policy: Policy, scratch: Scratch) -> Policy:
-    """Adds an attribute for each item of the source to a policy; QUASI IDENTIFIER, unless the policy has the item.
+    """Returns the policy with an attribute for each item of the source; new ones are QUASI IDENTIFIER.
 
     The items come after the columns of the respondent, in the order of their names. Raises PolicyError for an attribute
     that is neither, for two items of one name, and for too many items.
@@ -41,23 +41,22 @@ def with_items(engine: Engine, policy: Policy, scratch: Scratch) -> Policy:
 
 
 def own_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
-    """The source of a policy, found and, unless it is a table, copied if `copy`; with PIVOT, the wide table made of it.
+    """Returns a policy's source with the own values of all columns; with PIVOT, the wide table that is made of it.
 
-    All columns have their own values, which no release of a policy with labels shows. Raises PolicyError and DataError
-    as `bind_source` and `pivoted` do.
+    If `copy`, it is copied unless it is a table. No release of a policy with labels shows these values. Raises
+    PolicyError and DataError as `bind_source` and `pivoted` do.
     """
     source = bind_source(engine, policy.source, scratch, copy=copy)
     return pivoted(engine, policy, source, scratch, copy=True) if policy.pivot else source
 
 
 def pivoted(engine: Engine, policy: Policy, source: BoundSource, scratch: Scratch, *, copy: bool) -> BoundSource:
-    """The wide table of a long one, a row for each respondent.
+    """Returns the wide table of a long one, with a row for each respondent.
 
-    It has the columns that name the respondent, and one for each item of the policy, NULL where there is no rating; an
-    item that the policy does not have is left out. Without `copy` it has columns and no rows.
-
-    Raises PolicyError for columns that the source lacks, and for more items than can be pivoted; DataError where a
-    respondent rated an item more than once, and for ratings without item or respondent.
+    It has the columns that name the respondent, and one for each item of the policy, NULL where there is no rating;
+    items that the policy lacks are left out. Without `copy` it has columns and no rows. Raises PolicyError for columns
+    that the source lacks, and for more items than can be pivoted; DataError where a respondent rated an item more than
+    once, and for ratings without item or respondent.
     """
     long_table = _long_table(policy, source)
     kinds = dict(source.columns)
@@ -73,7 +72,7 @@ def pivoted(engine: Engine, policy: Policy, source: BoundSource, scratch: Scratc
 
 
 def _long_table(policy: Policy, source: BoundSource) -> LongTable:
-    """The source with its columns in its own spelling."""
+    """Returns the source as a long table, with the columns as the source spells them."""
     pivot = policy.pivot
     assert pivot is not None
     known = {fold(name): name for name, _ in source.columns}
@@ -112,7 +111,7 @@ def _require_column(policy: Policy, known: dict[str, str], name: str, part: tupl
 
 
 def _items(engine: Engine, policy: Policy, long_table: LongTable) -> list[str]:
-    """The names of the items in their order. Raises PolicyError for too many, or two of one name."""
+    """Returns the names of the items in order. Raises PolicyError for too many, or for two with one name."""
     text = as_text(column(long_table.item))
     query = exp.select(alias(text, "item")).distinct(copy=False).from_(relation(long_table.relation))
     query.where(is_not_null(column(long_table.item)), copy=False)
@@ -161,7 +160,7 @@ def _require_items(policy: Policy, long_table: LongTable, items: Sequence[str]) 
 
 
 def _require_single(engine: Engine, policy: Policy, long_table: LongTable) -> None:
-    """Raises DataError for several ratings of an item by one respondent, and for ratings of nobody or of nothing."""
+    """Raises DataError for several ratings of an item by one respondent, and for ratings without respondent or item."""
     names = (*long_table.respondents, long_table.item)
     for name in names:
         unknown = exp.select(f.count()).from_(relation(long_table.relation)).where(is_null(column(name)), copy=False)
@@ -185,12 +184,12 @@ def _require_single(engine: Engine, policy: Policy, long_table: LongTable) -> No
 
 
 def _wide(long_table: LongTable, items: Sequence[str]) -> exp.Select:
-    """A row for each respondent, and a column for each item; NULL where there is no rating."""
+    """Returns a row for each respondent, with a column for each item; NULL where there is no rating."""
     names = [column(name) for name in long_table.respondents]
     item = alias(as_text(column(long_table.item)), long_table.item)
     rated = exp.select(*names, item, column(long_table.rating)).from_(relation(long_table.relation))
     within = exp.In(this=column(long_table.item), expressions=[exp.Literal.string(name) for name in items])
-    # There is one rating at most: which of them is taken is no question.
+    # There is at most one rating, so any aggregate returns it.
     value = f.any_value(column(long_table.rating))
     group = exp.Group(expressions=[column(name) for name in long_table.respondents])
     rows = rated.subquery("rated", copy=False)

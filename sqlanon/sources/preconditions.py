@@ -35,7 +35,7 @@ _OF_ANY_QUERY = (
     "error_on_division_by_zero",
     "scalar_subquery_error_on_multiple_rows",
 )
-# Settings by which a moment with a time zone is written as a text and read from one.
+# Settings that decide how a timestamp with time zone is written as text and read from it.
 _OF_MOMENTS = ("TimeZone", "Calendar")
 _IN_UTC = ("UTC", "gregorian")
 _ZONED = "WITH TIME ZONE"
@@ -84,8 +84,8 @@ def made_for(
 ) -> MadeFor:
     """Returns the columns and settings under which a live view over the columns `names` is correct.
 
-    A table has one meaning, whatever the session. A query, or a view of the user's, has the
-    one that it has now.
+    A table has one meaning in all sessions. A query, or a view of the user's, keeps the meaning of the current
+    settings.
     """
     settings: list[str] = []
     if not source.stable:
@@ -99,13 +99,13 @@ def made_for(
 
 
 def is_writable(engine: Engine) -> bool:
-    """Whether the session's database can be written: one that is open for reading only remembers nothing."""
+    """Whether the session's database can be written, and so remember anything."""
     query = "SELECT readonly FROM system.main.duckdb_databases() WHERE database_name = system.main.current_database()"
     return not engine.rows(query)[0][0]
 
 
 def _read_from_text(bound: BoundPolicy) -> set[str]:
-    """The columns whose values are looked up among texts: in a hierarchy, in ranges, or as guarding nodes."""
+    """Returns the columns whose values are looked up among texts: in a hierarchy, in ranges, or as guarding nodes."""
     in_ranges = bound.sensitive if bound.ranges else ()
     named = (b for b in (*bound.attributes, *in_ranges) if b.hierarchy or b.attribute.is_coarse or b in in_ranges)
     return {b.column for b in named} | set(bound.guarding)
@@ -123,13 +123,13 @@ def _current(name: str) -> exp.Expr:
     return as_text(value)
 
 
-# One thread after the other makes a catalog: of two at once DuckDB refuses one.
+# Threads make a catalog one after the other: DuckDB refuses one of two at once.
 _INSTALLATION = Lock()
 _CONFLICT = "Catalog write-write conflict"
 
 
 def require_usual_session(engine: Engine) -> None:
-    """Raises UserError for settings and macros of the session by which a figure could come out otherwise."""
+    """Raises UserError for settings and macros of the session that could change a figure."""
     require_settings(engine)
     if names := engine.shadowing_macros():
         raise UserError(
@@ -139,7 +139,7 @@ def require_usual_session(engine: Engine) -> None:
 
 
 def no_catalog() -> UserError:
-    """The error of a statement that reads the catalog where there is none."""
+    """Returns the error for a statement that reads the catalog of a database without one."""
     return UserError(
         "this database has no policies and no releases yet",
         hint="begin with CREATE ANONYMIZED TABLE name FROM patients (age, sex), or with CREATE POLICY",
@@ -147,9 +147,9 @@ def no_catalog() -> UserError:
 
 
 def install_catalog(engine: Engine) -> None:
-    """Makes the catalog and its macros, unless another thread has made them while this one has waited.
+    """Makes the catalog and its macros, unless another thread made them while this one waited.
 
-    Raises InUseError where a transaction that somebody has begun makes the catalog, and is not over.
+    Raises InUseError where an open transaction makes the catalog.
     """
     with _INSTALLATION:
         if migrations.ready(engine):

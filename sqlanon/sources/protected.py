@@ -32,8 +32,8 @@ _IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, 
 class ProtectedRows:
     """The table of a policy, its columns, and the column of the respondents.
 
-    `source` is the name that a budget keeps of the table, `table` its full name. Without an `entity` each row is of
-    another respondent.
+    `source` is the table's name as a budget stores it, and `table` its full name. Without an `entity` each row has a
+    respondent of its own.
     """
 
     source: QualifiedName
@@ -43,10 +43,10 @@ class ProtectedRows:
 
 
 def protected_rows(engine: Engine, policy: Policy) -> ProtectedRows:
-    """The rows of a policy's source, none of which is read.
+    """Returns the protected table of a policy without reading its rows.
 
     Raises PolicyError for a source that is no table of stored columns, because a row of a view or a query may be
-    computed from the rows of others; for one that is pivoted, and for several tables.
+    computed from the rows of several respondents; for a pivoted source, and for several tables.
     """
     require_one_table(policy, "a budget", "it limits the rows of each respondent", "policy")
     if policy.pivot:
@@ -68,7 +68,7 @@ def protected_rows(engine: Engine, policy: Policy) -> ProtectedRows:
 
 
 def require_same_rows(budget: Budget, policy: Policy, rows: ProtectedRows) -> None:
-    """Raises PolicyError where a policy is not any more on the table and the respondents of the budget."""
+    """Raises PolicyError where a policy is no longer on the table and the respondents of the budget."""
     whose = [None if entity is None else fold(entity) for entity in (budget.entity, rows.entity)]
     if write_source(rows.source) != budget.source or whose[0] != whose[1]:
         protected = "each row by itself" if budget.entity is None else f"the respondents of {budget.entity}"
@@ -80,9 +80,10 @@ def require_same_rows(budget: Budget, policy: Policy, rows: ProtectedRows) -> No
 
 
 def require_no_release(engine: Engine, policy: Policy, tables: Sequence[QualifiedName], called: str) -> None:
-    """Raises PolicyError where one of the tables that list public values is a release of the rows that are protected.
+    """Raises PolicyError where one of the `tables` that list public values is a release of the protected rows.
 
-    The error says `called` of what reads it. Releases with noise may list values: they tell nothing more of the rows.
+    `called` is the error's name for the reader of the tables. Releases with noise may list values, because they reveal
+    nothing more about the rows.
     """
     entry = source_entry(engine, policy.source) if policy.source.name else None
     if entry is None:
@@ -114,7 +115,7 @@ def _no_table(policy: Policy) -> PolicyError:
     )
 
 
-# The rows of a respondent that count.
+# The choice of the rows of a respondent that count.
 
 
 ENTITY = "e"
@@ -124,10 +125,10 @@ _ALL, _CROWDED = "all_rows", "crowded"
 
 @dataclass(frozen=True)
 class Contributions:
-    """The rows of respondents, of which at most `most` of each respondent count; all of them where it is None.
+    """Rows of respondents, of which at most `most` of each respondent count; None for all.
 
-    `rows` has the respondent in the column ENTITY where there is a bound. Rows are chosen by the `values`, and by a
-    hash that is keyed with `salt`; other columns, which are `carried`, choose nothing.
+    With a bound, `rows` has the respondent in the column ENTITY. Rows are chosen by their `values`, and by a hash keyed
+    with `salt`; the `carried` columns do not affect the choice.
     """
 
     rows: exp.Select
@@ -137,10 +138,11 @@ class Contributions:
     carried: tuple[str, ...] = ()
 
     def counting(self, engine: Engine) -> exp.Select:
-        """Returns the rows that count. To choose rows takes several times as long as to count each respondent's.
+        """Returns the rows that count.
 
-        So respondents are counted first, and rows are chosen only where one has too many. Both queries have to run in
-        one transaction, which nobody's change reaches.
+        Choosing rows takes several times as long as counting each respondent's rows. So respondents are counted first,
+        and rows are chosen only if a respondent has too many. Both queries have to run in one transaction, so that the
+        rows stay the same.
         """
         if self.most is None or not self._has_crowded(engine, self.most):
             return self.rows
@@ -153,11 +155,11 @@ class Contributions:
 
 
 def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carried: Sequence[str]) -> exp.Select:
-    """Returns at most so many rows of each respondent, chosen by a keyed hash of that respondent's rows alone.
+    """Returns at most `most` rows of each respondent, chosen by a keyed hash of that respondent's rows only.
 
-    The columns of the result are the respondent, the `values`, by which rows are chosen, and those that are `carried`.
-    Rows that agree in all values may be chosen in any order. Only rows of respondents with more than `most` get a hash
-    and a rank, which take longer than to count each respondent's rows.
+    The columns of the result are the respondent, the `values`, by which rows are chosen, and the `carried` columns.
+    Rows that agree in all values may be chosen in any order. Only rows of respondents with more than `most` rows get a
+    hash and a rank, which take longer than counting.
     """
     names = [ENTITY, *values, *carried]
     texts = [as_text(column(name, _ALL)) for name in (ENTITY, *values)]
@@ -182,10 +184,10 @@ def _of_crowded(names: Sequence[str], join: str) -> exp.Select:
 
 
 def found_groups(rows: exp.Select, keys: Sequence[str], number: str) -> exp.Select:
-    """The groups that occur by these columns of the rows that count: a number from 1 on, the keys, and n.
+    """Returns the groups of the counted rows by the columns `keys`: a number from 1 on, the keys, and n.
 
-    Values that are equal and read differently, such as 0.0 and -0.0 or 30 days and a month, are in groups of their own:
-    which of them a common group had would be known from a single row.
+    Values that are equal but written differently, such as 0.0 and -0.0 or 30 days and a month, are in separate groups:
+    the text that a common group showed could depend on a single row.
     """
     texts = [as_text(column(key)) for key in keys]
     counted = exp.select(*map(column, keys), alias(f.count(), "n")).from_(rows.subquery("counted"))

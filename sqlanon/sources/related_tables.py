@@ -1,4 +1,4 @@
-"""The tables that belong to a policy's source: their rows, and that each of these is about one of its respondents."""
+"""Finds the tables related to a policy's source, and checks that each row is about a respondent of the source."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sqlanon.sql.build.render import to_sql
 
 
 def require_one_table(policy: Policy, statement: str, why: str, *part: str) -> None:
-    """Raises PolicyError with the reason if the policy has related tables, for a statement that cannot take them."""
+    """Raises PolicyError, with the reason `why`, if the policy has related tables: the statement cannot take them."""
     if policy.related:
         raise PolicyError(
             f"{policy} has related tables, WITH TABLE {policy.related[0].name}, and {statement} is about one: {why}",
@@ -29,7 +29,7 @@ def require_one_table(policy: Policy, statement: str, why: str, *part: str) -> N
 
 
 def related_sources(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> tuple[BoundSource, ...]:
-    """The related tables of a policy, each found and copied like its source.
+    """Returns the related tables of a policy, each found and copied like its source.
 
     Raises PolicyError, which names the policy and the table.
     """
@@ -49,8 +49,9 @@ def related_sources(engine: Engine, policy: Policy, scratch: Scratch, *, copy: b
 
 
 def require_of_respondents(engine: Engine, bound: BoundPolicy) -> None:
-    """Raises DataError where the source does not have one row for each respondent, or a related table has rows of
-    nobody: how many, never which.
+    """Raises DataError if the source lacks one row for each respondent, or if a related table has rows of nobody.
+
+    The error counts the rows, and names none.
     """
     if not bound.related:
         return

@@ -1,4 +1,4 @@
-"""Makes what the cells carry for the requirements: codes of the columns they read, and relations made of them."""
+"""Prepares the parts of cells that requirements read: codes of columns, and relations made of the codes."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def require_listed(
 
 
 def spelled_otherwise(engine: Engine, bound: BoundAttribute, unlisted: exp.Select) -> str | None:
-    """The hint about unlisted values that a hierarchy lists but for blanks at the ends or for case; None without any.
+    """Returns a hint about unlisted values that differ from listed ones in case or blanks at the ends only; else None.
 
-    `unlisted` has one column, the values as texts, named `value`. None of them is named in the hint.
+    `unlisted` has one column, `value`, with the values as texts. The hint counts the values and names none.
     """
     assert bound.hierarchy is not None
     value, listed = column("value", "unlisted"), column("value", "listed")
@@ -111,7 +111,7 @@ def _folded(text: exp.Expr) -> exp.Expr:
 
 
 def _first_values(engine: Engine, values: exp.Select) -> str:
-    """The first few values and how many there are; empty if there is none."""
+    """Returns the first few values and their number as text; empty if there is none."""
     count = _count(engine, values)
     examples = (
         [repr(row[0]) for row in engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN_LISTED_VALUES))]
@@ -129,7 +129,7 @@ def _count(engine: Engine, values: exp.Select) -> int:
     return int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("missing")))[0][0])
 
 
-# Hierarchies of sensitive columns, for requirements that other rows than the cells answer.
+# Hierarchies of sensitive columns, for requirements that are not answered from the cells.
 
 
 def listed_taxonomy(
@@ -158,7 +158,7 @@ _MAX_VALUES_SHOWN = 10
 
 @dataclass(frozen=True)
 class Carried:
-    """A column whose codes the cells carry: `table` numbers its values in their order, NULL last; there are `count`."""
+    """A column whose codes the cells carry: `table` numbers its `count` values in order, NULL last."""
 
     bound: BoundAttribute
     table: str
@@ -166,7 +166,7 @@ class Carried:
 
 
 def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
-    """The column that holds the guarding nodes of a requirement, by the index of the requirement."""
+    """Returns the column with the guarding nodes of each requirement that has one, by the requirement's index."""
     columns: dict[int, str] = {}
     for index, requirement in enumerate(requirements):
         for parameter in requirement.question.parameters:
@@ -177,9 +177,9 @@ def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
 
 
 def table_of_values(scratch: Scratch, purpose: str, column: str, query: exp.Query) -> tuple[str, int]:
-    """A temporary table with the values of a column of the source; returns its name and the number of its rows.
+    """Creates a temporary table with the values of a column of the source; returns its name and its number of rows.
 
-    Raises TooManyRows, naming the column, where they are on another engine and too many.
+    Raises TooManyRows, naming the column, if the rows are on another engine and there are too many values.
     """
     try:
         return scratch.counted_table(purpose, query)
@@ -196,13 +196,13 @@ def carry(
     requirements: Sequence[BoundRequirement],
     others: Sequence[BoundAttribute] = (),
 ) -> list[Carried]:
-    """Numbers the values of the columns that requirements read, sensitive or of guarding nodes, and of others."""
+    """Numbers the values of the columns that requirements read, sensitive or with guarding nodes, and of `others`."""
     source = relation(policy.relation)
     sensitive = {bound.column: bound for bound in policy.counted}
     names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)
     plain = [replace(sensitive[name], hierarchy=None, stored=False, height=1) for name in names]
     for name in dict.fromkeys(guards_of(requirements).values()):
-        # Guarding nodes are read as text, whatever the type.
+        # Guarding nodes are read as text, whatever the column's type.
         plain.append(BoundAttribute(Attribute(name, Role.INSENSITIVE), name, "", "VARCHAR"))
     known = {bound.column for bound in plain}
     plain += [replace(b, hierarchy=None, stored=False, height=1) for b in others if b.column not in known]
@@ -221,10 +221,10 @@ def given_relations(
     layout: KeyLayout,
     cells: str,
 ) -> tuple[Step, ...]:
-    """The normal relations that are the same at every node, each kept as a table under the name it is read by.
+    """Returns the normal relations that are the same at every node, each kept as a temporary table under its name.
 
-    sensitive_value is that of the whole source. Raises DataError where the hierarchy of
-    a sensitive attribute lacks values that a requirement has to place.
+    sensitive_value counts the whole source. Raises DataError where the hierarchy of a sensitive attribute lacks values
+    that a requirement looks up.
     """
     indexes = {c.bound.column: index for index, c in enumerate(carried)}
     relations = _KeptRelations(scratch)
@@ -244,7 +244,7 @@ def given_relations(
         if reads & {"sensitive_ancestor", "guarding_node"}:
             _add_ancestors(engine, _taxonomy(policy, subject[0]), number, relations)
     _own_relations(policy, requirements, carried, indexes, relations)
-    # Which guarding nodes a class has is for each node of the lattice to say.
+    # The guarding nodes of classes depend on the node of the lattice.
     of_guards = {f"guarded_{index}" for index in guards_of(requirements)}
     return tuple(
         (name, exp.select(exp.Star()).from_(relation(table)))
@@ -254,13 +254,13 @@ def given_relations(
 
 
 def _rows_of_values(code: exp.Expr, cells: str) -> exp.Select:
-    """value, n: the rows of each value of a subject, by its code."""
+    """Returns value, n: the number of rows of each value of a subject, by its code."""
     rows = exp.select(alias(code, "value"), alias(total(column("n")), "n")).from_(relation(cells))
     return rows.group_by(code.copy())
 
 
 def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _KeptRelations) -> None:
-    """Adds the paths of the values of the subject with this number in their hierarchy, and their ancestors."""
+    """Adds the paths of a subject's values in their hierarchy, and the values' ancestors; `number` is the subject's."""
     path = f"sensitive_path_{number}"
     relations.add(path, sensitive_path(f"sensitive_code_{number}", taxonomy))
     _require_placed(engine, taxonomy.bound, relations.tables[path])
@@ -268,7 +268,7 @@ def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _
 
 
 class _KeptRelations:
-    """Relations as temporary tables, each under the name by which later ones read it."""
+    """Relations kept as temporary tables, each under the name by which later ones read it."""
 
     def __init__(self, scratch: Scratch) -> None:
         self._scratch = scratch
@@ -290,7 +290,7 @@ def _own_relations(
     indexes: Mapping[str, int],
     relations: _KeptRelations,
 ) -> None:
-    """The relations that belong to one requirement's own arguments."""
+    """Adds the relations that depend on one requirement's own arguments."""
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
     ranges = dict(policy.ranges)
     for index, guard in guards_of(requirements).items():
@@ -315,7 +315,7 @@ def _own_relations(
 
 
 def _guards(carried: Carried) -> Rows:
-    """The values of a column of guarding nodes, each a class of its own under its code."""
+    """Returns the values of a column of guarding nodes, each a class of its own under its code."""
     code = alias(column(rank_name(0)), "class_id")
     coded = exp.select(code, column("value")).from_(relation(carried.table)).subquery("coded")
     return Rows(coded, (column("class_id"),), column("class_id"), {"guard": column("value")})
@@ -327,7 +327,7 @@ def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:
 
 
 def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
-    """Raises unless a stored hierarchy lists every value that occurs, NULL aside: others would have no distance."""
+    """Raises DataError unless a stored hierarchy lists every value except NULL: others would have no distance."""
     if not bound.stored:
         return
     has_value = is_not_null(column(level_name(0)))
@@ -351,7 +351,7 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
 
 
 def public_values(policy: BoundPolicy, index: int) -> exp.Select | None:
-    """The public table's values of the quasi-identifier at this index; None without a public table."""
+    """Returns the public table's values of the quasi-identifier at this index; None without a public table."""
     if policy.public is None:
         return None
     return exp.select(alias(_public_value(policy, index, None), "value")).from_(relation(policy.public.relation))
@@ -367,7 +367,7 @@ def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
 def public_cells_of(
     policy: BoundPolicy, scratch: Scratch, codes: Sequence[Codes | None], layout: KeyLayout
 ) -> str | None:
-    """Returns the public table's cells, keyed as the source's, without carried columns; None without such a table."""
+    """Creates a table of the public table's cells, keyed as the source's cells; returns its name, None without one."""
     if policy.public is None:
         return None
     public_rows = exp.select(exp.Star()).from_(relation(policy.public.relation))

@@ -1,4 +1,4 @@
-"""Stages 2 and 3 of the requirements: what each needs of the policy, of the source, and of tables beside it."""
+"""Stages 2 and 3 of requirements: finds the columns, hierarchies and tables that each of them needs."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from sqlanon.sql.classes.supersets import MOST_VECTORS, SUPERSET, vectors_above
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sql.questions.load import questions_of
 
-# Normal relations that are made of more than the source's rows.
+# Normal relations that need more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
 _OF_PUBLIC_TABLE = "public_class"
-# Types whose values are made of several.
+# Types whose values contain several values.
 _NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
 # Roles in which a column may hold guarding nodes: such a column is published as it is or not at all.
 _GUARDING = (Role.INSENSITIVE, Role.IDENTIFIER)
@@ -45,14 +45,13 @@ def resolve_requirements(
     promised: Sequence[Requirement] = (),
     weights: Sequence[str] | None = None,
 ) -> tuple[BoundRequirement, ...]:
-    """The policy's requirements of classes, each once for every sensitive attribute that it is about.
+    """Returns the policy's requirements of classes, one for each sensitive attribute that a requirement is about.
 
-    After them come those that a method has `promised` by itself. `sensitive` are the
-    columns of the sensitive attributes of all tables in the policy's order, by default as the policy
-    spells them, and `weights` is that of the sampling weights, if there is one. Raises what `bind_requirement` does;
-    PolicyError where a requirement needs a hierarchy that the attribute does not name or a public
-    table or a joined release that the policy does not, for one of these that no requirement reads, and for a
-    quasi-identifier that none is on.
+    The requirements that a method has `promised` by itself follow. `sensitive` are the columns of the sensitive
+    attributes of all tables in the policy's order, by default as the policy spells them, and `weights` is the column of
+    the sampling weights, if there is one. Raises the errors of `bind_requirement`; PolicyError where a requirement
+    needs a hierarchy, a public table or a joined release that the policy does not name, for a public table or a joined
+    release that no requirement reads, and for a quasi-identifier that no requirement is on.
     """
     bind_joined(of_join(policy))
     attributes = policy.all_having(Role.SENSITIVE)
@@ -69,7 +68,7 @@ def resolve_requirements(
         )
     ]
     _require_covered(policy, bound, quasi)
-    # A promise that the policy requires, too, counts once.
+    # A promise that the policy also requires is kept once.
     of_method = [
         bound_requirement
         for requirement in promised
@@ -82,14 +81,14 @@ def resolve_requirements(
     return tuple(bound)
 
 
-# The argument that a policy says by SAMPLE FRACTION.
+# The argument that SAMPLE FRACTION of a policy sets.
 _FRACTION = "sampling_fraction"
 
 
 def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
-    """The requirement with the sampling fraction of the policy, where it takes one and names none.
+    """Returns the requirement with the policy's sampling fraction, if it takes a fraction and names none.
 
-    Raises PolicyError where the policy says how many people there are: the fraction would change with each row.
+    Raises PolicyError where the policy has a number of people: the fraction would change with each row.
     """
     takes = any(parameter.of_policy for q in questions_of(requirement.model) for parameter in q.parameters)
     if policy.sample is None or not takes or _FRACTION in map(fold, dict(requirement.arguments)):
@@ -114,7 +113,7 @@ def _weights(policy: Policy, spelled: Sequence[str] | None = None) -> Sequence[s
 
 
 def _require_true_values(policy: Policy, sensitive: Sequence[str], quasi: Sequence[str]) -> None:
-    """Raises for a requirement about shifted dates: a release would be counted by dates that are not true."""
+    """Raises PolicyError for a requirement about shifted dates: it would be decided by dates that are not true."""
     shifted = [a.name for a in policy.all_attributes if a.role is Role.SENSITIVE and a.is_shifted]
     if not shifted:
         return
@@ -185,11 +184,11 @@ def _require_public_table(policy: Policy, requirements: Sequence[BoundRequiremen
 def bind_requirements(
     engine: Engine, bound: BoundPolicy, source: BoundSource, scratch: Scratch, promised: Sequence[Requirement] = ()
 ) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
-    """The policy with what its requirements need besides the source, and the requirements of the source's columns.
+    """Returns the policy with the tables that its requirements need besides the source, and its bound requirements.
 
-    A column that holds guarding nodes is an argument in the source's spelling from here on.
-    Raises PolicyError as `resolve_requirements` and `bind_listed` do, for values that a requirement cannot compare,
-    and for a column of guarding nodes that is none.
+    A column that holds guarding nodes is an argument in the source's spelling from here on. Raises PolicyError as
+    `resolve_requirements` and `bind_listed` do, for values that a requirement cannot compare, and for a column that
+    cannot have guarding nodes.
     """
     of_policy = tuple(attribute.column for attribute in bound.all_sensitive)
     weights = [attribute.column for attribute in bound.attributes if attribute.attribute.sampling_weight]
@@ -240,7 +239,7 @@ def _require_one_row_each(engine: Engine, bound: BoundPolicy, requirements: Sequ
 
 
 def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError where no class has a broader one with as many rows as asked, or where it has too many."""
+    """Raises PolicyError where no class has a broader class of the required size, or where it has too many."""
     asking = [requirement for requirement in requirements if SUPERSET in requirement.reads]
     if not asking:
         return
@@ -266,9 +265,10 @@ def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: S
 
 
 def _below_broader_classes(bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> BoundPolicy:
-    """The policy with no level above one at which a requirement has the labels of a broader class: none would hold it.
+    """Returns the policy with levels limited to the levels of the broader classes that requirements name.
 
-    Raises PolicyError for a level that the column does not have below `*`, or that is below its least one.
+    Above such a level no broader class would contain a class. Raises PolicyError for a level that the column does not
+    have below `*`, or that is below its minimum level.
     """
     attributes = list(bound.attributes)
     for requirement in requirements:
@@ -297,7 +297,7 @@ def _below_broader_classes(bound: BoundPolicy, requirements: Sequence[BoundRequi
 
 
 def with_bound_relations(engine: Engine, policy: Policy) -> Policy:
-    """The policy whose requirements name the tables that they read as a policy keeps names: with their schema at least.
+    """Returns the policy with full names of the tables that its requirements read: with their schema at least.
 
     Where rows are on another engine, names stay as they are.
     """
@@ -318,7 +318,7 @@ def _with_kept_names(engine: Engine, requirement: Requirement) -> Requirement:
 
 
 def _arguments_of_kind(requirement: BoundRequirement, kind: str) -> list[tuple[str, QualifiedName]]:
-    """The arguments that name a COLUMN, or a RELATION."""
+    """Returns the arguments that name a COLUMN, or a RELATION."""
     of_kind = [parameter.name for parameter in requirement.question.parameters if parameter.type == kind]
     return [
         (name, value) for name, value in requirement.arguments if name in of_kind and isinstance(value, QualifiedName)
@@ -331,7 +331,7 @@ def _with_argument(requirement: BoundRequirement, name: str, value: QualifiedNam
 
 
 def is_nested(column_type: str) -> bool:
-    """Whether the values of a type are made of others, as lists and structs are."""
+    """Whether the values of a type contain other values, as lists and structs do."""
     return column_type.endswith("]") or column_type.startswith(_NESTED)
 
 
@@ -364,11 +364,11 @@ def _require_numbers(policy: Policy, requirement: BoundRequirement, sensitive: M
 
 
 def _guarding_column(bound: BoundPolicy, columns: Sequence[Column], requirement: BoundRequirement, name: str) -> str:
-    """The source's column of guarding nodes (Xiao and Tao 2006), in the source's spelling.
+    """Returns the source's column of guarding nodes (Xiao and Tao 2006), in the source's spelling.
 
-    A node says what its respondent wants hidden. As a quasi-identifier it would be
-    recoded and cut the classes by that very wish; as a sensitive attribute it would be
-    what the requirement protects; and an entity names somebody.
+    A guarding node is the node that a respondent wants hidden. As a quasi-identifier it would be recoded, and classes
+    would be cut by the respondents' wishes; as a sensitive attribute the requirement would protect it; and an entity
+    names a person.
     """
     match = next(((column_name, kind) for column_name, kind in columns if fold(column_name) == fold(name)), None)
     if match is None:

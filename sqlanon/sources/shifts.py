@@ -1,6 +1,7 @@
-"""Dates that move by one number of days for each respondent, drawn by a key from the text of the ENTITY.
+"""Moves the dates of each respondent by one number of days, which a key computes from the text of the ENTITY.
 
-Sun et al., Shift and truncate (2018), and MIMIC publish dates so: order and distances within a respondent stay.
+Sun et al., Shift and truncate (2018), and MIMIC publish such dates: a respondent's dates keep their order and
+distances.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
 
 
 def require_shiftable(policy: Policy, column_name: str, column_type: str) -> None:
-    """Raises PolicyError for a type whose values are no dates, or whose day depends on who asks."""
+    """Raises PolicyError for a type whose values are no dates, or whose day depends on the session's time zone."""
     if column_type not in _TYPES:
         zoned = " AT TIME ZONE 'UTC'" if column_type.endswith("WITH TIME ZONE") else "::TIMESTAMP"
         raise PolicyError(
@@ -37,10 +38,10 @@ def require_shiftable(policy: Policy, column_name: str, column_type: str) -> Non
 def draw_days(
     engine: Engine, policy: BoundPolicy, table: BoundPolicy, bound: BoundAttribute, target: str, key: bytes
 ) -> None:
-    """Creates the temporary table `target` with the number of days of each respondent of a policy: value, token.
+    """Creates the temporary table `target` of value and token: each respondent's text, and number of days.
 
-    `table` is the policy, or one of its related tables, that has the dates. Raises DataError, by their number, for rows
-    without a respondent, and for dates that would leave their type.
+    `table` is the policy, or one of its related tables, that has the dates. Raises DataError, with their number, for
+    rows without a respondent, and for dates that would leave the range of their type.
     """
     entity, shift = policy.entity, bound.attribute.pseudonym
     assert entity is not None and table.entity is not None and isinstance(shift, Shift)
@@ -74,7 +75,7 @@ def draw_days(
 
 
 def days_of(key: bytes, shift: Shift, respondent: str) -> int:
-    """The number of days by which the dates of a respondent move."""
+    """Returns the number of days by which the dates of a respondent move."""
     digest = hmac.digest(key, b"sqlanon shift days:" + respondent.encode(), "sha256")
     steps = int.from_bytes(digest[:16], "big") % (2 * shift.width + 1) - shift.width
     return steps * shift.unit

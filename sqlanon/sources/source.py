@@ -33,15 +33,15 @@ from sqlanon.syntax.head import FILE_NAME
 from sqlanon.syntax.query_text import query_text
 from sqlanon.syntax.script import quoted_texts
 
-# A source that is a file of this machine, or a pattern of several.
+# A source that is a file on this machine, or a pattern for several files.
 _FILE = re.compile(
     r"FROM '(?P<path>(?:(?!://)[^']|'')+\.(?:csv|tsv|parquet|json|jsonl|ndjson)(?:\.gz|\.zst)?)'", re.IGNORECASE
 )
 
-# What no query may have in it that the catalog keeps.
+# Texts that a stored query may not contain.
 
 
-# In a text of words as libpq reads it or behind a URL's ?, and the beginning of a URL, up to the end of its scheme.
+# The keyword of a password in a connection string or after a URL's ?, and the beginning of a URL up to its scheme.
 _KEYWORD = re.compile(r"(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 _SCHEME = re.compile(
     r"(?<![a-z0-9+.-])[0-9+.-]*+[a-z][a-z0-9+.-]*+://|\b(?:postgres|postgresql|mysql|mariadb|mongodb):", re.IGNORECASE
@@ -49,9 +49,9 @@ _SCHEME = re.compile(
 
 
 def require_no_password(text: str, whose: str) -> None:
-    """Raises PolicyError for a query with a text in it that may have the password of a database.
+    """Raises PolicyError for a query with a text that may contain the password of a database.
 
-    The catalog keeps the query as it is; `whose` says what the error calls it.
+    The catalog stores the query as it is. `whose` is the error's name for the query's owner.
     """
     if any(_may_have_password(unquote(literal)) for literal in quoted_texts(text)):
         raise PolicyError(
@@ -62,16 +62,16 @@ def require_no_password(text: str, whose: str) -> None:
 
 
 def _may_have_password(text: str) -> bool:
-    """Whether a text has the word of a password in it, or a colon between the beginning of a URL and the last @.
+    """Whether a text has the keyword of a password, or a colon between the beginning of a URL and the last @.
 
-    Any character can be in a password, so that texts which have none are refused rather than one which has.
+    A password may contain any character, so harmless texts may be refused, and no password is overlooked.
     """
     scheme = _SCHEME.search(text)
     is_url = scheme is not None and 0 <= text.find(":", scheme.end()) < text.rfind("@")
     return is_url or _KEYWORD.search(text) is not None
 
 
-# Functions whose answer a reader of a live view would choose, and with it the rows.
+# Functions whose result a reader of a live view could choose, and so choose the rows.
 _SESSION = frozenset(
     "getvariable getenv current_setting current_schema current_schemas current_database current_catalog current_user "
     "current_role session_user user in_search_path current_query current_query_id current_connection_id "
@@ -84,12 +84,11 @@ _SESSION_PREFIXES = ("duckdb_", "pragma_")
 class BoundSource:
     """The source with its columns.
 
-    `relation` can be read again and again with the same rows. `lasting` is what a live
-    view may read: None where the source lives in another database, or is a query.
-    `stable` tells whether `lasting` is a table of stored columns; anything else may
-    answer differently each time. `long_table` is what was pivoted to make it, if anything was. `coarse` are the columns
-    that have labels in place of the values of `own`, the source with its own values. `of_release` says that the rows
-    are those of a release, whose columns have labels already.
+    `relation` can be read repeatedly with the same rows. `lasting` is the relation that a live view may read, None
+    where the source is in another database or is a query. `stable` says whether `lasting` is a table of stored columns;
+    any other relation may change between readings. `long_table` is the long table that was pivoted to make the source,
+    if any. `coarse` are the columns with labels in place of values; `own` is the source with the values. `of_release`
+    says that the rows are a release's, whose columns have labels already.
     """
 
     columns: tuple[Column, ...]
@@ -112,8 +111,8 @@ def bind_source(
 ) -> BoundSource:
     """Finds the source and, unless it is a table, copies its rows once.
 
-    Raises PolicyError if there is no such relation, its data frame is gone, or its query does not run, which the error
-    says with the words `failed`.
+    Raises PolicyError if there is no such relation, its data frame is gone, or its query fails; the error for a failed
+    query begins with `failed`.
     """
     with about("source"):
         for frame in stored_frames(source):
@@ -158,7 +157,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
 
 
 def _require_file(engine: Engine, query: str, failed: str) -> None:
-    """Raises PolicyError for a source that is a file which is gone: to read it would abort the transaction."""
+    """Raises PolicyError for a source file that is gone, because reading it would abort the transaction."""
     match = _FILE.fullmatch(query)
     if match is None or engine.distributed:
         return
@@ -172,7 +171,7 @@ def _require_file(engine: Engine, query: str, failed: str) -> None:
 
 
 def _refuse_another(engine: Engine, source: Source) -> None:
-    """Raises PolicyError where another relation has the name of one that is gone since the policy was made."""
+    """Raises PolicyError where the policy's relation is gone and another relation now has its name."""
     if source.name and source.bound and (now := find_source(engine, source.name)):
         raise PolicyError(
             f"{source.name} was {source.bound[0]} when the policy was made, which is gone; the name means the {now[0]} "
@@ -218,7 +217,7 @@ def passing(engine: Engine, source: Source) -> str | None:
         readings = engine.reads(query)
     except UserError as error:
         return error.message
-    # A file that is read by its name has a dot in it; a variable of Python's that holds a frame has none.
+    # The name of a file has a dot; the name of a Python variable with a data frame has none.
     if any(
         reading.name.name.isidentifier() if reading.kind == "other" else reading.name.parts[0] != database
         for reading in readings
@@ -256,7 +255,7 @@ def _require_one_query(text: str) -> None:
 
 
 def source_column(name: str, columns: Sequence[Column], source: str) -> Column:
-    """The column of a source that a statement names. Raises PolicyError if there is none."""
+    """Returns the source's column of this name and its type. Raises PolicyError if there is none."""
     for known in columns:
         if fold(known[0]) == fold(name):
             return known
@@ -270,7 +269,7 @@ def _columns(engine: Engine, kind: str, name: QualifiedName) -> tuple[tuple[Colu
     """
     listed = sorted(engine.rows(sql_file("statements", "table_columns"), name.parts)) if kind == "table" else []
     is_computed = kind != "table" or any(is_generated for *_, is_generated in listed)
-    # What is a table to a federated engine may be a view of DuckDB's.
+    # A federated engine's table may be a view in DuckDB.
     if listed and engine.shares_names:
         return tuple((column_name, type_) for _, column_name, type_, _ in listed), is_computed
     return tuple(engine.columns(exp.select(exp.Star()).from_(relation(name)))), is_computed
@@ -295,7 +294,7 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
     parts = name.parts
     if len(parts) == 1:
         parts = (now.schema, parts[0])
-    # The first part of a name a.b is a database; where it is a schema too, it means the schema.
+    # The first part of a name a.b means a schema if there is one of that name, and a database otherwise.
     if len(parts) == 2 and fold(parts[0]) not in schemas and fold(parts[0]) in map(fold, now.databases):
         parts = (parts[0], "main", parts[1])
     if len(parts) == 3 and fold(parts[0]) != fold(now.database):
@@ -311,17 +310,17 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
 
 
 def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
-    """A release's object by its full name: by schema and name alone a temporary object would come first."""
+    """Returns the full name of a release's object: by schema and name alone a temporary object would come first."""
     return QualifiedName((current_database(engine), *name.parts[-2:]))
 
 
 def in_file(engine: Engine, table: QualifiedName) -> bool:
-    """Whether a table, by its full name, is kept in a file: there DuckDB has texts that repeat as dictionaries."""
+    """Whether a table, by its full name, is stored in a file: DuckDB then stores repeated texts as dictionaries."""
     return table.parts[0] in [row[0] for row in engine.rows(sql_file("statements", "database_files"))]
 
 
 def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:
-    """Raises PolicyError if a relation, called `name`, is what the policy is on, or a view that reads it."""
+    """Raises PolicyError if a relation, called `name`, is the policy's source or a view that reads it."""
     policy_source = source_entry(engine, policy.source) if policy.source.name else None
     read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
     if policy_source and policy_source[1] in [
@@ -330,7 +329,7 @@ def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, po
         raise PolicyError(f"{name} reads the source of the release", hint="an estimate reads the release alone")
 
 
-# What tells the rows of a source from those that it had at another time.
+# Identities by which a source's rows are compared with its earlier rows.
 
 
 def source_identity(
@@ -339,9 +338,9 @@ def source_identity(
     attributes: Sequence[BoundAttribute],
     hierarchies: Mapping[str, StoredHierarchy],
 ) -> Sequence[Any]:
-    """Identifies some attributes of a source: columns, hierarchies by their folded names, the rows' number and hashes.
+    """Identifies the rows of a source by some attributes: columns, hierarchies, the number of rows and their hashes.
 
-    Two that are equal are taken for the same rows, in whatever order, in this process.
+    `hierarchies` are by folded name. Equal identities mean the same rows in any order, within this process.
     """
     of_columns = tuple((b.role, b.column, b.published_type, b.hierarchy, _digest(b, hierarchies)) for b in attributes)
     return (*of_columns, *rows_identity(engine, bound.relation, [published_value(b) for b in attributes]))
@@ -357,7 +356,7 @@ def _digest(b: BoundAttribute, hierarchies: Mapping[str, StoredHierarchy]) -> st
     return hierarchies[fold(b.hierarchy.name)].digest if b.hierarchy else None
 
 
-# Whether two queries have the same rows, as many times each, in whatever order.
+# Comparison of the rows of two queries, each with its number of times, in any order.
 
 
 def has_same_rows(engine: Engine, first: exp.Query, second: exp.Query) -> bool:

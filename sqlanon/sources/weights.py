@@ -1,4 +1,4 @@
-"""Sampling weights: the number of people that each row of a source stands for, itself included."""
+"""Sampling weights: the number of people that each row of a source represents, itself included."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ HINT = "the weight of a row is the number of people that it stands for, itself i
 
 
 def is_weight_type(kind: str) -> bool:
-    """Whether values of a type can be weights: numbers with a type of their own."""
+    """Whether values of a type can be weights: numbers."""
     return _NUMBERS.fullmatch(kind) is not None
 
 
 def wrong_weight(weight: exp.Expr) -> exp.Expr:
-    """1 for a weight that is NULL, below 1 or not finite, and 0 for another."""
+    """Returns an expression: 1 for a weight that is NULL, below 1 or not finite, and 0 for any other."""
     number = cast(weight.copy(), "DOUBLE")
     is_weight = exp.and_(number.copy() >= 1, number.copy() < cast(literal("Infinity"), "DOUBLE"))
     return case((is_weight, 0), otherwise=1)
