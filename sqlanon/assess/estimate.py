@@ -109,8 +109,8 @@ def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratc
 
 
 def source_names(policy: Policy) -> list[str]:
-    """The names by which a query may call a policy's source: a table's own name or a variable's, and the policy's
-    name.
+    """Returns the names that a query may use for a policy's source: the name of the table or variable, and of the
+    policy.
     """
     table = [policy.source.name.name] if policy.source.name else []
     variables = filter(None, map(variable_of, table))

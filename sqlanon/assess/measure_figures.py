@@ -115,7 +115,7 @@ def measure_figures(
     `computed` has the figures that need more than a query over the classes. Raises UserError for an unknown name, and
     PolicyError for a figure that cannot be measured on this release.
 
-    Without calls, figures that need an argument are skipped, as are those that cannot be measured; `remark` is called
+    Without calls, figures that need an argument and figures that cannot be measured are skipped; `remark` is called
     with the reason, and with the notes of figures. `undefined`, if given, is called instead with the bare name of a
     computed figure that cannot be measured.
     """
@@ -136,7 +136,7 @@ def measure_figures(
 
 
 def remember(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> None:
-    """Records figures, replacing those of the same names, unless the database is read-only."""
+    """Records figures, in place of recorded figures with the same names, unless the database is read-only."""
     if is_writable(engine):
         recorded = [(figure.name, figure.attribute, figure.value) for figure in figures if figure.recorded]
         releases.save_figures(engine, release, recorded)
@@ -160,7 +160,7 @@ def _measured(
     scratch: Scratch,
     computed: Mapping[str, Computed] = COMPUTED,
 ) -> Iterator[ClassFigure]:
-    """Yields the figures in the order of the calls; those of classes are measured in one query."""
+    """Yields the figures in the order of the calls; figures of classes are measured in one query."""
     if shows_people(release):
         raise people_in_no_class(release.name)
     statistics = {call: load_statistic("figures", call.name) for call in calls if call.name not in COMPUTED}
@@ -188,7 +188,7 @@ def _require_rows(engine: Engine, release: Release, name: str) -> None:
 
 
 def _arguments_by_name(release: Release, statistic: Statistic, call: FigureCall) -> dict[str, Value]:
-    """Returns the arguments of a call by name, and those of the policy's sample.
+    """Returns the arguments of a call by name, completed by the fraction and the weights of the policy's sample.
 
     An unnamed argument gets the name of the only parameter.
 

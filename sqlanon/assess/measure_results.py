@@ -72,7 +72,7 @@ def results_of(number: int, query: AggregateQuery, row: Sequence[object], width:
 
 
 def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    """Yields the items in lists of `size`, of which the last may be shorter."""
+    """Yields the items in lists of `size` items; the last list may be shorter."""
     rest = iter(items)
     while batch := list(islice(rest, size)):
         yield batch

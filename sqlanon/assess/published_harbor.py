@@ -76,12 +76,11 @@ _UNREAD = (Reading.TOKEN, Reading.COUNT, Reading.COUNTERFEITS, Reading.NOISY_COU
 def harbor_of_release(
     engine: Engine, release: Release, named: Mapping[str, Sequence[str]]
 ) -> tuple[list[Finding], tuple[str, ...]]:
-    """Returns a finding for each of the 18 identifiers and one for actual knowledge, as `safe_harbor` does, and
-    remarks.
+    """Returns a finding for each of the 18 identifiers, a finding for actual knowledge, and remarks.
 
-    Columns are recognized by their names, by the values of the source if it can be read, and by those of the release;
-    each text of the release is searched for patterns of identifiers. Raises PolicyError for a column that the user
-    names and that the source does not have.
+    Columns are recognized by their names, by the values of the source if it can be read, and by the values of the
+    release; each text of the release is searched for patterns of identifiers. Raises PolicyError for a column that the
+    user names and that the source does not have.
     """
     require_own_columns(engine, release)
     policy, remarks = policy_of(release), []

@@ -104,8 +104,8 @@ class Treated(NamedTuple):
 class Kind:
     """A column's category, its type, and whether its values identify nearly all rows.
 
-    `years` has the first and the last year of its dates, and is empty if they are not known. `is_masked_whole` says
-    that its mask leaves no letter or digit as it is.
+    `years` has the first and the last year of its dates, and is empty if they are not known. `is_masked_whole` is true
+    if its mask leaves no letter or digit unchanged.
     """
 
     category: str | None
@@ -116,14 +116,14 @@ class Kind:
 
     @property
     def is_date(self) -> bool:
-        """Whether the type is that of dates or timestamps."""
+        """Whether the column has dates or timestamps."""
         return self.type.startswith(("DATE", "TIMESTAMP"))
 
 
 def safe_harbor(
     engine: Engine, policy: Policy, named: Mapping[str, Sequence[str]]
 ) -> tuple[list[Finding], tuple[str, ...]]:
-    """Returns a finding for each of the 18 identifiers and one for actual knowledge, and remarks.
+    """Returns a finding for each of the 18 identifiers, a finding for actual knowledge, and remarks.
 
     `named` has the columns that the user names, by the names in `NAMED`. Others are recognized by their names and the
     values of a sample, as PROFILE does. Raises PolicyError for a column that the source does not have.
@@ -136,8 +136,8 @@ def safe_harbor(
 
 
 def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
-    """Returns the kind of each column of the policy's tables, by its name; of several columns of a name, that of the
-    attribute.
+    """Returns the kind of each column of the policy's tables, by its name; of several columns with one name, the
+    attribute's column counts.
     """
     kinds: dict[str, Kind] = {}
     with engine.transaction(), Scratch(engine) as scratch:
@@ -159,10 +159,10 @@ def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
 
 
 def wholly_masked(engine: Engine, table: QualifiedName, attributes: Mapping[str, Attribute]) -> set[str]:
-    """Returns the folded names of the columns whose masks leave no letter or digit of any value as it is.
+    """Returns the folded names of the columns whose masks leave no letter or digit of any value unchanged.
 
-    `attributes` has the attribute of each column to read. The values are those of the source or of the release: what a
-    mask leaves is in both.
+    `attributes` has the attribute of each column to read. The table may be the source or the release, because a
+    character that a mask leaves is in both.
     """
     patterns = {
         name: _LEFT[attribute.pseudonym.name]
@@ -193,7 +193,7 @@ def require_columns(policy: Policy, named: Mapping[str, Sequence[str]], columns:
 
 
 def kinds_of(sample: Sample, types: Mapping[str, str]) -> dict[str, Kind]:
-    """Returns the kind of each column, by its name; a nested or binary one has no values in the sample."""
+    """Returns the kind of each column, by its name; a nested or binary column has no values in the sample."""
     known = recognized(sample)
     listed = {name: Kind(None, kind, unique=False) for name, kind in types.items()}
     for each in sample.columns:
@@ -220,7 +220,7 @@ def _years(engine: Engine, table: QualifiedName, columns: Iterable[Column]) -> d
 class Harbor:
     """A policy with its hierarchies, the kinds of its source's columns, and the columns that the user names.
 
-    For a release, `left_out` has the policy's columns that it does not have, and `ranges` those with ranges of values,
+    For a release, `left_out` has the policy's columns that it lacks, and `ranges` the columns with ranges of values,
     both by their folded names; `inside` has the columns with identifiers inside texts, by item.
     """
 
@@ -380,7 +380,7 @@ class Harbor:
         return f"by {unit}, with one label before {low}", MET
 
     def _of_years(self, low: object) -> tuple[str, str]:
-        """Returns how years of birth are published in intervals, and the finding."""
+        """Describes the publication of years of birth in intervals, with the finding."""
         needed = self._now() - _OLDEST + 1
         if isinstance(low, int) and low >= needed:
             return f"in one label before {low}", MET

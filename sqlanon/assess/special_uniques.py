@@ -62,11 +62,11 @@ class _Special:
 class SpecialUniques:
     """The minimal sample uniques of the rows of a table.
 
-    A minimal sample unique of a row is a set of columns in which no other row has the same values, and no proper subset
-    of which is one. `sets` counts the minimal sample uniques of each set of columns, by their indexes, and `scores`
-    counts the rows with each score. `special` counts, for each column, the rows with a minimal sample unique that
-    contains it. `unique` is the number of rows that no other row equals in all columns, `pairs` the number of pairs of
-    rows that equal only each other.
+    A minimal sample unique of a row is a minimal set of columns in which no other row has the same values. `sets`
+    counts the minimal sample uniques of each set of columns, by their indexes, and `scores` counts the rows with each
+    score. `special` counts, for each column, the rows with a minimal sample unique that contains it. `unique` is the
+    number of rows that no other row equals in all columns, `pairs` the number of pairs of rows that equal only each
+    other.
     """
 
     columns: int
@@ -151,7 +151,7 @@ class SpecialColumn:
 class SpecialColumns:
     """The columns that make rows special, in descending order of their contribution.
 
-    They are those of minimal sample uniques of at most `size` columns; size 0 means that there was no search.
+    Minimal sample uniques of at most `size` columns count; size 0 means that there was no search.
     """
 
     columns: tuple[SpecialColumn, ...]
@@ -244,7 +244,9 @@ def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Spe
 
 
 def _by_queries(scratch: Scratch, cells: str, columns: int, largest: int) -> _Special:
-    """Finds minimal sample uniques by one query with all sets, and one that compares the sets of each row."""
+    """Finds minimal sample uniques by two queries: the first groups by all sets, the second compares the sets of each
+    row.
+    """
     unique_sets = scratch.table("unique", _unique_sets(cells, columns, largest))
     minimal = relation(scratch.table("minimal", _minimal(unique_sets, columns)))
     bits = [2 ** (columns - 1 - i) for i in range(columns)]

@@ -224,9 +224,9 @@ class Statement:
     def locate(self, error: SqlanonError) -> SqlanonError:
         """Adds the position in the script and the line there to an error that has none yet; returns the error.
 
-        The position is that of the error's part. If the statement does not contain that part, such as a column of its
-        policy, the position is the policy's name; for an error without a part, it is the beginning of the statement. If
-        quotes in the statement seem unpaired, the error becomes an error about the quotes.
+        The position is the position of the error's part. If the statement does not contain that part, such as a column
+        of its policy, the position is the policy's name; for an error without a part, it is the beginning of the
+        statement. If quotes in the statement seem unpaired, the error becomes an error about the quotes.
         """
         if self.parts and self.parts.is_doubtful and isinstance(error, UserError | EngineError):
             error.message, error.hint = UNPAIRED

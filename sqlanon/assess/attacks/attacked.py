@@ -114,10 +114,9 @@ class Target:
     """The target of an attack: rows in classes.
 
     `columns` are the target's columns, and `sensitive` the sensitive ones, each with the hierarchy that its policy
-    names. `rows` returns the rows that answer statistics, `known` the published columns by which people are known.
+    names. `rows` returns the rows for statistics, and `known` the published columns by which an adversary knows people.
     `requirements` are the satisfied ones, and `against` is the public table that they may refer to. `made` has
-    functions that make the tables which attacks read besides the normal relations, for a release whose source is
-    available.
+    functions that make further tables for attacks, by table name, for a release whose source is available.
     """
 
     called: str

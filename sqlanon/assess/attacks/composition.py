@@ -108,7 +108,7 @@ def _parts(
     """SELECTs of a release's members (release, class, label, respondent), and of its rows (release, class, value, n,
     ...).
 
-    `value` is that of the attribute, and whole_0, whole_1 ... are the row's texts of the columns in `compared`.
+    `value` is the attribute's value, and whole_0, whole_1 ... are the row's texts of the columns in `compared`.
     """
     entity = release.policy.entity
     if entity is None:

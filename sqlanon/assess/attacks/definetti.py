@@ -56,7 +56,7 @@ def believed_row(
     """Makes the table believed_row(bucket, confidence, hit): for each row the confidence of the guess, and whether it
     is right.
 
-    `hit` is the share of the source's rows with the guessed value, among those equal to the row in all columns besides
+    `hit` is the share of the source's rows with the guessed value, among the rows that equal the row in all columns but
     the bucket. Raises PolicyError for a release without buckets, or without other columns to learn from, and if the
     source no longer has its rows.
     """

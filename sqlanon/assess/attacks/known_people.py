@@ -47,7 +47,7 @@ def public_class_of(
 ) -> exp.Select:
     """SELECT of public_class(class_id, n): the people of a table that fit each class, if any do.
 
-    Raises PolicyError for a table that lacks a column by which people are known, and for labels that cannot be read.
+    Raises PolicyError for a table that lacks a known column, and for labels that cannot be read.
     """
     try:
         source = bind_source(engine, Source(name=against), scratch)

@@ -50,9 +50,9 @@ from sqlanon.sql.questions.statistics import BoundStatistic
 class Sizes:
     """The limits of the attack.
 
-    If there are fewer than `every_world` worlds, all are examined; otherwise a random sample, of which at least
-    `least_worlds` must be possible. All worlds together have at most `most_dealt` rows, and at most `most_choices`
-    nodes may be preferred to the release.
+    If there are fewer than `every_world` worlds, all are examined; otherwise a random sample is examined, and at least
+    `least_worlds` of its worlds must be possible. All worlds together have at most `most_dealt` rows, and at most
+    `most_choices` nodes may be preferred to the release.
     """
 
     every_world: int = 1_000_000

@@ -43,8 +43,8 @@ _SUPPRESSED = "suppressed"
 class ClassFigure:
     """One number: `attribute` is the sensitive attribute that it is about, None for a figure of classes alone.
 
-    `value` is None if it is undefined, for example without rows. The catalog stores the `recorded` figures; others are
-    details of the one before them. `note` is a remark that belongs to the value.
+    `value` is None if it is undefined, for example without rows. The catalog stores the `recorded` figures; the others
+    are details of the recorded figure before them. `note` is a remark that belongs to the value.
     """
 
     name: str

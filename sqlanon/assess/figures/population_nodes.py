@@ -77,8 +77,8 @@ def large_nodes(
 ) -> Nodes:
     """Makes the tables of the nodes with at least `least` rows of the source.
 
-    The leaves of the hierarchy are the values that it lists and those of the source. Without `each_level`, a node with
-    the same leaves as its child, or with all leaves, is left out.
+    The leaves of the hierarchy are the values that it lists and the values of the source. Without `each_level`, a node
+    with the same leaves as its child, or with all leaves, is left out.
     """
     # Of a value that occurs or is listed there is one row, so each is a leaf.
     of_values = generalized(bound, occurring_values(bound, source), stored_labels(bound), counted=True)
@@ -199,7 +199,8 @@ class ReleasedColumn:
     """A quasi-identifier in the form in which a release shows it.
 
     `shares` is the table of code, node and share: the share of a label's values below each large node and `TOP`.
-    `labels` is the table of label and code, None if the release shows values, whose codes are those of the source.
+    `labels` is the table of label and code, None if the release shows values, which have the same codes as in the
+    source.
     """
 
     shares: str

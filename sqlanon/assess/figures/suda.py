@@ -73,7 +73,7 @@ def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], scrat
 
 
 def special_columns_of(engine: Engine, release: Release) -> SpecialColumns:
-    """Finds the columns that make rows of a release special, in a bounded time; without a search if `suda` cannot be
+    """Finds the columns that make rows of a release special, in a bounded time; makes no search if `suda` cannot be
     measured.
     """
     try:

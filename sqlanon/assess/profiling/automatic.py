@@ -60,7 +60,7 @@ def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -
     """Chooses the hierarchy for a column by its type, the range of its values, and their frequencies.
 
     Dates and timestamps get units of a calendar. Numbers get intervals of round widths, unless one interval would have
-    most rows. UUIDs and codes of the same length with digits get prefixes. All others are sorted and divided into
+    most rows. UUIDs and codes of the same length with digits get prefixes. All other values are sorted and divided into
     groups of similar frequency.
 
     Raises PolicyError for a column with too few values for a hierarchy, or whose values have no order.
@@ -151,7 +151,7 @@ def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) 
 
 
 def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, rows: int) -> tuple[Value, ...]:
-    """Returns round widths of intervals, each twice the one before; empty if one interval would have most rows.
+    """Returns round widths of intervals, each twice the previous width; empty if one interval would have most rows.
 
     They fit the middle 98 % of the rows, so a few very large numbers do not widen all intervals.
     """
@@ -186,8 +186,8 @@ def _round_width(least: Decimal, smallest: int) -> Decimal | None:
 
 
 def _groups(values: int) -> tuple[int, ...]:
-    """Returns numbers of groups, each a quarter of the one before; a group of the first has two or more values on
-    average.
+    """Returns numbers of groups by level, each a quarter of the previous number; at level 1 a group has two or more
+    values on average.
     """
     most = min(sizes().groups, 2 ** ((values // 2).bit_length() - 1))
     numbers = [most]

@@ -1,8 +1,8 @@
 """Recognizes columns by their names and the form of their values: as an identifier of Safe Harbor, or as sensitive.
 
-The categories of identifiers are those of the HIPAA Privacy Rule (45 CFR 164.514(b)(2)(i)), which must be removed
-before rows no longer count as identifiable. The patterns of names here are English; words of other languages and of
-sensitive subjects are lists in `sql/profile/`.
+The categories are the identifiers of the HIPAA Privacy Rule (45 CFR 164.514(b)(2)(i)); rows count as identifiable until
+these are removed. The patterns of names here are English; words of other languages and of sensitive subjects are lists
+in `sql/profile/`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Category:
 class Recognized:
     """The category of identifiers or the sensitive subject of a column, with the reason.
 
-    `direct` says that the column identifies a person alone, `sensitive` that its values are private; a place or a date
-    is neither. `within` says that the identifier is a part of a longer text, `by_values` that the values were
+    `direct` is true if the column alone identifies a person, `sensitive` if its values are private; for a place or a
+    date neither is. `within` is true if the identifier is a part of a longer text, `by_values` if the values were
     recognized, not the name.
     """
 
@@ -150,14 +150,14 @@ _LONGEST_COMMENT = 200
 
 
 def is_household(name: str) -> bool:
-    """Whether a column's name means household, so that it may have the household's number."""
+    """Whether a column's name means household, so its values may be numbers of households."""
     return "_".join(split(name)) in _HOUSEHOLDS
 
 
 def recognized(sample: Sample, comments: Mapping[str, str] | None = None) -> dict[str, Recognized]:
     """Returns the identifiers and sensitive subjects among the columns of a sample, by column name.
 
-    `comments` has comments by column, such as those of a codebook. The form of values counts more than a name, a name
+    `comments` has comments by column, for example from a codebook. The form of values counts more than a name, a name
     more than a comment, and both more than words in the values.
     """
     columns = {column.name: _recognized(column, (comments or {}).get(column.name, "")) for column in sample.columns}
@@ -230,7 +230,7 @@ def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
 
 
 def _by_name_and_form(column: SampledColumn) -> Recognized | None:
-    """The category that an ambiguous name and the form of the values tell together."""
+    """Finds the category of an ambiguous name whose values have the category's form; None for no category."""
     category, form = _AMBIGUOUS.get("_".join(split(column.name)), (None, ""))
     values = column.texts or [str(value) for value in column.distinct if isinstance(value, int)]
     if category is None or not values:

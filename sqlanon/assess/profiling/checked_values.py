@@ -1,6 +1,7 @@
 """Recognizes values with other packages: numbers with check digits, telephone numbers, and names of people.
 
-The packages are the extra `profile`. Without one of them its values are not recognized, and `not_looked_for` says so.
+The packages are in the extra `profile`. If one is missing, its kinds of values are not recognized, and `not_looked_for`
+reports them.
 """
 
 from __future__ import annotations
@@ -99,10 +100,10 @@ def _with_check_digits(values: Sequence[str]) -> tuple[str, str] | None:
 
 
 def speaks(valid: int, values: int, chance: float) -> bool:
-    """Whether so many different values of a column show that it has numbers of a kind.
+    """Whether enough different values of a column are valid to conclude that it has numbers of a kind.
 
-    `chance` is the share of random texts of the form that are valid. Nine values in ten have to be, and random ones
-    would be with a probability below `sizes().chance`.
+    `chance` is the share of random texts of the form that are valid. Nine values in ten must be valid, and as many
+    random texts would be valid with a probability below `sizes().chance`.
     """
     if not values or valid * 10 < values * 9:
         return False
@@ -313,7 +314,7 @@ class MissingCodes:
 
     @property
     def looks(self) -> str:
-        """A sentence part which says that the codes look like codes for missing values."""
+        """A part of a sentence that reports that the codes look like codes for missing values."""
         looks = "look like codes for missing values" if len(self.codes) > 1 else "looks like a code for a missing value"
         return f"{self.listed} {looks}"
 
@@ -327,8 +328,9 @@ class MissingCodes:
 class StoredAsText:
     """A text column whose values are numbers or dates.
 
-    `meant` describes them, `codes` are the codes for missing values among them, `cast` is the SQL that reads them.
-    `format` is that of dates, None for numbers; `has_commas` says that numbers have a decimal comma.
+    `meant` describes the values, `codes` has the codes for missing values among them, and `cast` is the SQL that
+    converts them. `format` is the format of dates, None for numbers; `has_commas` is true for numbers with a decimal
+    comma.
     """
 
     name: str
@@ -406,14 +408,14 @@ def missing_codes(of: SampledColumn) -> MissingCodes | None:
 
 
 def _filled_dates(values: Sequence[str]) -> list[str]:
-    """The dates that stand for none: more than 20 times as frequent as the median of the dates."""
+    """Finds dates that represent a missing date: they are more than 20 times as frequent as the median of the dates."""
     days = Counter(value.removesuffix(" 00:00:00") for value in values)
     others = [n for day, n in days.items() if day not in _FILLED_DATES]
     return [day for day in _FILLED_DATES if others and days[day] > _OFTEN * median(others)]
 
 
 def is_sure(code: str | int) -> bool:
-    """Whether a code is almost certainly no value: a word may be an answer, and 9 a count."""
+    """Whether a code is almost certainly no value; a word may be an answer, and 9 a count, so they are not sure."""
     if isinstance(code, int) or _NUMBER.fullmatch(code):
         return int(code) != 9
     return code.casefold() in _NO_WORDS
@@ -452,7 +454,7 @@ def _missing_numbers(values: Sequence[float]) -> list[int]:
 
 
 def _about_codes(missing: MissingCodes) -> str:
-    """Describes the codes, and the SQL which reads them as NULL from a table and from a file."""
+    """Describes the codes, and the SQL that reads them as NULL from a table and from a file."""
     texts = ", ".join(to_sql(literal(str(code))) for code in ("", *missing.codes))
     return f"{missing.looks}: {missing.cast}, or read_csv(..., nullstr => [{texts}])"
 

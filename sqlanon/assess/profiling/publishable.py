@@ -37,7 +37,7 @@ class Looked:
     `refused` has the refused columns, each with a sentence that gives the reason: identifiers by the form of their
     values and free text, in any role, and a secret whose values identify people. `as_text` has known text columns with
     numbers or dates, whose ranges are alphabetical. `codes` has known and secret columns with codes for missing values,
-    except those in `as_text`.
+    except columns in `as_text`.
     """
 
     refused: tuple[tuple[str, str], ...] = ()
@@ -46,9 +46,9 @@ class Looked:
 
 
 def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], roles: Mapping[str, Role]) -> Looked:
-    """Finds the columns that a short form refuses, those with numbers as text, and codes for missing values.
+    """Finds columns that a short form refuses, columns with numbers as text, and columns with codes for missing values.
 
-    `columns` are those of the table, (name, type), and `roles` has the role of each column to be published.
+    `columns` has (name, type) of the table's columns, and `roles` the role of each column to be published.
     """
     role_of = {fold(name): role for name, role in roles.items() if role in _PUBLISHED}
     published = [(name, kind) for name, kind in columns if fold(name) in role_of]

@@ -86,7 +86,7 @@ def relations(engine: Engine, table: QualifiedName, sample: Sample) -> list[Rela
 
 
 def _rests_on(explained: dict[str, Relation], name: str, on: str) -> bool:
-    """Whether a column is a function of another one, directly or through others."""
+    """Whether a column is a function of another column, directly or through further columns."""
     if name == on:
         return True
     return name in explained and any(_rests_on(explained, source, on) for source in explained[name].sources)
@@ -249,7 +249,9 @@ def _combined(columns: Real, kind: str, sign: int) -> Real:
 
 
 def _tells(values: Real, parts: Real, kind: str) -> bool:
-    """Whether a formula could have failed: each part differs from zero in enough rows in which the column does."""
+    """Whether a formula could have failed: each part differs from zero in enough rows in which the column differs from
+    zero.
+    """
     import numpy as np
 
     rows = (values != 0) & ~np.isnan(values) & ~np.isnan(parts).any(axis=0)
@@ -263,7 +265,7 @@ def _tells(values: Real, parts: Real, kind: str) -> bool:
 
 
 def _functions(engine: Engine, table: QualifiedName, sample: Sample) -> list[Relation]:
-    """Finds the columns that have one value for each value of another one, in all rows of the table."""
+    """Finds columns with one value for each value of another column, in all rows of the table."""
     columns = [column for column in sample.columns if len(set(column.values)) > 1]
     codes = {column.name: _codes(column) for column in columns}
     candidates: dict[str, list[str]] = {}
@@ -312,7 +314,7 @@ def _codes(column: SampledColumn) -> Whole:
 
 
 def _determines(source: Whole, target: Whole) -> bool:
-    """Whether each value of the source has one value of the target, and hardly by chance.
+    """Whether each value of the source occurs with one value of the target, and this is improbable by chance.
 
     The chance is the probability that, in independent columns, the rows of each value of the source all have the same
     value of the target.

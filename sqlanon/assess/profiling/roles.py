@@ -45,7 +45,7 @@ MAKE_IT_SENSITIVE = "publish something coarser, or make it SENSITIVE all the sam
 class RareTexts:
     """The texts of a column that occur in few rows each: `distinct` ones in `present` rows, of average length `length`.
 
-    `is_wordy` says that most of the column's texts have three words or more. Labels, which occur in many rows, and
+    `is_wordy` is true if most of the column's texts have three words or more. Labels, which occur in many rows, and
     fillers such as "-" are not counted.
     """
 
@@ -79,7 +79,7 @@ def rare_texts(engine: Engine, table: QualifiedName, sample: Sample) -> dict[str
 class Values:
     """The values of a column: its type, their frequencies, and the number of NULLs.
 
-    `counts` says that its numbers are whole and dense, like numbers in sequence. `rare` has its rare texts, if it may
+    `counts` is true if its numbers are whole and dense, like numbers in sequence. `rare` has its rare texts, if it may
     be free text.
     """
 
@@ -125,7 +125,8 @@ class Values:
         """Whether it looks like the respondent's number in a panel: many values, each in the same number of rows, two
         or more.
 
-        The year of a panel does not: it has few values in many rows each. Columns of time, by name or type, never do.
+        A panel's column of years does not, because it has few values with many rows each. A column of times, by name or
+        type, never does.
         """
         if self.type.startswith(_OF_TIME) or TIME_WORDS.fullmatch(words_of(self.name)):
             return False
@@ -179,7 +180,7 @@ def proposed_role(values: Values, recognized: Recognized | None) -> ProposedRole
     """Proposes a role for a column. A column that is not recognized is a quasi-identifier, which is the safe choice.
 
     An identifier that repeats, and a column whose values all have the same number of rows, may be the respondent's
-    number, ENTITY; the user chooses among several.
+    number, ENTITY; among several such columns the user chooses.
     """
     role, why = _role(values, recognized)
     is_identifier = recognized is not None and recognized.direct and not recognized.within
@@ -199,9 +200,9 @@ def related_roles(
 ) -> list[tuple[Values, ProposedRole]]:
     """Changes the proposed roles of columns that are functions of others.
 
-    A number made of sensitive ones is sensitive, and so is an indicator of one of their values, except in `demographic`
+    A function of sensitive numbers is sensitive, and so is an indicator of a sensitive value, except in `demographic`
     columns: a diagnosis may reveal the sex, which is known anyway. A quasi-identifier with the same information as
-    another one is left out, because a release would have to generalize both.
+    another is left out, because a release would have to generalize both.
     """
     proposed = {values.name: role for values, role in roles}
     telling = [each for each in relations if each.kind in _TELLING_KINDS]
@@ -217,10 +218,10 @@ def related_roles(
 
 
 def survival_roles(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
-    """The roles of columns, of which the time and the status of survival data are sensitive.
+    """Returns the roles of columns after making the time and the status of survival data sensitive.
 
-    A number called a time beside an event with two or three values says what became of a person, and when. Either alone
-    may be anything.
+    A number called a time and an event with two or three values together reveal what happened to a person, and when.
+    Either column alone may be anything.
     """
     times = [v.name for v, _ in roles if is_number(v.type) and _is_named(v, _DURATIONS)]
     events = [v.name for v, _ in roles if v.distinct in (2, 3) and _is_named(v, _EVENTS)]
@@ -260,7 +261,7 @@ def _publishable(values: Values, role: ProposedRole) -> ProposedRole:
 def unrecognized(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
     """Changes the reasons of unrecognized columns if no column is sensitive.
 
-    One of them may be sensitive, so the reason does not say that others may know it.
+    One of these columns may be sensitive, so the reason does not claim that others may know it.
     """
     if any(role.role is Role.SENSITIVE for _, role in roles):
         return list(roles)

@@ -24,20 +24,20 @@ class Sizes:
     """Thresholds of a profile.
 
     A column identifies people if a share of `unique` of its values that are not NULL belong to one row each. Numbers
-    that may have a fraction do so only if they are whole and span at most `dense` times the rows. If sensitive values
-    that no other row has are in a share of `telling` of all rows or more, the user is warned.
+    that may have a fraction do so only if they are whole and span at most `dense` times the rows. The user is warned if
+    a share of at least `telling` of all rows have sensitive values that no other row has.
 
     About `sample_rows` rows are read. A value pattern is recognized if a share of `pattern` of their distinct values
-    have it. Telephone numbers and names need at least `checked_values` distinct values, and full names
-    need a given name in a share of `names` of them. Text with more than `free_text` characters on average is free text.
-    A set of columns is a key if it distinguishes a share of `key` of the rows from all others. A column looks like the
-    number of a respondent with several rows if it has at least `respondents` values, each in equally many rows. A text
-    in at least `label_rows` rows is a label, and not about one person.
+    have it. Telephone numbers and names need at least `checked_values` distinct values, and full names need a given
+    name in a share of `names` of them. Text with more than `free_text` characters on average is free text. A set of
+    columns is a key if it distinguishes a share of `key` of the rows from all others. A column looks like the number of
+    a respondent with several rows if it has at least `respondents` values, each in equally many rows. A text in at
+    least `label_rows` rows is a label, and not about one person.
 
-    A column is a sum or a product of others only if at least `evidence` rows could have refuted it. It is a function of
-    another one if independent columns would look so with a probability of at most `chance`, and if the other's values
-    have `repeated` rows each on average. Random texts would have a column's check digits with a probability below
-    `chance`.
+    A column is a sum or a product of others only if at least `evidence` rows could have refuted it. A column is a
+    function of another column if independent columns would look so with a probability of at most `chance`, and if the
+    other column's values have `repeated` rows each on average. Random texts would have a column's check digits with a
+    probability below `chance`.
 
     Nines such as 999 are a code for a missing value if at least `repeated_codes` rows of the sample have them.
 
@@ -150,7 +150,7 @@ class SampledColumn:
 
 @dataclass(frozen=True)
 class Sample:
-    """The columns of a sample of a table's rows; `whole` says that these are all rows."""
+    """The columns of a sample of a table's rows; `whole` is true if the sample has all rows."""
 
     columns: tuple[SampledColumn, ...]
     whole: bool

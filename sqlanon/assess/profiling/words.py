@@ -134,7 +134,7 @@ def _subject(says: str, lists: dict[str, list[str]], *, of_values: bool = False)
 
 @cache
 def _identifiers() -> dict[str, tuple[Subject, frozenset[str]]]:
-    """Reads the categories of identifiers: words that count anywhere in a name, and those that count at its end."""
+    """Reads the categories of identifiers: words that count anywhere in a name, and words that count at its end."""
     _, lists = _read("identifiers")
     return {
         category: (

@@ -70,10 +70,10 @@ class Examples:
 
 
 def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: int, seed: int) -> float:
-    """The share of rows whose target is predicted by a model that learned from the other folds.
+    """Returns the share of rows whose target is predicted by a model that learned from the other folds.
 
-    Without predictors, the prediction is their most frequent target. The folds have the same shares of each target, and
-    are the same for all tables with the same targets.
+    Without predictors, the prediction is the most frequent target of the other folds. The folds have the same shares of
+    each target, and are the same for all tables with the same targets.
     """
     from sklearn.dummy import DummyClassifier
     from sklearn.model_selection import StratifiedKFold
@@ -94,8 +94,8 @@ def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: i
 def accuracy_elsewhere(
     examples: Examples, learned: NDArray[Any], tested: NDArray[Any], predictors: Sequence[int], model: str, seed: int
 ) -> float:
-    """The share of the rows at the indexes `tested` whose target is predicted by a model that learned from those at
-    `learned`.
+    """Returns the share of the rows at the indexes `tested` whose target a model predicts after learning from the rows
+    at `learned`.
 
     Without predictors, the prediction is the most frequent target at `learned`.
     """
@@ -110,14 +110,14 @@ def accuracy_elsewhere(
 
 @dataclass(frozen=True)
 class _Model:
-    """A model: the function that makes the table of columns it reads, and the one that makes the learner."""
+    """A model: the function that makes its table of columns, and the function that makes the learner."""
 
     table: Callable[[Examples, Sequence[int]], Any]
     learner: Callable[[Examples, Sequence[int], int], Any]
 
 
 def _columns(examples: Examples, predictors: Sequence[int]) -> Any:
-    """Makes a sparse table with a column for each number, and one for each value of a category."""
+    """Makes a sparse table with a column for each number, and a column for each value of a category."""
     from scipy.sparse import csr_array, hstack
 
     parts: list[Any] = []
@@ -192,10 +192,10 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
     """Returns for each model the share of rows whose target it predicts after learning from the source, from the
     baseline and from the release.
 
-    `u_max_*` is that of the source, `u_base_*` the greater one of the two tables without a link, `u_san_*` that of the
-    release, and `gain_*` its difference from the baseline. `a_acc` is the adversary's gain in correct guesses. Raises
-    PolicyError for a target that the release does not show unchanged. Raises UserError for other wrong arguments, and
-    without scikit-learn.
+    `u_max_*` is the share of the source, `u_base_*` the greater share of the two tables without a link, `u_san_*` the
+    share of the release, and `gain_*` its difference from the baseline. `a_acc` is the adversary's gain in correct
+    guesses. Raises PolicyError for a target that the release does not show unchanged. Raises UserError for other wrong
+    arguments, and without scikit-learn.
     """
     _require_learners()
     policy = policy_of(release)
@@ -285,7 +285,8 @@ def _of_both(engine: Engine, release: Release, pair: Compared, names: Sequence[s
 def _intact_and_released(
     scratch: Scratch, release: Release, model: ReleaseModel, names: Sequence[str], known: Mapping[str, str], seed: int
 ) -> tuple[Examples, list[Examples]]:
-    """Returns the examples of the source, and those of the release, whose buckets are linked several times at random.
+    """Returns the examples of the source, and several lists of the release's examples, each with buckets linked at
+    random.
 
     `names` are the folded names of the columns, the target last; `known` has their spellings in the policy.
     """
@@ -339,7 +340,7 @@ def _comparable(name: str, numbers: Sequence[int]) -> exp.Expr:
 
 @dataclass(frozen=True)
 class _Shown:
-    """The columns whose values a release shows, those whose labels it shows, and the reasons why others are hidden."""
+    """The columns with values in a release, the columns with labels, and the reasons why other columns are hidden."""
 
     values: Collection[str]
     labels: Collection[str]
@@ -356,7 +357,7 @@ def _shown_of(pair: Compared, known: Mapping[str, str]) -> _Shown:
 def _target_and_predictors(
     release: Release, shown_columns: _Shown, known: Mapping[str, str], target: str, using: Sequence[str] | None
 ) -> tuple[str, list[str]]:
-    """Returns the folded names of the target and of the predictors: those named, or all other shown columns.
+    """Returns the folded names of the target and of the predictors: the named columns, or all other shown columns.
 
     Raises UserError for an unknown target and wrong predictors, PolicyError for a target whose values are not shown.
     """

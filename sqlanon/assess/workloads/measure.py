@@ -72,8 +72,8 @@ def measure_unrecorded(
     """Returns the summary of `measure` for queries by their numbers, without a workload; the catalog does not change.
 
     A further figure, `compared`, counts the errors. The second part has ESTIMATE's reasons by the numbers of the
-    queries that the release does not answer, empty for an answer of NULL. Raises UserError as `measure` does, with the
-    name `workload`.
+    queries that the release does not answer, empty for an answer of NULL. Raises the errors of `measure`, with the name
+    `workload`.
     """
     measuring = _Measuring(engine, release, workload, None)
     try:
@@ -145,7 +145,7 @@ class _Measuring:
         return errors(names, self.release.release_id, self.workload), len(numbers)
 
     def _read(self, texts: Sequence[tuple[int, str]], templates: Templates) -> tuple[list[WorkloadQuery], set[int]]:
-        """Returns the parsed queries, and the numbers of those that no release can answer."""
+        """Returns the parsed queries, and the numbers of the queries that no release can answer."""
         queries: list[WorkloadQuery] = []
         refused: set[int] = set()
         parsed_templates: set[str] = set()

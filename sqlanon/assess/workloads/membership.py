@@ -1,4 +1,4 @@
-"""Attacks by membership: finds the people of a table who are in the data, ranked by the estimates of a release.
+"""Attacks by membership: ranks the people of a table by a release's estimates, to find the people in the data.
 
 For each person, the adversary uses ESTIMATE for the number of rows with all known values of the person, so the ranking
 works for releases by every method. The people in the data are counted in the source.

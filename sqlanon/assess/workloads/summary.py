@@ -54,7 +54,7 @@ def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) ->
 
     A count has conditions on two columns: a quasi-identifier and a sensitive attribute, or two quasi-identifiers
     without a sensitive attribute. The result is a reason instead if the source is gone, if the release has no
-    estimates, or if fewer than 20 counts are answered and some are not. Raises UserError as `measure` does.
+    estimates, or if fewer than 20 counts are answered and some are not. Raises the errors of `measure`.
     """
     try:
         with engine.transaction(), Scratch(engine) as scratch:

@@ -250,7 +250,7 @@ def _bound(engine: Engine, release: Release, policy: Policy, columns: tuple[Colu
 def _published_columns(engine: Engine, release: Release) -> Iterator[Column]:
     """Yields the published columns, each once; columns of several tables have the names of the source's columns.
 
-    So a sensitive attribute has its own name, not that of the column of values.
+    So a sensitive attribute has its own name, not the name of the column of values.
     """
     known: set[str] = set()
     for made in release.published:

@@ -136,7 +136,7 @@ def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
 
 
 def others_among(engine: Engine, release: Release, known: KnownReleases) -> list[KnownRelease]:
-    """Finds the other releases of a source as `others_of` does, in a list of known releases."""
+    """Returns the result of `others_of`, searched in a list of known releases."""
     others = [other for other in known.releases if other.series not in known.required]
     return _sharing(engine, others, release.sources) if others else []
 
@@ -161,7 +161,7 @@ def others_than(
 
 
 def _sharing(engine: Engine, others: Sequence[KnownRelease], sources: Iterable[SourceRead]) -> list[KnownRelease]:
-    """Returns the releases that share one of these sources, and those whose sources are unknown."""
+    """Returns the releases that share one of these sources, and the releases with unknown sources."""
     keys = {_key(source) for source in sources}
     candidates = (replace(other, sources=_sources(engine, other)) for other in others)
     return [other for other in candidates if other.sources is None or keys & set(map(_key, other.sources))]

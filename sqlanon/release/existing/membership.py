@@ -41,8 +41,8 @@ def attribute_name(index: int) -> str:
 
 
 def link_name(index: int) -> str:
-    """Returns the name, in these queries, of the bucket, or of the group in the table at this index among those with
-    groups.
+    """Returns the name of the column with the bucket (index 0), or with the group of the table at this index among
+    tables with groups.
     """
     return f"link_{index}"
 

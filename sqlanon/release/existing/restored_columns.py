@@ -24,7 +24,7 @@ _POSITION = "sqlanon_row_position"
 
 
 class Restoring:
-    """A pandas frame with a further column of row positions, by which published values are restored.
+    """A pandas frame with a further column of row positions, which are used to restore published values.
 
     `source` is the frame, `position` the name of the column, and `attributes` declares it for a policy.
     """

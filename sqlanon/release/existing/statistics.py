@@ -156,7 +156,7 @@ class AnswerableRequirements:
 
     @property
     def bound(self) -> BoundPolicy:
-        """The release's own columns: those that determine its classes, and the sensitive attributes."""
+        """The release's own columns: the columns that determine its classes, and the sensitive attributes."""
         return self.classes.bound
 
     @property

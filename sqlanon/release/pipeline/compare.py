@@ -1,4 +1,4 @@
-"""Chooses the method of a statement that names none: the method with the least loss among those that can do the task.
+"""Chooses the method of a statement that names none: the capable method with the least loss.
 
 Each method is tried up to its choice. Methods that publish a whole column as `*` are considered only if all do. Among
 the methods whose error of random counts is near the least, the one with the least loss is chosen; of equal methods the

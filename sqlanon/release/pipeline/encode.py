@@ -72,7 +72,7 @@ def encode_stage(bound: Bound, beside: Encoded | None = None) -> Encoded:
 
 
 def encode_compared(compared: Compared) -> Encoded:
-    """Returns the cells that the comparison of methods has made, or makes those that the method needs. Raises the
+    """Returns the cells that the comparison of methods has made, or makes the cells that the method needs. Raises the
     errors of `encode_stage`.
     """
     return compared.encoded or encode_stage(compared.bound)
@@ -154,7 +154,7 @@ def _values(
     encoding: Encoding,
     beside: Encoded | None = None,
 ) -> ValuesOfColumns:
-    """Makes the tables of the values, or returns those of `beside`.
+    """Makes the tables of the values, or returns the tables of `beside`.
 
     Raises DataError, naming the values, if a stored hierarchy lacks values of its column, and TooManyRows.
     """

@@ -359,7 +359,7 @@ def _require_live(resolved: Resolved) -> None:
 
 
 def _require_here(resolved: Resolved, named: Source, what: str) -> None:
-    """Raises PolicyError if a live view could not read a source repeatedly, from this database."""
+    """Raises PolicyError for a source that a live view could not read repeatedly from this database."""
     engine, name = resolved.requested.engine, typed_qualified(resolved.create.name)
     if why := passing(engine, named):
         raise PolicyError(

@@ -291,8 +291,8 @@ def _values(index: int) -> str:
 
 
 def _values_of(index: int, width: int, one_in: int) -> exp.Select:
-    """SELECT of a column's values: their rows n, whether these have one value of each quasi-identifier, and one such
-    value.
+    """SELECT of a column's values: n, its rows, and for each quasi-identifier whether these rows have one value, and
+    one of their values.
     """
     value = column(f"value_{index}")
     ends = [(f.min(column(f"quasi_{j}")), f.max(column(f"quasi_{j}"))) for j in range(width)]

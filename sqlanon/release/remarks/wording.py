@@ -76,7 +76,7 @@ def of_stars(
 ) -> str:
     """Returns a sentence about columns that are `*` in all rows; `alternatives` are methods that may keep more of them.
 
-    `is_kept` is true if the method is that of the replaced release, which no statement named. `less` is the compared
+    `is_kept` is true if the method was kept from the replaced release and no statement named it. `less` is the compared
     method with the least loss, None if it is the release's method.
     """
     is_single = len(columns) == 1

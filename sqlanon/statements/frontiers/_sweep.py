@@ -296,7 +296,7 @@ def advise(engine: Engine, statement: Advise) -> Answer:
 
 
 def choice(engine: Engine, statement: Advise) -> Measured:
-    """Returns the candidate with the least value of the figure, among those that satisfy all bounds and can be
+    """Returns the candidate with the least value of the figure, among candidates that satisfy all bounds and can be
     published.
 
     Among candidates with equal values, it is the first efficient one. Raises UserError for a figure that was not

@@ -31,7 +31,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Advise(Statement):
-    """Chooses the candidate of a frontier with the least value of one figure among those within bounds."""
+    """Chooses the candidate of a frontier with the least value of one figure among the candidates within bounds."""
 
     frontier: str
     least: str

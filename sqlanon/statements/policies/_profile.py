@@ -70,9 +70,9 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
 
     There is a row for each column, for the most identifying sets of columns of each size, for the minimal sets that
     identify nearly all rows, for each proposed statement, and for the statement that makes a first release. If the
-    statements go into a file, there is a row for each column and one for the file. Figures count all rows; the answer
-    contains no value of the table except codes for missing values. Raises PolicyError for a missing source or column,
-    and UserError for a file that cannot be written.
+    statements are written to a file, there is a row for each column and a row for the file. Figures count all rows; the
+    answer contains no value of the table except codes for missing values. Raises PolicyError for a missing source or
+    column, and UserError for a file that cannot be written.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         source = _bound(engine, statement.source, scratch)

@@ -22,7 +22,7 @@ _MEANING = ("meaning", "VARCHAR")
 
 @dataclass(frozen=True)
 class MeasureFigures(Statement):
-    """Measures the risk and the loss of a release, by all figures or by those named.
+    """Measures the risk and the loss of a release, by all figures or by named figures.
 
     A workload adds its errors as figures; without figures there is no workload. All figures begin with three in words,
     and each has its meaning in one more column.
