@@ -353,9 +353,7 @@ class ExportedTables:
 
 
 def files_of(certificate: Certificate, data: Sequence[Path]) -> tuple[ExportFile, ...]:
-    """Pairs the certificate's tables with their data files or partition folders. Raises ValueError if they do not
-    match.
-    """
+    """Pairs the certificate's tables with data files or partition folders. Raises ValueError if they do not match."""
     partition = certificate.partitioned_by
     paths = data if partition is None else folders(data, partition)
     csv = COMMAS

@@ -1,1 +1,1 @@
-"""Scripts that make a release again in another warehouse, from the source that lies there."""
+"""Scripts that make a release again in another warehouse, from the source there."""

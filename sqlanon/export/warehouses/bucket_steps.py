@@ -1,9 +1,9 @@
-"""The steps that deal rows out to buckets, as METHOD anatomy does, by draws of the warehouse's own.
+"""The steps that assign rows to buckets, as METHOD anatomy does, by random numbers of the warehouse.
 
 Xiao and Tao, Anatomy: simple and effective privacy preservation (2006). Rows are numbered value after value, and row i
-of g buckets is in bucket i mod g, so that a value with at most g rows is in no bucket twice. How many buckets there may
-be is tried: sizes of buckets are listed, each twice the one before, and the least at which no bucket violates a
-requirement is taken, at the latest all rows as one bucket.
+of g buckets is in bucket i mod g, so a value with at most g rows is in no bucket twice. The number of buckets is found
+by trial: sizes of buckets are listed, each twice the one before, and the smallest size at which no bucket violates a
+requirement is taken; the last trial is one bucket of all rows.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _ABOUT_STARTS = (
 
 
 def trial_rows(plan: ReleasePlan, table: str, class_id: str, count: str) -> Rows:
-    """A table of buckets and values, as requirements are asked of it."""
+    """Returns a table of buckets and values as input of the requirements, by the names of its columns."""
     values = {_sensitive(plan): column(VALUE)}
     query = exp.select(alias(column(class_id), "class_id"), column(VALUE), alias(column(count), "n"))
     rows = query.from_(relation(table)).subquery("bucket_row")
@@ -103,7 +103,7 @@ def chosen_steps(violating: str) -> list[ScriptStep]:
 
 
 def bucket_candidates(plan: ReleasePlan) -> list[ScriptStep]:
-    """The rows with their buckets, and how many rows of each bucket have each value."""
+    """Returns the steps of the rows with their buckets, and of the number of rows by bucket and value."""
     outputs = [alias(column(f"column_{i}", "dealt"), bound.column) for i, bound in enumerate(_carried(plan))]
     rows = exp.select(*outputs, alias(column(BUCKET, "numbers"), BUCKET)).from_(relation("dealt", as_="dealt"))
     rows = rows.join(relation("bucket", as_="numbers"), on=same("slot", "dealt", "numbers"))
@@ -136,7 +136,7 @@ def _trials() -> exp.Select:
 
 
 def _starts() -> exp.Select:
-    """The numbers of the rows of each value: of at most as many as there are buckets, and behind them of the others."""
+    """Builds the query of where each value's rows are numbered from, by trial: spread rows first, the others behind."""
     spread = f.least(column("n", "counted"), column("buckets", "tried"))
     each = exp.select(
         *(column(name, "tried") for name in ("trial", "buckets", "base")),
@@ -168,7 +168,7 @@ def _trial_values() -> exp.Select:
 
 
 def _bucket_of() -> exp.Expr:
-    """The bucket, from 0, of `row` among those of the trial of `start`."""
+    """Builds the bucket, from 0, of `row` in the trial of `start`."""
     rank = column("rank", "row")
     spread = column("first", "start") + rank
     surplus = infix(column("behind", "start") + rank, "-", column("spread", "start"))

@@ -21,12 +21,12 @@ def compiled(
     target: QualifiedName | None = None,
     staging: QualifiedName | None = None,
 ) -> str:
-    """The script that makes a release again in a warehouse of this dialect.
+    """Returns the script that makes a release again in a warehouse of this dialect.
 
-    It reads the table `source` there, by default the one of the policy's source's name, and writes the table `target`,
-    by default one of the release's own name. Raises UserError for a release or a dialect that there is not, for names
-    that cannot be used, and for what the dialect is not known to answer alike; PolicyError for a release that no
-    script can make, and where a hierarchy has changed since.
+    It reads the table `source` there, by default named like the policy's source, and writes the table `target`, by
+    default named like the release. Raises UserError for an unknown release or dialect, for names that cannot be used,
+    and for parts that the dialect may answer differently; PolicyError for a release that no script can make, and for a
+    changed hierarchy.
     """
     spoken = dialect_named(dialect)
     release = releases.load(engine, qualified(engine, name))

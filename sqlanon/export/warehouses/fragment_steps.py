@@ -21,16 +21,16 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-# What two tables have not as often as each other.
+# Rows that two tables do not contain equally often.
 
 
 def row_count(number: int = 1) -> exp.Alias:
-    """A row, added or taken away, as `differing` adds rows up."""
+    """Builds the column n of `differing`: 1 for an added row, -1 for a row that is taken away."""
     return alias(big(literal(number)), "n")
 
 
 def differing(keys: Sequence[str], added: exp.Select, taken: exp.Select, class_id: exp.Expr) -> exp.Select:
-    """A row for each combination of keys whose numbers do not come to nothing."""
+    """Builds a query with a row for each combination of keys that the two tables do not contain equally often."""
     either = union_all([added, taken]).subquery("either")
     query = exp.select(alias(class_id, "class_id")).from_(either).group_by(*map(column, keys))
     return query.having(f.sum(column("n")).neq(literal(0)))
@@ -38,7 +38,7 @@ def differing(keys: Sequence[str], added: exp.Select, taken: exp.Select, class_i
 
 @dataclass(frozen=True)
 class Fragment:
-    """A table of a release: the step with its rows, what stands behind the release's name in its own, its columns."""
+    """A table of a release: the step with its rows, its name after the release's name, and its columns."""
 
     step: str
     name: str
@@ -46,9 +46,9 @@ class Fragment:
 
 
 def fragments_of(release: Release, policy: BoundPolicy) -> tuple[Fragment, ...]:
-    """The tables of a release of fragments.
+    """Returns the tables of a release of fragments.
 
-    Raises CatalogError where one has all columns of a CONFIDENTIAL set.
+    Raises CatalogError if a table has all columns of a CONFIDENTIAL set.
     """
     bounds = {fold(bound.column): bound for bound in policy.attributes}
     fragments: list[Fragment] = []
@@ -80,8 +80,9 @@ def fragment_steps(fragments: Sequence[Fragment]) -> list[ScriptStep]:
 
 
 def fragment_checks(fragments: Sequence[Fragment]) -> list[ScriptStep]:
-    """Returns the steps from the written rows and `source` to `check_violation`: rows that the two do not contain
-    equally often.
+    """Returns the steps from the written rows and `source` to `check_violation`.
+
+    Its rows are the combinations of columns that the two do not contain equally often.
     """
     differences: list[ScriptStep] = []
     for fragment in fragments:

@@ -1,4 +1,4 @@
-"""The tables of a script whose rows it brings itself: labels of stored hierarchies, and regions."""
+"""The tables of a script whose rows are in its text: labels of stored hierarchies, and regions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from sqlanon.sql.cells.labels import level_name, listed_values
 from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.release.recode import ENDS, Placed, Recoding, box_name, high_name, label_name, low_name
 
-# How much a script may hold.
+# The limits of a script.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """A script has at most `mapped_values` values of one hierarchy, and inserts `rows_together` of them at once.
+    """A script has at most `mapped_values` values of a hierarchy, and inserts `rows_together` values at once.
 
-    It tries `bucket_sizes` sizes of buckets before it makes one of all rows.
+    It tries `bucket_sizes` sizes of buckets before one bucket of all rows.
     """
 
     mapped_values: int = 50_000
@@ -51,8 +51,8 @@ _DAYS = ("DATE", "TIMESTAMP")
 class ListedTable:
     """A table of a script, and the sentence above it: its columns with their types, and its rows as texts.
 
-    `of_values` says that each row is about one value of the source, its first column. Where a warehouse has no
-    infinite dates, no row of the source has such a value, and the row about it is left out.
+    With `of_values` each row is about one value of the source, in the first column. In a warehouse without infinite
+    dates the source cannot have such a value, and the row about it is left out.
     """
 
     name: str
@@ -63,12 +63,12 @@ class ListedTable:
 
     @property
     def listed_name(self) -> str:
-        """The table of the same rows before their texts are made comparable by their bytes."""
+        """The name of the table of the same rows with texts, before these are compared by their bytes."""
         return f"{self.name}_listed"
 
 
 def filled(table: exp.Table, listed: ListedTable, dialect: Dialect) -> Iterator[exp.Expr]:
-    """Statements that make a temporary table, and insert the rows.
+    """Yields statements that create a temporary table and insert the rows.
 
     Raises UserError for a value that the dialect does not have.
     """
@@ -82,7 +82,7 @@ def filled(table: exp.Table, listed: ListedTable, dialect: Dialect) -> Iterator[
 
 
 def listed_rows(listed: ListedTable, dialect: Dialect) -> exp.Select:
-    """The rows of a query. Raises UserError for a value that the dialect does not have."""
+    """Builds a query of the rows. Raises UserError for a value that the dialect does not have."""
     names = [name for name, _ in listed.columns]
     rows = list(_tuples(listed, dialect))
     none = exp.Tuple(expressions=[cast(exp.Null(), kind) for _, kind in listed.columns])
@@ -92,7 +92,7 @@ def listed_rows(listed: ListedTable, dialect: Dialect) -> exp.Select:
 
 
 def typed_rows(table: exp.Table, listed: ListedTable, dialect: Dialect) -> exp.Select:
-    """The rows in their types; texts are compared by their bytes."""
+    """Builds a query of the rows in their types; texts are compared by their bytes."""
     parts = []
     for name, kind in listed.columns:
         value = dialect.by_bytes(column(name)) if kind == "VARCHAR" else cast(column(name), kind)
@@ -125,20 +125,19 @@ def _literal(value: str | None, kind: str) -> exp.Expr:
     return literal(value) if kind == "VARCHAR" else cast(literal(value), kind)
 
 
-# The regions of a live view of METHOD mondrian, as a script carries them.
+# The regions of a live view of METHOD mondrian, as a script has them.
 #
-# They lie in tables beside the view. A script has their ranges and what they show, and, of columns whose order is that
-# of
-# a hierarchy, the rank of each value. It does not have the combinations of values that the source had: regions do not
-# overlap, so that their ranges say the same.
+# They are in tables beside the view. A script has their ranges and labels and, for columns in the order of a hierarchy,
+# the rank of each value. It does not have the source's combinations of values: regions do not overlap, so their ranges
+# are enough to place rows.
 
 
 @dataclass(frozen=True)
 class RegionMap:
-    """Regions, with what a script brings of them.
+    """Regions, with the tables that a script has of them.
 
-    `placed` has the names of the script's own tables. `regions` is the one of what each region shows and of its ranges,
-    `ranks` those of the ranks of values, by the index of the quasi-identifier.
+    `placed` has the names of the script's tables. `regions` is the table of the regions' labels and ranges, `ranks` the
+    tables of the ranks of values, by the index of the quasi-identifier.
     """
 
     placed: Placed
@@ -151,7 +150,7 @@ class RegionMap:
 
 
 def unmade_regions(release: Release) -> tuple[str, str] | None:
-    """Why no script can place rows in the regions of a release, and what to do instead; None where one can."""
+    """Returns why no script can place rows in a release's regions, and what to do instead; None if one can."""
     if release.kind == "view":
         return None
     return (
@@ -161,10 +160,9 @@ def unmade_regions(release: Release) -> tuple[str, str] | None:
 
 
 def regions_of(engine: Engine, release: Release, policy: BoundPolicy) -> RegionMap:
-    """The regions that lie beside a live view.
+    """Returns the regions beside a live view.
 
-    Raises CatalogError where they are not those that were written with it, and PolicyError where they are more than a
-    script may have.
+    Raises CatalogError if they have changed since the view was made, and PolicyError if they are too many for a script.
     """
     require_own_rows(engine, release)
     options = options_of(release.method, release.method_arguments)
@@ -193,8 +191,9 @@ def regions_of(engine: Engine, release: Release, policy: BoundPolicy) -> RegionM
 
 
 def _region_columns(policy: BoundPolicy, placed: Placed) -> tuple[tuple[str, str], ...]:
-    """Returns the columns of the regions' table: numbers, classes, labels, and ends as values or, along a hierarchy, as
-    ranks.
+    """Returns the columns of the regions' table, with their types.
+
+    They are numbers, classes, labels, and ends as values or, along a hierarchy, as ranks.
     """
     columns = [("region", "BIGINT"), ("class", "BIGINT")]
     for index, bound in enumerate(policy.quasi_identifiers):
@@ -220,16 +219,16 @@ def _read(
     return rows
 
 
-# The labels of a stored hierarchy at one level, as a script carries them.
+# The labels of a stored hierarchy at one level, as a script has them.
 #
-# A script has to hold them itself, so they are read, row by row, into its text.
+# They are read, row by row, into the script's text.
 
 
 @dataclass(frozen=True)
 class LabelMapping:
     """The values that a hierarchy lists, as texts, each with its label; the labels are None at level 0.
 
-    A value that stands in none of them is withheld. NULL always stands in one.
+    Rows with an unlisted value are withheld. NULL always has a row.
     """
 
     hierarchy: str
@@ -243,18 +242,18 @@ def mapping_name(index: int) -> str:
 
 
 def listed_labels(index: int, bound: BoundAttribute, mapping: LabelMapping) -> ListedTable:
-    """The values, and their labels if the level has any, as a table of the script."""
+    """Returns a table of the script with the values, and with their labels unless the level is 0."""
     columns = (("value", bound.published_type), ("label", "VARCHAR"))
-    # Labels of level 0 are the values.
+    # At level 0 the labels are the values.
     width = 2 if mapping.level else 1
     said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
     return ListedTable(mapping_name(index), said, columns[:width], tuple(row[:width] for row in mapping.rows))
 
 
 def mapping_of(engine: Engine, recoding: Recoding) -> LabelMapping:
-    """The labels of a quasi-identifier at its level.
+    """Returns the labels of a quasi-identifier at its level.
 
-    Raises PolicyError where they are more than a script may have.
+    Raises PolicyError if they are too many for a script.
     """
     bound, level = recoding.bound, recoding.level
     assert bound.hierarchy is not None
@@ -270,6 +269,6 @@ def mapping_of(engine: Engine, recoding: Recoding) -> LabelMapping:
             hint="use a kind of hierarchy that computes its labels, such as PREFIXES or INTERVALS",
         )
     if all(value is not None for value, _ in rows):
-        # NULL stays a value of its own where the hierarchy does not list it.
+        # NULL stays a value of its own if the hierarchy does not list it.
         rows = (*rows, (None, None))
     return LabelMapping(bound.hierarchy.name, level, rows)

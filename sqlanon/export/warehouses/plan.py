@@ -1,4 +1,4 @@
-"""Reads from the catalog what a script for another warehouse needs to make a release again."""
+"""Reads from the catalog the facts by which a script makes a release again in another warehouse."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 from sqlanon.sql.release.recode import ENDS, Recoding
 
-# Types whose values all warehouses compare alike and, where they are texts, print alike.
+# Types whose values all warehouses compare alike and, as texts, print alike.
 _COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
-# Those that are only passed on.
+# Types of columns that are only copied.
 _PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
-# What a requirement may read that is no column of the source.
+# Relations of requirements that are not computed from the source's columns alone, with the reason for a refusal.
 _BESIDE = {
     "public_class": "it compares with a public table",
     "superset": "it compares with classes of broader labels",
@@ -68,7 +68,7 @@ class _Shape(Enum):
 class Publication:
     """A table of a release: the step with its rows, its columns, and whether each is a text.
 
-    Its name is that of the release, behind which stands the `fragment` where there are several tables.
+    Its name is the release's name, followed by the `fragment` if there are several tables.
     """
 
     step: str
@@ -78,11 +78,11 @@ class Publication:
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """A release, with what a script needs of it.
+    """A release, with all facts for a script.
 
     `recodings` has each quasi-identifier at its level, in the policy's order; `mappings` the labels that stored
-    hierarchies list at these levels, by the quasi-identifier's index. Where rows are recoded by `regions`, dealt out to
-    `buckets`, or torn into `fragments`, both are empty.
+    hierarchies list at these levels, by the quasi-identifier's index. Both are empty if rows are recoded by `regions`,
+    assigned to `buckets`, or split into `fragments`.
     """
 
     release: Release
@@ -96,7 +96,7 @@ class ReleasePlan:
 
     @property
     def hides_order(self) -> bool:
-        """Whether the order of published rows would tell what the tables do not say."""
+        """Whether the order of published rows could reveal more than the tables."""
         return self.buckets is not None or bool(self.fragments)
 
     @property
@@ -105,12 +105,12 @@ class ReleasePlan:
 
     @property
     def source(self) -> QualifiedName | None:
-        """The name of the policy's source; None if that is a query."""
+        """The name of the policy's source; None for a query."""
         return self.policy.source.name
 
     @property
     def needed(self) -> tuple[BoundAttribute, ...]:
-        """The columns of the source that the release is made of, each once."""
+        """The columns of the source that the script reads, each once."""
         if self.fragments:
             return tuple(bound for fragment in self.fragments for bound in fragment.columns)
         unread = {recoding.bound.column for recoding in self.recodings if not recoding.is_read}
@@ -120,7 +120,7 @@ class ReleasePlan:
 
     @property
     def listed(self) -> tuple[ListedTable, ...]:
-        """The tables whose rows the script brings."""
+        """The tables whose rows are in the script."""
         if self.regions is not None:
             return self.regions.tables
         if self.buckets is not None:
@@ -129,7 +129,7 @@ class ReleasePlan:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The published columns by whose values a reader tells classes apart."""
+        """The published columns whose values distinguish classes for a reader."""
         return tuple(name for bound in self.bound.quasi_identifiers for name in (bound.column, *self.ends_of(bound)))
 
     @property
@@ -163,7 +163,7 @@ class ReleasePlan:
         return tuple(columns)
 
     def ends_of(self, bound: BoundAttribute) -> tuple[str, ...]:
-        """The columns with the ends of the ranges of a quasi-identifier, where these are published."""
+        """Returns the published columns with the ends of a quasi-identifier's ranges; empty if there are none."""
         if self.regions is None or not self.regions.placed.bounds or bound.role is not Role.QUASI_IDENTIFIER:
             return ()
         return tuple(f"{bound.column}_{end}" for end in ENDS)
@@ -172,8 +172,8 @@ class ReleasePlan:
 def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     """Returns the plan by which a script makes a release again.
 
-    Raises PolicyError, with the reason, for a release that no script can make, and where a hierarchy is not any more
-    the one that the release was made with.
+    Raises PolicyError, with the reason, for a release that no script can make, and for a hierarchy that has changed
+    since the release was made.
     """
     policy = policy_of(release)
     shape = _shape_of(release)
@@ -203,7 +203,7 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
 def _mappings(
     engine: Engine, release: Release, recodings: Sequence[Recoding], hierarchies: dict[str, StoredHierarchy]
 ) -> dict[int, LabelMapping]:
-    """The labels of each stored hierarchy that is read; raises PolicyError where it is not any more the same one."""
+    """Returns the labels of each stored hierarchy that is read. Raises PolicyError for a hierarchy that has changed."""
     mappings: dict[int, LabelMapping] = {}
     for index, recoding in enumerate(recodings):
         if recoding.is_read and recoding.bound.stored:
@@ -222,7 +222,7 @@ def _shape_of(release: Release) -> _Shape:
 
 
 def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -> Iterator[tuple[str, str | None]]:
-    """Why no script can make a release again, each with a hint."""
+    """Yields the reasons why no script can make a release again, each with a hint."""
     method = find_method(release.method)
     if refusal := method.limits(method.options(release.method_arguments)).scripted:
         yield refusal.sentence.format(method=release.method), refusal.hint
@@ -254,7 +254,7 @@ def _refused(release: Release, reason: str, hint: str | None = None) -> PolicyEr
 
 
 def _bound(release: Release, policy: Policy, hierarchies: dict[str, StoredHierarchy]) -> BoundPolicy:
-    """The policy bound to a source of the columns that were there when the release was made."""
+    """Returns the policy bound to a source with the columns that existed when the release was made."""
     columns = tuple((name, "VARCHAR" if kind == ENUM else kind) for name, kind in types_of(release).items())
     nowhere = BoundSource(columns, QualifiedName(("source",)), None, stable=True)
     bound = bind(replace(policy, against=None), nowhere, hierarchies, fingerprint="")
@@ -262,7 +262,7 @@ def _bound(release: Release, policy: Policy, hierarchies: dict[str, StoredHierar
 
 
 def _require_askable(release: Release, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError for a requirement that reads what is not in the source."""
+    """Raises PolicyError for a requirement that reads more than the source."""
     if not requirements:
         raise _refused(release, "nothing is required of it, so that a script would have nothing to check")
     for requirement in requirements:
@@ -290,9 +290,9 @@ def _recoding(release: Release, bound: BoundAttribute) -> Recoding:
 def _require_types(
     release: Release, bound: BoundPolicy, quasi: Sequence[BoundAttribute], passed: Sequence[BoundAttribute] = ()
 ) -> None:
-    """Raises PolicyError for a column whose values other warehouses may compare or print otherwise.
+    """Raises PolicyError for a column whose values other warehouses may compare or print differently.
 
-    `quasi` are the quasi-identifiers that are read, `passed` those that are published as they are.
+    `quasi` are the quasi-identifiers that are read, `passed` the columns that are published as they are.
     """
     compared = [*quasi, *bound.sensitive, *([bound.entity] if bound.entity else [])]
     for attribute in compared:
@@ -308,7 +308,7 @@ def _require_types(
             raise _refused(release, f"{attribute.column} is of type {attribute.published_type}, which not all have")
 
 
-# More rows than there are: all of them are one bucket.
+# More rows than a source has: all of them are one bucket.
 _ALL = 2**62
 
 
@@ -321,7 +321,7 @@ class BucketPlan:
 
 
 def unmade_buckets(release: Release, policy: BoundPolicy) -> tuple[str, str] | None:
-    """Why no script can deal rows out to such buckets, and what to do instead; None where one can."""
+    """Returns why no script can assign rows to such buckets, and what to do instead; None if one can."""
     if len(policy.sensitive) != 1:
         return (
             f"its policy has {len(policy.sensitive)} sensitive columns, and a script deals rows out by one",
@@ -331,7 +331,7 @@ def unmade_buckets(release: Release, policy: BoundPolicy) -> tuple[str, str] | N
 
 
 def bucket_plan(release: Release, policy: BoundPolicy, requirements: tuple[BoundRequirement, ...]) -> BucketPlan:
-    """The sizes: the least with which a bucket can satisfy, then twice as many rows each, and all of them."""
+    """Returns the sizes: the smallest with which a bucket can satisfy, then twice as many rows each, and all rows."""
     options = find_method(release.method).options(release.method_arguments)
     least = max(int(options.least), least_rows(requirements))
     tried = [least << number for number in range(sizes().bucket_sizes)]

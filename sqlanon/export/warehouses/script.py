@@ -24,10 +24,10 @@ from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.render import create_temporary, drop
 from sqlanon.sql.release.recode import Recoding
 
-# What a script says to who reads it before it runs.
+# The script's comments for a reader before it runs.
 
 
-# What ends a line of SQL somewhere, so that what stands behind it would not be a comment any more.
+# Characters that end a line of SQL in some client, and with it a comment.
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 _PROMISE = (
@@ -66,7 +66,7 @@ _STAGED = (
 
 
 def comment(*lines: str) -> str:
-    """Lines of a script that no warehouse runs, whatever stands in them."""
+    """Writes lines of a script as comments, whatever characters they have."""
     return "\n".join(("-- " + _BREAKS.sub(" ", line)).rstrip() for line in lines)
 
 
@@ -144,7 +144,7 @@ def _method(plan: ReleasePlan) -> str:
     return plan.release.method + (f"({arguments})" if arguments else "")
 
 
-# Steps have names that tables of the user's are not expected to have.
+# Steps have a prefix that no table of the user's should have.
 _PREFIX = "sqlanon_"
 _LOWER = re.compile(r"[a-z_][a-z0-9_]*")
 
@@ -159,10 +159,10 @@ class Locations:
 
 
 def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
-    """The script that makes a release again.
+    """Returns the script that makes a release again.
 
-    Raises UserError, naming the part, for what the dialect is not known to answer as DuckDB does, and where a name or
-    the staging schema is missing or cannot be used.
+    Raises UserError, naming the part, for a part that the dialect may answer differently than DuckDB, and for a missing
+    or unusable name or staging schema.
     """
     targets = [fragment_name(locations.target, publication.fragment) for publication in plan.publications]
     _require_locations(dialect, locations, targets)
@@ -191,7 +191,7 @@ def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence
 
 
 def _require_staging(dialect: Dialect, locations: Locations) -> None:
-    """Raises UserError unless a schema is named exactly where a script needs one, and readers do not see it."""
+    """Raises UserError unless a schema is given exactly if a script needs one, and differs from the release's."""
     if dialect.is_staged and locations.staging is None:
         raise UserError(
             f"{dialect.title} has no temporary tables, and rows are written before they are checked",
@@ -207,7 +207,7 @@ def _require_staging(dialect: Dialect, locations: Locations) -> None:
 
 
 def _require_short(dialect: Dialect, names: Sequence[str]) -> None:
-    """Raises UserError for a name that the warehouse would cut off, or refuse when the script runs."""
+    """Raises UserError for a name that the warehouse would cut off or refuse."""
     for name in names:
         if dialect.longest_name and len(name.encode()) > dialect.longest_name:
             raise UserError(f"{name}: names in {dialect.title} have at most {dialect.longest_name} bytes")
@@ -220,7 +220,7 @@ class _Script:
     locations: Locations
 
     def parts(self) -> Iterator[str]:
-        """The parts of the text, between which there are empty lines."""
+        """Yields the parts of the text; empty lines separate them."""
         plan = self.plan
         steps, checks = release_steps(plan), check_steps(plan)
         names = [SOURCE, *(listed.name for listed in plan.listed), *(step.name for step in (*steps, *checks))]
@@ -253,7 +253,7 @@ class _Script:
         return script_sql(tree, self.dialect) + ";"
 
     def _fixed(self, name: str) -> str:
-        """A part of the script that is the same for all releases; empty where the dialect has none."""
+        """Returns a part of the script that is the same for all releases; empty if the dialect has none."""
         folder, file = ("warehouses", self.dialect.name), f"{name}.sql"
         return read("sql", *folder, file).rstrip() if file in listing("sql", *folder) else ""
 
@@ -261,14 +261,14 @@ class _Script:
         return QualifiedName(tuple(map(self._spelled, name.parts)))
 
     def _spelled(self, name: str) -> str:
-        """A name as the warehouse has it: in upper case where it would fold one that is written without quotes."""
+        """Returns a name as the warehouse stores it: in upper case if it folds unquoted names to upper case."""
         return name.upper() if self.dialect.folds_names and _LOWER.fullmatch(name) else name
 
     def _table(self, name: QualifiedName, as_: str | None = None) -> exp.Table:
         return relation(self._folded(name), as_=as_)
 
     def _source(self) -> ScriptStep:
-        """The columns that are needed, in the types that they had; texts are compared by their bytes."""
+        """Returns the step of the needed columns in their types; texts are compared by their bytes."""
         query = exp.select().from_(self._table(self.locations.source, as_="original"))
         for bound in self.plan.needed:
             value = column(self._spelled(bound.column), "original")
@@ -280,7 +280,7 @@ class _Script:
         return ScriptStep(SOURCE, query, "The source: read once, so that all steps see the same rows.")
 
     def _source_columns(self) -> Iterator[str]:
-        """Ends with an error where a column is not what it was when the release was made."""
+        """Yields statements that fail if a column has changed since the release was made."""
         said = comment("The source has the columns that are read, and a text where the release has one.")
         if self.dialect.has_search_path:
             query = source_columns(self.locations.source, self.plan.needed)
@@ -293,7 +293,7 @@ class _Script:
                 yield said + "\n" + self._sql(checked)
 
     def _listed(self, listed: ListedTable) -> Iterator[str]:
-        """Rows that the script brings, as a table of texts, and in their types."""
+        """Yields the statements of a table whose rows are in the script: first as texts, then in their types."""
         table, said = self._step_table(listed.listed_name), comment(listed.comment)
         if self.dialect.is_staged:
             made = self._made(listed.listed_name, listed_rows(listed, self.dialect))
@@ -317,7 +317,7 @@ class _Script:
         yield said + "\n".join(map(self._sql, self._made(step.name, query)))
 
     def _compare_by_bytes(self, query: exp.Query) -> None:
-        """Labels that are computed have the collation of new columns, which compares other texts as equal."""
+        """Makes computed labels compare by their bytes: the collation of new columns may equate different texts."""
         if not self.dialect.collates:
             return
         for output in query.selects:
@@ -329,7 +329,7 @@ class _Script:
         return recoding.level > 0
 
     def _made(self, name: str, query: exp.Query) -> Iterator[exp.Expr]:
-        """Statements that make the table of a step."""
+        """Yields the statements that create the table of a step."""
         if self.dialect.is_staged:
             yield self._drop(name)
             yield self._permanent(self._step_table(name), query)
@@ -346,7 +346,7 @@ class _Script:
             yield exp.Analyze(tables=[self._step_table(name)])
 
     def _permanent(self, table: exp.Table, query: exp.Query) -> exp.Create:
-        """A table that stays, in a format that keeps rows as they are where the session's may be one of texts."""
+        """Builds the statement of a permanent table; in Spark as Parquet, because a text format could change rows."""
         created = exp.Create(kind="TABLE", this=table, expression=query)
         if self.dialect.is_staged:
             created.set("properties", exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("PARQUET"))]))
@@ -356,7 +356,7 @@ class _Script:
         return drop("TABLE", self._step_table(name), exists=True)
 
     def _step_table(self, name: str, as_: str | None = None) -> exp.Table:
-        """The table of a step: one of the staging schema where there are no temporary ones."""
+        """Returns the table of a step: in the staging schema if there are no temporary tables."""
         schema = self._folded(self.locations.staging).parts if self.locations.staging else ()
         return relation((*schema, _PREFIX + name), as_=as_)
 
@@ -367,7 +367,10 @@ class _Script:
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
     def _deal(self) -> exp.Expr:
-        """A draw that nobody can repeat. Raises UserError where there is none, or where tables have no order."""
+        """Builds a random number that nobody can compute again.
+
+        Raises UserError if the dialect has none, or its tables have no order.
+        """
         if self.dialect.deal is None:
             why = "its random numbers can be drawn again"
             if self.dialect.draw is None:
@@ -379,7 +382,7 @@ class _Script:
         return self.dialect.deal()
 
     def _publication(self) -> Iterator[str]:
-        """The candidates' published columns under the release's names, each table in a random order of its own."""
+        """Yields the statements that write the published columns, each table in a random order of its own."""
         said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
         for publication in self.plan.publications:
             query = exp.select().from_(self._step_table(publication.step))
@@ -406,7 +409,7 @@ class _Script:
         return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
 
     def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:
-        """The query over the script's tables; steps inside it keep their names."""
+        """Replaces the names of steps in the query by the script's tables; steps inside the query keep their names."""
         inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
         for table in list(query.find_all(exp.Table)):
             if table.name in names and table.name not in inner_names:
@@ -416,16 +419,16 @@ class _Script:
 
 SOURCE_COLUMN = "source_column"
 _TEXT = "VARCHAR"
-# What PostgreSQL calls its types of texts; one of an extension or a domain may compare in another way.
+# PostgreSQL's types of texts; a type of an extension or a domain may compare differently.
 _POSTGRES_TEXTS = ("text", "character varying", "character")
 _SPARK_TEXTS = ("string", "varchar", "char")
 
 
 def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> exp.Select:
-    """Returns, for PostgreSQL, the name of each column that is needed, and whether it fits.
+    """Returns, for PostgreSQL, a query of the name of each needed column, and whether it fits.
 
-    It has to be there, for the name of a column that is not may be that of a function of whole rows; and a text has to
-    be one there, for equal values of another type may be several texts, such as the numbers 1 and 1.0.
+    A missing column's name may be a function of whole rows. A text must be a text there: equal values of another type
+    may have different texts, such as the numbers 1 and 1.0.
     """
     rows = [exp.Tuple(expressions=[literal(b.column), literal(b.published_type == _TEXT)]) for b in needed]
     expected = exp.Values(expressions=rows, alias=row_alias("expected", ["name", "is_text"]))
@@ -445,9 +448,9 @@ def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> e
 
 
 def requirements_of_texts(source: exp.Table, names: Sequence[str]) -> exp.Select | None:
-    """Returns, for Spark, a query that fails where a column, which is a text in the release, is no text there.
+    """Returns, for Spark, a query that fails if a text column of the release is no text in the source.
 
-    None without such columns. That columns are there Spark sees by itself.
+    None without such columns. Spark itself reports missing columns.
     """
     if not names:
         return None

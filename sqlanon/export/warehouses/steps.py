@@ -1,8 +1,8 @@
-"""The steps of a script: each a query whose rows those after it read, from the source to what is published.
+"""The steps of a script: queries that read the rows of earlier steps, from the source to the published rows.
 
-The rounds of a guard are steps, one after the other, because engines know no recursion or another one: where a
-requirement judges a class by the rows of others, each round withholds the classes that violate and asks the rest again,
-as often as a live view does.
+Each round of a guard is a step, because engines have no recursion or different ones: if a requirement judges a class by
+the rows of others, each round withholds the classes that violate and checks the rest again, as often as a live view
+does.
 """
 
 from __future__ import annotations
@@ -40,14 +40,12 @@ from sqlanon.sql.sizes import sizes
 
 
 def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """Returns the steps from `source`, which has the columns that are needed, to `candidate`: the rows that may be
-    published.
-    """
+    """Returns the steps from `source`, with the needed columns, to `candidate`, the rows that may be published."""
     requirements = plan.requirements
     if plan.fragments:
         return fragment_steps(plan.fragments)
     if plan.buckets is not None:
-        # Of all trials at once: what requirements read of the whole are shares, which are those of the source.
+        # For all trials at once: the totals that requirements read are shares, which equal the source's.
         trials = trial_rows(plan, "trial_value", "class_id", "n")
         return [
             *dealing_steps(plan),
@@ -83,11 +81,10 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
 
 
 def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """Returns the steps from the rows of `candidate` alone to `check_violation`: the classes that violate a
-    requirement, if any.
+    """Returns the steps from the rows of `candidate` alone to `check_violation`: the violating classes, if any.
 
-    A class is what the published columns show of the quasi-identifiers; nothing of the steps before is read. Buckets
-    and fragments are compared with the source, too.
+    A class is a combination of the published quasi-identifiers; no earlier step is read. Buckets and fragments are
+    compared with the source, too.
     """
     if plan.fragments:
         return fragment_checks(plan.fragments)
@@ -102,7 +99,7 @@ def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
 
 
 def _check_rows(plan: ReleasePlan) -> list[ScriptStep]:
-    """The classes of the written rows, and the rows with their classes."""
+    """Returns the steps of the classes of the written rows, and of the rows with their classes."""
     quasi = [(name, f"key_{i}") for i, name in enumerate(plan.keys)]
     number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name, _ in quasi)))
     keys = [alias(column(name), key) for name, key in quasi]
@@ -131,8 +128,9 @@ def _checked(plan: ReleasePlan) -> Rows:
 
 
 def _violations(plan: ReleasePlan, rows: Rows, prefix: str, comment: str) -> list[ScriptStep]:
-    """Returns the steps for the requirements' input relations and for the classes that violate one, named by the
-    prefix.
+    """Returns the steps of the requirements' input relations and of the classes that violate a requirement.
+
+    Their names begin with `prefix`.
     """
     counted = relations_of(rows, plan.requirements, _background(plan))
     counted = [*counted, *sensitive_values(plan.requirements)]
@@ -149,7 +147,7 @@ def _counting(steps: Sequence[Step], comment: str) -> list[ScriptStep]:
 
 
 def _reading(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
-    """The query over other relations in place of these; inner steps of its own keep their names."""
+    """Renames the relations that a query reads; steps inside it keep their names."""
     inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
     for table in list(query.find_all(exp.Table)):
         if table.name in names and table.name not in inner_names and not table.db:
@@ -161,14 +159,12 @@ def _background(plan: ReleasePlan) -> Background:
     return Background(taxonomies={b.column: Taxonomy(b) for b in plan.bound.sensitive if not b.stored})
 
 
-# The step of the rows with their classes.
+# The name of the step of the rows with their classes.
 _RECODED = "recoded"
 
 
 def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
-    """Returns the steps from `source` to `recoded`: each row that is in a region, with its class and the region's
-    labels.
-    """
+    """Returns the steps from `source` to `recoded`: each row in a region, with its class and the region's labels."""
     quasi = plan.bound.quasi_identifiers
     values = [alias(column(bound.column), f"value_{index}") for index, bound in enumerate(quasi)]
     combinations = exp.select(*values).distinct().from_(relation("source"))
@@ -185,7 +181,7 @@ def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
 
 
 def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
-    """The rows of the classes that are kept, with what is published of them."""
+    """Builds the published columns of the rows in kept classes."""
     query = exp.select(*ReleaseColumns(plan.bound, (), regions.placed, collated=False).outputs())
     if entity := candidate_entity(plan):
         query.select(alias(column(ENTITY, _RECODED), entity), copy=False)
@@ -195,7 +191,7 @@ def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
 
 
 def bucket_rows() -> ScriptStep:
-    """check_row(class_id): each written row whose bucket has values."""
+    """Returns the step check_row(class_id): each written row whose bucket has values."""
     buckets = exp.select(column(BUCKET)).distinct().from_(relation(CANDIDATE_VALUES)).subquery("values")
     rows = exp.select(alias(column(BUCKET, "candidate"), "class_id")).from_(relation(CANDIDATE, as_="candidate"))
     rows = rows.join(buckets, on=same(BUCKET, "candidate", "values"))
@@ -203,7 +199,7 @@ def bucket_rows() -> ScriptStep:
 
 
 def misfits(plan: ReleasePlan) -> list[ScriptStep]:
-    """Steps with a row for each way in which the tables do not fit together or have other rows than the source."""
+    """Returns steps that list the contradictions between the tables, and their differences from the source."""
     assert plan.buckets is not None
     sensitive = plan.bound.sensitive[0].column
     names = [bound.column for bound in plan.buckets.carried]
@@ -246,7 +242,7 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
 
 
 def guard_rounds(requirements: Sequence[SqlRequirement], *, entity: bool) -> list[ScriptStep]:
-    """Steps that end in kept(class_id), which is empty where the last round still finds a class that violates."""
+    """Returns the steps of a guard up to kept(class_id), which is empty if the last round finds a violating class."""
     last = sizes().guard_rounds
     steps: list[ScriptStep] = []
     for number in range(1, last):
@@ -272,7 +268,7 @@ def guard_rounds(requirements: Sequence[SqlRequirement], *, entity: bool) -> lis
 
 
 def _remaining(number: int) -> exp.Select:
-    """The classes that a round asks."""
+    """Builds the query of the classes that a round checks."""
     return exp.select(column("class_id")).from_(relation(_classes_of(number)))
 
 
@@ -287,7 +283,7 @@ def _violating(requirements: Sequence[SqlRequirement], number: int, entity: bool
 
 
 _RECODED, _CLASS = "recoded", "label_class"
-# The step of the rows with their classes.
+# The name of the step of the rows with their classes.
 _CLASSIFIED = "classified"
 
 
@@ -329,7 +325,7 @@ def _label(plan: ReleasePlan, query: exp.Select, index: int, recoding: Recoding)
 
 
 def _classes(recodings: Sequence[Recoding]) -> list[ScriptStep]:
-    """The classes, numbered, and each row with the number of its class."""
+    """Returns the steps of the numbered classes, and of the rows with their class's number."""
     labels = [f"label_{i}" for i, recoding in enumerate(recodings) if recoding.is_read]
     if not labels:
         single = exp.select(exp.Star(), alias(literal(1), "class_id")).from_(relation(_RECODED))
@@ -348,7 +344,7 @@ def _classes(recodings: Sequence[Recoding]) -> list[ScriptStep]:
 
 
 def level_candidate(plan: ReleasePlan) -> exp.Select:
-    """The rows of the classes that are kept, with what is published of them."""
+    """Builds the published columns of the rows in kept classes."""
     outputs: list[exp.Expr] = []
     others = {bound.column: index for index, bound in passing(plan)}
     quasi = {r.bound.column: (i, r) for i, r in enumerate(plan.recodings)}
@@ -365,29 +361,29 @@ def level_candidate(plan: ReleasePlan) -> exp.Select:
     return query.join(relation("kept", as_="kept"), on=same("class_id", "classified", "kept"))
 
 
-# The respondent, where some are counted, stands in this column until the rows are checked.
+# The column with the respondent, if respondents are counted; it exists until the rows are checked.
 ENTITY = "__sqlanon_entity"
 
 
 def passing(plan: ReleasePlan) -> list[tuple[int, BoundAttribute]]:
-    """The columns that are published as they are, with their numbers."""
+    """Returns the columns that are published as they are, with their numbers."""
     return [(i, b) for i, b in enumerate(plan.bound.published) if b.role is not Role.QUASI_IDENTIFIER]
 
 
 def requirement_columns(plan: ReleasePlan) -> tuple[str, ...]:
-    """The columns that requirements read."""
+    """Returns the columns that requirements read."""
     return tuple(dict.fromkeys(name for subject in subjects(plan.requirements) for name in subject))
 
 
 def candidate_entity(plan: ReleasePlan) -> str | None:
-    """The candidate's column with the respondent, which is checked and not published; None where rows are counted."""
+    """Returns the candidate's column of respondents, checked and not published; None if rows are counted."""
     if plan.bound.entity is None:
         return None
     return free_name(ENTITY, (name for name, _ in plan.columns))
 
 
 def other_columns(plan: ReleasePlan, query: exp.Select) -> list[str]:
-    """Adds what is published as it is, what requirements read, and the respondent; returns what each is."""
+    """Adds the copied columns, the requirements' columns and the respondent to `query`; returns a line about each."""
     about: list[str] = []
     for index, bound in passing(plan):
         query.select(alias(column(bound.column, "source"), f"column_{index}"), copy=False)

@@ -1,8 +1,8 @@
-"""A portable query as a warehouse writes it.
+"""Translates a portable query to a warehouse's dialect.
 
-Queries have to be on the list of what engines answer alike (`engines/portable.py`). A part that a warehouse spells in
-another way, or means something else by, is replaced here; one that it lacks is an error. Nothing is left to guesses of
-a generator: it raises where it would leave a part out.
+Queries have to be on the list of parts that engines answer alike (`engines/portable.py`). A part with another spelling
+or meaning in the warehouse is replaced here; a missing part is an error. The generator does not guess: it raises if it
+would leave a part out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, big, cast, exists, infix, integer, is_null, joined, paren
 from sqlanon.sql.build.names import column, identifier, literal
 
-# What the warehouses differ in, as far as a script has to say it.
+# The differences between warehouses that matter to a script.
 
 
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")
@@ -29,28 +29,28 @@ _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")
 
 @dataclass(frozen=True)
 class Dialect:
-    """A warehouse by the name that sqlglot has for its SQL; `title` is what people call it.
+    """A warehouse, named as sqlglot names its SQL; `title` is its name for people.
 
-    - `by_bytes` is a text that is compared by its bytes, whatever the collation of its column is. `by_default` gives
-      it the collation of new columns again, None where it never lost it.
-    - `collates`: a database may compare the texts of new columns otherwise than by their bytes.
-    - `draw` is a random number or text for each row, by which published rows are ordered; None where tables have no
+    - `by_bytes` builds a text that is compared by its bytes, whatever the collation of its column. `by_default` gives
+      it the collation of new columns again; None if it never lost it.
+    - `collates`: a database may compare the texts of new columns in another way than by their bytes.
+    - `draw` builds a random number or text for each row, by which published rows are ordered; None if tables have no
       order.
-    - `deal` is a text for each row that nobody can compute, by which rows are dealt out to buckets, and the published
-      ones are ordered then; None where numbers that are drawn follow from a few bits, or where tables have no order.
-    - `analyzes`: joins of new tables are planned by guesses, and may compare all pairs, until their rows are sampled.
-    - `is_staged`: there are no temporary tables, so that steps are tables of a schema that nobody else reads.
-    - `replaces`: CREATE OR REPLACE takes away what a run before has left.
-    - `has_identical`: IS NOT DISTINCT FROM is known, and joins by it are as quick as by equality.
-    - `has_infinite`: a date and a moment may be infinite.
-    - `escaped`: characters that no text in a script holds, because it depends on settings, or nobody says, how they are
-      read: they are named by their numbers.
-    - `folds_names`: names in lower case that are not quoted mean those in upper case.
+    - `deal` builds a text for each row that nobody can compute, by which rows are assigned to buckets and the published
+      rows are ordered; None if random numbers depend on a few bits, or if tables have no order.
+    - `analyzes`: until the rows of new tables are sampled, joins are planned by guesses, and may compare all pairs.
+    - `is_staged`: there are no temporary tables; steps are tables of a schema that nobody else reads.
+    - `replaces`: CREATE OR REPLACE removes the tables of an earlier run.
+    - `has_identical`: IS NOT DISTINCT FROM exists, and joins by it are as fast as by equality.
+    - `has_infinite`: dates and timestamps may be infinite.
+    - `escaped`: characters that are written by their numbers, because reading them in a text depends on settings or is
+      undocumented.
+    - `folds_names`: unquoted names in lower case mean names in upper case.
     - `substitutes`: a text that begins with ${ may be replaced before the script is read.
-    - `has_search_path`: functions and operators are looked up in schemas of others' unless those are left out; then
-      tables need a schema.
-    - `typed` is a value cast to a type of DuckDB's.
-    - `longest_name`: how many bytes a name has at the most; None where a longer one is an error.
+    - `has_search_path`: functions and operators are looked up in other users' schemas unless these are left out; tables
+      then need a schema.
+    - `typed` builds a value cast to a type of DuckDB.
+    - `longest_name`: the most bytes of a name, if longer names are cut; None if they are an error.
     """
 
     name: str
@@ -86,7 +86,7 @@ def _spark_bytes(value: exp.Expr) -> exp.Expr:
 
 
 def _redshift_bytes(value: exp.Expr) -> exp.Expr:
-    """Removes the blanks at the end, which Redshift's comparisons ignore: two texts would be one value and seem two."""
+    """Removes the blanks at the end, which Redshift's comparisons ignore: equal texts would look different."""
     return f.call("COLLATE", f.call("RTRIM", as_text(value)), "case_sensitive")
 
 
@@ -95,7 +95,7 @@ def _uncollated(value: exp.Expr) -> exp.Expr:
 
 
 def _rounded(value: exp.Expr, kind: str) -> exp.Expr:
-    """Cast, and with the digits of a DECIMAL behind the point: a cast of BigQuery's takes none."""
+    """Casts a value, and rounds a DECIMAL to its scale, which BigQuery's cast does not take."""
     decimal = _DECIMAL.fullmatch(kind)
     return f.call("ROUND", cast(value, kind), int(decimal[1])) if decimal else cast(value, kind)
 
@@ -147,7 +147,7 @@ DIALECTS: Mapping[str, Dialect] = {
             _spark_bytes,
             by_default=as_text,
             draw=_call("UUID"),
-            # The session's own draws follow from 48 bits; these are 122 of java.security.SecureRandom.
+            # The session's own random numbers depend on 48 bits; these have 122 bits of java.security.SecureRandom.
             deal=_call("REFLECT", "java.util.UUID", "randomUUID"),
             is_staged=True,
             substitutes=True,
@@ -157,7 +157,7 @@ DIALECTS: Mapping[str, Dialect] = {
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of this name. Raises UserError, with the names there are, for another."""
+    """Returns the dialect of this name. Raises UserError, with the names of all dialects, for another name."""
     if name in DIALECTS:
         return DIALECTS[name]
     raise UserError(
@@ -169,17 +169,17 @@ _Types = exp.DataType.Type
 
 
 def translated(query: exp.Query, dialect: Dialect) -> exp.Query:
-    """The query in the parts of a dialect, a tree of its own.
+    """Returns a copy of the query in the parts of a dialect.
 
-    Raises UserError, naming the part, for what is not known to mean the same there.
+    Raises UserError, naming the part, for a part whose meaning may differ there.
     """
     try:
         require_portable(query)
     except EngineError as error:
         raise UserError(f"{dialect.title} cannot make this release: {error.message}") from None
-    # Wrapped, so that the query itself can be replaced like any other part.
+    # In parentheses, the query itself can be replaced like any of its parts.
     tree = paren(query.copy())
-    # What stands in a part is replaced before the part is.
+    # Inner parts are replaced before the parts around them.
     for node in reversed(list(tree.walk(bfs=False))):
         if isinstance(node, exp.Greatest | exp.Least) and not node.args.get("ignore_nulls"):
             node.set("ignore_nulls", False)
@@ -190,10 +190,10 @@ def translated(query: exp.Query, dialect: Dialect) -> exp.Query:
 
 
 def script_sql(tree: exp.Expr, dialect: Dialect) -> str:
-    """The text of a statement that is made of translated queries."""
+    """Returns the text of a statement that is made of translated queries."""
     for node in tree.find_all(exp.Literal, exp.Identifier):
         if "\0" in node.name:
-            # A client may take it for the end of a line, and what stood within a text would stand outside.
+            # A client may end the line there, and the rest of a text would be outside the text.
             raise _refused(dialect, "a name or a value holds a NUL character")
         if dialect.substitutes and "${" in node.name:
             raise _refused(dialect, "a name or a text holds ${, which it may replace")
@@ -217,7 +217,7 @@ def _refused(dialect: Dialect, why: str) -> UserError:
 
 
 def _replace(node: exp.Expr, dialect: Dialect) -> None:
-    """Puts another part in the place of one that the dialect reads differently. What stands in it is kept as it is."""
+    """Replaces a part that the dialect reads differently; its inner parts stay as they are."""
     for kind, replace in _REPLACEMENTS:
         if isinstance(node, kind):
             replace(node, dialect)
@@ -228,7 +228,7 @@ def _replace_type(node: exp.DataType, dialect: Dialect) -> None:
     if node.this is _Types.INT128:
         node.replace(exp.DataType.build("BIGDECIMAL" if dialect.name == "bigquery" else "DECIMAL(38, 0)"))
     elif node.this is _Types.DECIMAL and dialect.name == "bigquery":
-        # Its NUMERIC has 29 digits before the point.
+        # BigQuery's NUMERIC has 29 digits before the point.
         node.set("this", _Types.BIGDECIMAL)
         node.set("expressions", [])
 
@@ -244,7 +244,7 @@ def _refuse_decimal_text(node: exp.Cast, dialect: Dialect) -> None:
 
 
 def _drop_infinite(node: exp.Case, dialect: Dialect) -> None:
-    """Only PostgreSQL has infinite dates, as DuckDB does: elsewhere no value is in these branches."""
+    """Removes branches for infinite dates, unless the dialect is PostgreSQL: elsewhere no date is infinite."""
     if dialect.name == "postgres":
         return
     branches = [branch for branch in node.args["ifs"] if not _asks_infinite(branch.this)]
@@ -263,7 +263,7 @@ def _asks_infinite(condition: exp.Expr) -> bool:
 
 
 def _replace_identical(node: exp.NullSafeEQ, dialect: Dialect) -> None:
-    """Two equalities, by which tables are joined as quickly as by any: texts of one type are equal where values are."""
+    """Replaces it by two equalities, which joins compare fast: texts of one type are equal if values are."""
     if dialect.has_identical:
         return
     left, right = node.this, node.expression
@@ -278,9 +278,9 @@ def _refuse_distinct(_: exp.NullSafeNEQ, dialect: Dialect) -> None:
 
 
 def _replace_not_in(node: exp.Not, _: Dialect) -> None:
-    """An anti join: for NOT IN, which has to mind NULLs, PostgreSQL compares all pairs where the list is long.
+    """Replaces NOT IN by an anti join: for a long list, PostgreSQL's NOT IN compares all pairs because of NULLs.
 
-    Classes have numbers, none of which is NULL, so that both mean the same.
+    Both mean the same here, because numbers of classes are never NULL.
     """
     member = node.this
     if not isinstance(member, exp.In) or not member.args.get("query"):
@@ -304,16 +304,16 @@ def _replace_extract(node: exp.Extract, dialect: Dialect) -> None:
     if unit == "ISODOW" and dialect.name == "spark":
         node.set("this", exp.var("DAYOFWEEK_ISO"))
     if dialect.name == "postgres" and not isinstance(node.parent, exp.Cast):
-        # It is a NUMERIC there, in older versions a DOUBLE.
+        # In PostgreSQL it is a NUMERIC, in older versions a DOUBLE.
         wrapped = integer(node.copy())
         node.replace(wrapped)
 
 
 def _replace_division(node: exp.IntDiv, dialect: Dialect) -> None:
-    """Whole numbers, none of them negative, divided without a remainder."""
+    """Replaces the quotient of whole numbers, none of them negative, where the dialect's own is not whole."""
     left, right = node.this, node.expression
     if dialect.name in ("redshift", "snowflake"):
-        # Their quotients of whole numbers are rounded, or are not whole.
+        # Their quotients of whole numbers are rounded or fractions.
         rest = f.call("MOD", left.copy(), right.copy())
         whole = paren(infix(left.copy(), "-", rest))
         node.replace(big(infix(whole, "/", right.copy())))
@@ -324,12 +324,12 @@ def _replace_quotient(node: exp.Div, _: Dialect) -> None:
 
 
 def _replace_repeat(node: exp.Repeat, _: Dialect) -> None:
-    """Repeats a text at least 0 times: engines differ on what a text repeated -1 times is."""
+    """Repeats a text at least 0 times: engines differ on -1 times."""
     node.set("times", f.greatest(node.args["times"], 0))
 
 
 def _replace_order(node: exp.Ordered, dialect: Dialect) -> None:
-    """NULLs last by a key of their own: the windows of BigQuery cannot say where they stand."""
+    """Orders NULLs last by a key of their own: windows of BigQuery have no NULLS LAST."""
     parent = node.parent
     if dialect.name != "bigquery":
         return
@@ -354,7 +354,7 @@ def _prints_decimal(node: exp.Cast) -> bool:
 
 
 def _spelled(text: str, escaped: re.Pattern[str]) -> exp.Expr:
-    """The text as parts between characters that are named by their numbers."""
+    """Returns the text as a concatenation in which special characters are given by their numbers."""
     parts: Iterator[exp.Expr] = (
         f.call("CHR", ord(part)) if escaped.fullmatch(part) else exp.Literal.string(part)
         for part in escaped.split(text)
@@ -363,7 +363,7 @@ def _spelled(text: str, escaped: re.Pattern[str]) -> exp.Expr:
     return paren(joined(*parts))
 
 
-# What replaces a part of a kind; of several kinds that a part is of the first counts.
+# The function that replaces a kind of part; the first matching kind counts.
 _REPLACEMENTS: Sequence[tuple[type[exp.Expr], Callable[..., None]]] = (
     (exp.DataType, _replace_type),
     (exp.TryCast, _replace_try_cast),
@@ -383,17 +383,17 @@ _REPLACEMENTS: Sequence[tuple[type[exp.Expr], Callable[..., None]]] = (
 # A step of a script.
 
 
-# The steps that every script has.
+# The names of steps in every script.
 SOURCE = "source"
 CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True)
 class ScriptStep:
-    """A query under its name, and what it does in a sentence for the reader of the script, or nothing.
+    """A query under its name, with a sentence for the reader of the script; the sentence may be empty.
 
-    `about` has further lines, such as which column of the source stands behind one of the step. `drawn` is the name of
-    a column with a draw of the warehouse's for each row, which stands beside those of the query.
+    `about` has further lines, such as the source's column behind a column of the step. `drawn` is the name of a further
+    column with a random number of the warehouse for each row.
     """
 
     name: str
