@@ -1,6 +1,6 @@
-"""Plots of a report: Vega-Lite by Altair, drawn in the reader's browser by scripts that stand in the page once.
+"""Plots of a report: Vega-Lite by Altair, drawn in the reader's browser by scripts that a page has once.
 
-The scripts are those that vl-convert-python brings. They evaluate no text as a program: expressions are interpreted.
+The scripts come with vl-convert-python. They evaluate no text as a program: expressions are interpreted.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from sqlanon.errors import InternalError, UserError
 from sqlanon.export.report.markup import Markup, folded, table, text
 from sqlanon.release.pipeline.explain import printable
 
-# Labels of a plot: texts that differ, on lines that are short enough to stand beside it.
+# Labels of a plot: different texts, on lines that are short enough for the space beside it.
 
 
-# The most letters of a line, and of a label: more leave a telephone no room for the plot.
+# The most letters of a line, and of a label: more would leave a telephone no room for the plot.
 _LETTERS, _MOST = 24, 96
 
 
@@ -34,13 +34,13 @@ def unique(labels: Sequence[str | None]) -> list[str]:
 
 
 def lines_of(labels: Sequence[str]) -> list[str]:
-    """The labels on a few lines each; the end of a long one is left out, and they still differ."""
+    """Returns the labels on a few lines each; long labels are cut, and still differ."""
     shortened = [label if len(label) <= _MOST else f"{label[: _MOST - 3]}..." for label in labels]
     return ["\n".join(_lines(label)) for label in unique(shortened)]
 
 
 def _lines(label: str) -> list[str]:
-    """The label in pieces: a line ends behind a space or an underscore, or within a word that is longer than a line."""
+    """Splits a label into lines, which end after a space, an underscore, or the most letters of a line."""
     lines: list[str] = []
     while len(label) > _LETTERS:
         end = max(label.rfind(" ", 0, _LETTERS + 1), label.rfind("_", 0, _LETTERS)) + 1 or _LETTERS
@@ -49,16 +49,16 @@ def _lines(label: str) -> list[str]:
     return [*lines, label]
 
 
-# Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
+# Texts that end a script for a browser, or change how it reads on, even inside a string.
 _ENDS = ("</script", "<script", "<!--")
-# The height of a plot, the least one of a named bar, and that of a line of its name, in pixels.
+# In pixels: the height of a plot, the least height of a named bar, and the height of a line of its name.
 _HEIGHT, _STEP, _LINE = 240, 26, 15
-# Of whole numbers: a tick between two of them, where the axis has one, has no label.
+# The label of a tick: empty unless the number is whole.
 _WHOLE = "datum.value % 1 ? '' : format(datum.value, ',d')"
-# A letter takes so many pixels at most, as a rule.
+# The most pixels of a letter, as a rule.
 _LETTER = 8
 _BLUE, _ORANGE = "#2f7fc1", "#c2700f"
-# What the points of a frontier are, with their colors and shapes.
+# The kinds of a frontier's points, with their colors and shapes.
 EFFICIENT, NOT_EFFICIENT, THIS_RELEASE = "efficient", "not efficient", "this release"
 _KINDS = {EFFICIENT: (_BLUE, "circle"), NOT_EFFICIENT: ("gray", "cross"), THIS_RELEASE: (_ORANGE, "diamond")}
 _DRAW = """
@@ -71,7 +71,7 @@ for (const element of document.querySelectorAll("[data-chart]")) {
   }).catch(console.error);
 }
 """
-# The text of the page is dark or light, and so are the lines.
+# The page's text is dark or light, and the lines have its color.
 _CONFIG: Mapping[str, Any] = {
     "aria": False,
     "mark": {"aria": False},
@@ -94,7 +94,7 @@ _CONFIG: Mapping[str, Any] = {
 
 
 def _altair() -> Any:
-    """Altair, with what draws its plots. Raises UserError where one of them is not installed."""
+    """Returns the module altair. Raises UserError if it or vl-convert-python is not installed."""
     try:
         import altair
         import vl_convert  # noqa: F401
@@ -105,14 +105,12 @@ def _altair() -> Any:
 
 @cache
 def _scripts() -> tuple[str, ...]:
-    """Returns the scripts of the plots: Vega, Vega-Lite and Vega-Embed of Altair's version, and the script that calls
-    them.
-    """
+    """Returns the scripts of the plots: Vega, Vega-Lite and Vega-Embed of Altair's version, and their caller."""
     altair = _altair()
     import vl_convert
 
     version = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
-    # Its types say that it needs another argument, which it does not.
+    # Its type declares a required argument that it does not need.
     bundled: Callable[..., str] = vl_convert.javascript_bundle
     bundle = bundled(vl_version=version)
     if any(mark in bundle.lower() for mark in _ENDS):
@@ -133,7 +131,7 @@ def _bar_labels(rows: Sequence[tuple[str, Any]]) -> tuple[list[str], Any, int]:
     """Returns the labels beside the bars, their axis, and the height of the plot."""
     alt = _altair()
     labels = lines_of([label for label, *_ in rows])
-    # An axis takes a list for several lines.
+    # An axis takes a list of lines.
     axis = alt.Axis(labelExpr=r"split(datum.label, '\n')", labelLineHeight=_LINE)
     most = max((label.count("\n") + 1 for label in labels), default=1)
     height = max(_STEP, _LINE * most + 6) * max(len(rows), 1)
@@ -141,7 +139,7 @@ def _bar_labels(rows: Sequence[tuple[str, Any]]) -> tuple[list[str], Any, int]:
 
 
 def bars(rows: Sequence[tuple[str, int]], across: str, upwards: str) -> dict[str, Any]:
-    """A bar for each of the named counts, side by side in their order."""
+    """Draws a bar for each of the named counts, side by side in their order."""
     alt = _altair()
     x = alt.X("label:O", sort=None, title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True))
     y = alt.Y("count:Q", title=upwards, axis=alt.Axis(tickMinStep=1, labelExpr=_WHOLE))
@@ -150,7 +148,7 @@ def bars(rows: Sequence[tuple[str, int]], across: str, upwards: str) -> dict[str
 
 
 def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
-    """A bar for each of the named shares, from 0 to 1, one below the other."""
+    """Draws a bar for each of the named shares, from 0 to 1, one below the other."""
     alt = _altair()
     x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
     labels, y, height = _bar_labels(rows)
@@ -159,7 +157,7 @@ def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
 
 
 def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
-    """A bar for each of the named shares, which may be above 1, one below the other."""
+    """Draws a bar for each of the named shares, which may be above 1, one below the other."""
     alt = _altair()
     x = alt.X("amount:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format="%", tickCount=5))
     labels, y, height = _bar_labels(rows)
@@ -187,9 +185,9 @@ def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str
 
 
 def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: str) -> dict[str, Any]:
-    """A point for each candidate, by its kind, a key of `_KINDS`, and two figures.
+    """Draws a point for each candidate, by its kind, a key of `_KINDS`, and two figures.
 
-    The kinds differ in shape and color, which are the same in each plot, whichever kinds it has.
+    Each kind has the same shape and color in every plot.
     """
     alt = _altair()
     values = [{"kind": kind, "x": x, "y": y} for kind, x, y in rows]
@@ -209,8 +207,8 @@ def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: s
 def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, Any]:
     """Draws for each level, from above, its labels side by side, each from `start` to `end`.
 
-    A label that is too narrow for its text has none. The axis has no numbers: it counts values, and beside labels of
-    ages they would be read as ages.
+    A label's text is left out if it does not fit. The axis has no numbers: they count values, and beside labels of ages
+    they would be read as ages.
     """
     alt = _altair()
     levels = list(dict.fromkeys(level for level, *_ in rows))
@@ -239,9 +237,9 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
 
 
 class Charts:
-    """The plots of one page: each is a figure with a table of its values, and the scripts stand in the page once.
+    """The plots of one page: each is a figure with a table of its values; the scripts are in the page once.
 
-    Raises UserError where what draws them is not installed.
+    Raises UserError if Altair or vl-convert-python is not installed.
     """
 
     def __init__(self) -> None:
@@ -251,7 +249,7 @@ class Charts:
     def figure(
         self, specification: Mapping[str, Any], title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     ) -> Markup:
-        """A plot, and the same values as a table."""
+        """Returns a plot, with a folded table of its values."""
         name = f"chart-{len(self._specifications) + 1}"
         self._specifications.append(specification)
         label = text(f"Plot: {title}. The folded table behind it has its values.")
@@ -263,7 +261,7 @@ class Charts:
 
     @property
     def data(self) -> list[Markup]:
-        """The specifications, as elements that no browser runs."""
+        """The plots' specifications, as elements that no browser runs."""
         return [
             Markup(f'<script type="application/json" id="chart-{index}">{_json(specification)}</script>')
             for index, specification in enumerate(self._specifications, start=1)
@@ -271,11 +269,11 @@ class Charts:
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """Returns the scripts that draw the plots; empty where there is no plot."""
+        """The scripts that draw the plots; empty without plots."""
         return _scripts() if self._specifications else ()
 
 
 def _json(specification: Mapping[str, Any]) -> str:
-    """JSON without a character that HTML knows: names may look like the end of a script."""
+    """Writes JSON without the characters <, > and &: a name may look like the end of a script."""
     written = json.dumps(specification, allow_nan=False)
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

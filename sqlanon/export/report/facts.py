@@ -49,12 +49,12 @@ from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 from sqlanon.sql.questions.statistics import BoundStatistic, bind_statistic, load_statistic
 
-# What a report draws of the classes of a release: how large they are, and the sensitive values of the worst ones.
+# The classes in a report's plots: their sizes, and the sensitive values of the worst classes.
 
 
 @dataclass(frozen=True)
 class ValueShare:
-    """A sensitive value, None for NULL: how many rows of a class have it, and how many of all."""
+    """A sensitive value, None for NULL, with the number of rows that have it in a class, and among all rows."""
 
     label: str | None
     rows: int
@@ -65,8 +65,8 @@ class ValueShare:
 class WorstClass:
     """A class, as the release shows it, with the values whose shares differ most from their shares of all rows.
 
-    `divergence` is the Jensen-Shannon divergence in nats; `p_loss` is the greatest of all classes. `total` counts rows
-    that are in classes.
+    `divergence` is the Jensen-Shannon divergence in nats; `p_loss` is the largest of all classes. `total` is the number
+    of rows in classes.
     """
 
     attribute: str
@@ -78,14 +78,14 @@ class WorstClass:
 
     @property
     def others(self) -> ValueShare | None:
-        """The values that are not listed, together; None where all are."""
+        """All values that are not listed, together; None if there are none."""
         rows = self.size - sum(value.rows for value in self.values)
         rows_of_all = self.total - sum(value.rows_of_all for value in self.values)
         return ValueShare("all other values", rows, rows_of_all) if rows_of_all else None
 
 
 def class_sizes(engine: Engine, release: Release) -> list[tuple[int, int]]:
-    """Each size of a class with the number of classes that have it, by size; raises as `classes_of` does."""
+    """Returns each size of a class with the number of classes of this size, by size. Raises as `classes_of` does."""
     classes = classes_of(engine, release)
     statistic = bind_statistic(load_statistic("report", "class_size_counts"), {})
     with engine.transaction(), Scratch(engine) as scratch:
@@ -94,7 +94,7 @@ def class_sizes(engine: Engine, release: Release) -> list[tuple[int, int]]:
 
 
 def worst_classes(engine: Engine, release: Release) -> list[WorstClass]:
-    """The worst classes of each sensitive attribute, the worst first; raises as `classes_of` does."""
+    """Returns the worst classes of each sensitive attribute, the worst first. Raises as `classes_of` does."""
     classes = classes_of(engine, release)
     worst: list[WorstClass] = []
     for attribute in classes.bound.sensitive:
@@ -112,7 +112,7 @@ def _rows(engine: Engine, release: Release, classes: ReleaseClasses, statistic: 
 
 
 def _query(statistic: BoundStatistic, rows: Rows, scratch: Scratch) -> exp.Select:
-    """The query of the worst classes, which also reads what each number of a value stands for."""
+    """Returns the query of the worst classes, which also reads the values behind their numbers."""
     tables: dict[str, str] = {}
     for name, query in [*relations_of(rows, [statistic]), *sensitive_values([statistic])]:
         tables[name] = scratch.table(name, reading(query, tables))
@@ -129,23 +129,24 @@ def _classes(attribute: str, rows: Sequence[tuple[Any, ...]]) -> Iterator[WorstC
 
 GRANULARITY_LOSS = "granularity_loss"
 
-# The attacks that need no other table, and no argument; the first takes nothing but a class for known.
+# The attacks that need no other table and no argument; the first needs only a class as knowledge.
 SUREST = "homogeneity"
 _ATTACKS = (SUREST, "background", "skewness")
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A release as it is at one moment.
+    """The facts about a release at one time.
 
-    `not_measured` says which figures are left out, and why.
+    `not_measured` has the reasons for figures that are left out.
 
-    `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
-    classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
-    policy. `examples` has a label of each column that has those of one level, by folded names. `typical` is the error
-    of a typical count, which is drawn anew and recorded nowhere. `budgets` has, of a release with noise, the name of
-    each budget of its policy, its epsilon, and the epsilon that is left of it. `tells_rows_apart` is whether a reader
-    can tell the rows of a class apart, which is then a bucket. `special` are the columns that make rows special.
+    `answers` are the errors of each workload that the release was measured with. `without_classes` is the reason why a
+    release has no classes; `sizes`, `worst` and `attacks` are then empty. `candidates` has the candidates of each
+    frontier of the release's policy. `examples` has, by folded name, a label of each column with labels of one level.
+    `typical` is the error of a typical count, from new random counts, and is recorded nowhere. `budgets` has, for a
+    release with noise, the name of each budget of its policy, its epsilon, and the epsilon left. `tells_rows_apart` is
+    whether a reader can distinguish the rows of a class, which is then a bucket. `special` are the columns that make
+    rows special.
     """
 
     release: Release
@@ -169,20 +170,20 @@ class Facts:
 
     @property
     def requirements(self) -> tuple[BoundRequirement, ...]:
-        """The requirements that the policy has for the release, and those that its method promises besides."""
+        """The requirements of the policy for the release, and the promises of its method."""
         promised = promised_by(self.release.method, self.release.method_arguments)
         return resolve_requirements(self.policy, promised=promised)
 
     @property
     def least_rows(self) -> int:
-        """The number of rows below which a class violates what is required, whatever they hold."""
+        """The number of rows below which any class violates the requirements, whatever its values."""
         return least_rows(self.requirements)
 
     @property
     def without_requirement(self) -> tuple[str, ...]:
-        """The sensitive columns that no requirement, promise of the method or confidentiality constraint is about.
+        """The sensitive columns in no requirement, promise of the method or confidentiality constraint.
 
-        Of a release with noise none: its promise is about all that a respondent's rows have.
+        Empty for a release with noise, whose promise covers all values in a respondent's rows.
         """
         if self.release.has_noise:
             return ()
@@ -197,9 +198,9 @@ class Facts:
 
 
 def facts_of(engine: Engine, name: QualifiedName) -> Facts:
-    """Asks CHECK, MEASURE and ATTACK about a release, in one transaction. Raises as they do.
+    """Runs CHECK, MEASURE and ATTACK on a release, in one transaction. Raises as they do.
 
-    MEASURE's figures are recorded in the catalog, as those of the statement are.
+    MEASURE's figures are recorded in the catalog, as by the statement.
     """
     with within_statement(engine):
         if not migrations.ready(engine):
@@ -241,9 +242,9 @@ def _facts(engine: Engine, release: Release) -> Facts:
 
 
 def _figures(engine: Engine, release: Release, not_measured: list[str]) -> list[ClassFigure]:
-    """The figures that a report may show; the reasons for others are added to `not_measured`.
+    """Returns the figures that a report may show; the reasons for missing ones are added to `not_measured`.
 
-    A figure that compares a release with noise with its source is exact, and no budget has paid for it.
+    For a release with noise there are none: a comparison with the source is exact, and no budget has paid for it.
     """
     if release.has_noise:
         not_measured.append(
@@ -251,7 +252,7 @@ def _figures(engine: Engine, release: Release, not_measured: list[str]) -> list[
             "MEASURE ... WITH FIGURES tells them"
         )
         return []
-    # What is not recorded is about single populations, and names values of the source.
+    # A figure that is not recorded is about single populations, and has values of the source.
     return [each for each in measure_figures(engine, release, (), remark=not_measured.append) if each.recorded]
 
 
@@ -270,7 +271,7 @@ def _without_classes(engine: Engine, release: Release) -> str | None:
 
 
 def _examples(engine: Engine, release: Release) -> dict[str, str]:
-    """The last label, in the order of the texts, of each column that has those of a level; none of a star alone."""
+    """Returns the last label, in the order of the texts, of each column with labels of a level, unless it is a star."""
     examples: dict[str, str] = {}
     for made in release.published:
         names = [
@@ -292,7 +293,7 @@ def _attacked(engine: Engine, release: Release) -> Iterator[AttackAnswer]:
 
 
 def _candidates(engine: Engine, release: Release) -> dict[str, list[Measured]]:
-    """The candidates of each frontier of the very policy that the release was made under, whatever was required."""
+    """Returns the candidates of each frontier of the release's policy as it was then, with any requirements."""
     made_by = fingerprint(replace(policy_of(release), requirements=()), hierarchies_of(release))
     loaded = {name: frontiers.load(engine, name) for name in frontiers.listing(engine)}
     return {name: several for name, several in loaded.items() if several[0].policy_fingerprint == made_by}
@@ -305,10 +306,10 @@ _SHAPE = ("query_id", "result", "counts", "dimensions")
 class AnswerErrors:
     """The errors of results of the same kind.
 
-    `dimensions` is how many columns their conditions are about, None where the query is gone or cannot be estimated;
-    `share` is 1 for counts of under 0.1 % of the source's rows, 2 under 1 %, 3 under 10 %, 4 for others, and None for
-    what counts no rows. `mean`, `median` and `high` (which 95 % do not exceed) are of the relative errors of those that
-    are `compared`, None where there are none: results that are 0 in the source have no error.
+    `dimensions` is the number of columns in their conditions; None if the query is gone or cannot be estimated. `share`
+    is 1 for counts under 0.1 % of the source's rows, 2 under 1 %, 3 under 10 %, 4 for others, and None for other
+    results than counts. `mean`, `median` and `high` (the 95 % quantile) are relative errors of the results that are
+    `compared`; None if there are none: results that are 0 in the source have no error.
     """
 
     dimensions: int | None
@@ -322,7 +323,7 @@ class AnswerErrors:
 
 
 def errors_of_workloads(engine: Engine, release: Release) -> dict[str, Sequence[AnswerErrors]]:
-    """The errors of each workload that the release was measured with, as of the last time."""
+    """Returns the errors of each workload that the release was measured with, from the last time."""
     of_release = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
     of_release = of_release.where(column("release_id").eq(literal(release.release_id)))
     names = exp.select(column("workload")).distinct().from_(of_release.subquery("query_error"))
@@ -347,11 +348,11 @@ def _errors(engine: Engine, release: Release, workload: str, of_release: exp.Sel
 
 
 def _shapes(engine: Engine, workload: str) -> Iterator[tuple[object, ...]]:
-    """query_id, result, whether it counts rows, and of how many columns there are conditions."""
+    """Yields query_id, result, whether it counts rows, and the number of columns in the query's conditions."""
     try:
         queries = workloads.load(engine, workload)
     except SqlanonError:
-        # Its rows were changed after it was measured.
+        # The workload's rows were changed after the measurement.
         return
     for number, text in queries:
         try:

@@ -1,4 +1,4 @@
-"""The first screen of a report: the verdict, four figures, and a plot of what became of each column."""
+"""The first screen of a report: the verdict, four figures, and a plot of each column's loss."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from sqlanon.export.report.markup import NOT_DEFINED, Markup, Share, number, par
 from sqlanon.export.report.plotted import ADDED, in_place_of, levels_of, reading_of
 from sqlanon.export.report.risks import met
 
-# The chance from which on a guess is in the verdict, whatever is required, and the number of guesses named there.
+# The chance above which a guess is in the verdict, whatever is required, and the number of guesses named there.
 SURE = 0.9
 _GUESSES = 3
-# The number of columns that the plot has room for.
+# The number of columns for which the plot has room.
 _COLUMNS = 12
-# The letters of a column's name beside its bar: more take a third line.
+# The letters of a column's name beside its bar: more would need a third line.
 _LETTERS_OF_NAME = 30
 
 
 def first_screen(facts: Facts, charts: Charts) -> Markup:
-    """The verdict, the four figures and the plot of the columns, in one box."""
+    """Returns the verdict, the four figures and the plot of the columns, in one box."""
     figures = "".join(
         f"<li><span>{name}</span> <strong>{value}</strong> <small>{about}</small></li>"
         for name, value, about in _figures(facts)
@@ -38,7 +38,7 @@ def first_screen(facts: Facts, charts: Charts) -> Markup:
 
 
 def _verdict(facts: Facts) -> Markup:
-    """Returns the verdict in a sentence, and the warnings against it."""
+    """Returns the verdict in a sentence, followed by warnings."""
     warnings = [*_gaps(facts), *_sure(facts)]
     if not facts.checked.measurements:
         kind, verdict = "warned", "Nothing is required that could be met."
@@ -55,7 +55,7 @@ def _verdict(facts: Facts) -> Markup:
 
 
 def _gaps(facts: Facts) -> Iterator[str]:
-    """The warning of sensitive columns that nothing is required of, if there are any."""
+    """Yields the warning of sensitive columns that no requirement is about, if there are any."""
     columns = facts.without_requirement
     if columns:
         word = "column" if len(columns) == 1 else "columns"
@@ -66,7 +66,7 @@ def _gaps(facts: Facts) -> Iterator[str]:
 
 
 def _sure(facts: Facts) -> Iterator[str]:
-    """A warning of each sensitive value that a class gives away nearly for certain, the surest first."""
+    """Yields a warning of each sensitive value that a class reveals almost certainly, the surest first."""
     guesses = [(a, a.highest) for a in facts.attacks if a.attack == SUREST and a.highest is not None]
     sure = sorted(((a, highest) for a, highest in guesses if highest > SURE), key=lambda guess: -guess[1])
     for answer, highest in sure[:_GUESSES]:
@@ -82,7 +82,7 @@ def _sure(facts: Facts) -> Iterator[str]:
 
 
 def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
-    """The name of each of the four figures, its value, and the words below it."""
+    """Yields the name of each of the four figures, its value, and the words below it."""
     release = facts.release
     if release.has_noise:
         yield from _figures_of_noise(facts)
@@ -138,7 +138,7 @@ def _figures_of_noise(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
 
 
 def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """The plot of what each column of the source became, and the share that it lost where that is known."""
+    """Yields a plot of how each column of the source is published, and of the share of detail lost, if known."""
     columns = list(_columns(facts))
     if not columns:
         return
@@ -155,7 +155,7 @@ def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
         yield paragraph(f"The plot has the {len(drawn)} of {len(rows)} columns that lose most; the table has all.")
 
 
-# Columns with less detail than in the source: without a figure for it they have no bar, and look as if they were kept.
+# Readings with less detail than the source: without a figure for the loss their bars would look like unchanged columns.
 _COARSER = (*LABELS, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID, Reading.LOWER_BOUND)
 
 
@@ -184,7 +184,7 @@ _WORDS: Mapping[Reading, str] = {
 
 
 def _columns(facts: Facts) -> Iterator[tuple[str, str, float | None]]:
-    """The name of each column of the policy, what it became in words, and its granularity loss, None if unknown."""
+    """Yields the name of each column of the policy, its published form, and its granularity loss, None if unknown."""
     losses = {fold(f.attribute): f.value for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute}
     named: set[str] = set()
     for attribute in facts.release.attributes:
@@ -202,7 +202,7 @@ def _columns(facts: Facts) -> Iterator[tuple[str, str, float | None]]:
 
 
 def _words(facts: Facts, attribute: ReleaseAttribute) -> str:
-    """A phrase for how a column is published, short enough to label a bar."""
+    """Describes how a column is published, in a phrase that is short enough to label a bar."""
     levels: Sequence[int] = levels_of(facts, attribute)
     if attribute.reading is Reading.LABEL and levels and attribute.height:
         if tuple(levels) == (attribute.height,):

@@ -1,4 +1,4 @@
-"""Pieces of HTML: text that is escaped, tables that a screen reader can read and the keyboard can scroll."""
+"""Pieces of HTML: escaped text, and tables that screen readers can read and the keyboard can scroll."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ dd { margin: 0 0 .25rem 1rem; }
   tbody tr:first-child { break-before: avoid; }
 }
 """
-# Paper has all parts, also in browsers whose styles cannot unfold them.
+# A printed page has all parts, also from browsers whose styles cannot unfold them.
 _UNFOLD = """
 addEventListener("beforeprint", () => {
   for (const part of document.querySelectorAll("details:not([open])")) {
@@ -94,22 +94,22 @@ addEventListener("afterprint", () => {
   }
 });
 """
-# What is about no column by itself.
+# The cell for a figure that is about no single column.
 WHOLE_RELEASE = "whole release"
-# A table of so many columns is no wider than a telephone, which has room for so many letters.
+# A table with at most this many columns fits a telephone, which has room for this many letters.
 _COLUMNS, _LETTERS = 5, 48
-# A word with so many letters is not broken, however many columns there are: longer than those of a language are names.
+# A word with at most this many letters is not broken: longer words are names.
 _LETTERS_OF_WORD = 20
-# A table of so many rows stands on one page of paper.
+# A table with at most this many rows is printed on one page.
 _ROWS = 8
-# What is less than that of all, or nearer to all of it, is not called nothing or all.
+# In per cent: the least share that is not written as a bound, and the least distance from 100 %.
 _LEAST, _LEAST_BELOW = 0.01, 0.1
-# In the head of each page: what a report is known by.
+# The element in a page's head by which a report is recognized.
 GENERATOR = '<meta name="generator" content="sqlanon report">'
 PAGE_HEAD = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{GENERATOR}'
 
 
-# An element's tag with its attributes, in which no sign of its end is left as it is, or an underscore of a text.
+# The tag of an element, with its escaped attributes, or an underscore of a text.
 _TAG_OR_UNDERSCORE = re.compile(r"<[^>]*>|_(?=[^\W_])")
 
 
@@ -120,13 +120,13 @@ class Markup(str):
 
 
 class InPlaceOfNumber(str):
-    """A text in a column of numbers, in a cell without a number."""
+    """A text in place of a number, in a cell of a column of numbers."""
 
     __slots__ = ()
 
 
 class Share(float):
-    """A share, 0 or above, that is displayed as per cents."""
+    """A share, 0 or above, that is displayed in per cent."""
 
     __slots__ = ()
 
@@ -135,12 +135,12 @@ NOT_DEFINED, NOTHING_REQUIRED = InPlaceOfNumber("not defined"), InPlaceOfNumber(
 
 
 def text(value: object) -> Markup:
-    """A value as HTML, whatever characters are in it: those that nobody could see are written out."""
+    """Writes a value as HTML, with invisible characters written out."""
     return value if isinstance(value, Markup) else Markup(escape(printable(str(value))))
 
 
 def number(value: float | int) -> Markup:
-    """A number that reads easily; the element has it in full."""
+    """Writes a rounded number in an element that also has the exact value."""
     if isinf(value):
         return Markup(f'<data value="{value!r}">{"-" if value < 0 else ""}infinite</data>')
     rounded = f"{value:,}" if isinstance(value, int) or float(value).is_integer() else f"{value:.6g}"
@@ -148,9 +148,9 @@ def number(value: float | int) -> Markup:
 
 
 def percent(share: float, *, marked: bool = True) -> Markup:
-    """A share as per cents that read easily; the element has it in full. Nothing less than all is called 100 %.
+    """Writes a rounded share in per cent, in an element that also has the exact value; only 1 is written as 100 %.
 
-    There is no element, and the text is plain, if it is not `marked`.
+    If it is not `marked`, the text is plain.
     """
     hundredths = 100 * share
     if 0 < hundredths < _LEAST:
@@ -182,7 +182,7 @@ def shortened(name: str, letters: int = 120) -> str:
 
 
 def breakable(markup: Markup) -> Markup:
-    """The markup with a place to break behind each underscore of its texts, rather than within the words of a name."""
+    """Adds a place to break after each underscore in texts, rather than within the words of a name."""
     return Markup(_TAG_OR_UNDERSCORE.sub(lambda match: "_<wbr>" if match[0] == "_" else match[0], markup))
 
 
@@ -191,18 +191,18 @@ def paragraph(*parts: object) -> Markup:
 
 
 def section(name: str, title: str, *parts: Markup) -> Markup:
-    """A part of the page, with `name` for links to it."""
+    """Returns a part of the page, with `name` as the target of links."""
     head = f'<section aria-labelledby="{text(name)}"><h2 id="{text(name)}">{text(title)}</h2>'
     return Markup("\n".join((head, *parts, "</section>")))
 
 
 def folded(summary: object, *parts: Markup) -> Markup:
-    """Parts that a reader unfolds; on paper they are there, without the summary."""
+    """Returns parts that a reader unfolds; a printed page has them without the summary."""
     return Markup("\n".join((f"<details><summary>{text(summary)}</summary>", *parts, "</details>")))
 
 
 def listed(items: Sequence[Markup], most: int = 8) -> Iterator[Markup]:
-    """A list of items; those after `most` of them are folded."""
+    """Yields a list of items; the items after the first `most` are folded."""
     if items:
         yield Markup(f"<ul>{''.join(f'<li>{item}</li>' for item in items[:most])}</ul>")
     if others := items[most:]:
@@ -210,7 +210,7 @@ def listed(items: Sequence[Markup], most: int = 8) -> Iterator[Markup]:
 
 
 def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
-    """A table with a heading for each column, and one for each row in its first column."""
+    """Returns a table with a heading for each column, and for each row in its first column."""
     title = text(caption)
     numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(columns))]
     kinds = ["number" if is_number else "" for is_number in numeric]
@@ -231,7 +231,7 @@ def _is_numeric(values: Sequence[Any]) -> bool:
 
 
 def _row(row: Sequence[Any], kinds: Sequence[str], most: int) -> str:
-    """The cells of a row; where words of more than `most` letters may break, those that have some say so."""
+    """Writes the cells of a row; cells with a word of more than `most` letters are marked as breakable."""
     cells = [(cell(value), _classes(kind, _long(value, most))) for value, kind in zip(row, kinds, strict=True)]
     (heading, classes), *others = cells
     data = "".join(f"<td{of_cell}>{content}</td>" for content, of_cell in others)
@@ -239,7 +239,7 @@ def _row(row: Sequence[Any], kinds: Sequence[str], most: int) -> str:
 
 
 def _long(value: Any, most: int) -> str:
-    """The class of a text with a word of more letters, where it has no place to break."""
+    """Returns the class of a text with an unbreakable word of more than `most` letters; empty for any other text."""
     words = re.split(r"[\s-]" if " " in str(value) else "[_-]", value) if isinstance(value, str) and most else ()
     return "long" if any(len(word) > most for word in words) else ""
 
@@ -250,9 +250,9 @@ def _classes(*names: str) -> str:
 
 
 def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], scripts: Sequence[str]) -> str:
-    """The page. A reader's browser loads nothing for it, and runs these scripts and no others.
+    """Returns the page. A reader's browser loads nothing for it, and runs only these scripts.
 
-    `data` are elements that scripts read, `scripts` must not have the end of a script in them.
+    `data` are elements that scripts read; `scripts` must not contain the end tag of a script.
     """
     scripts = (*scripts, _UNFOLD)
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
@@ -284,7 +284,7 @@ _TEXT_CELL = re.compile(r'<(td|th scope="(?:row|col)")((?: class="long")?)>')
 
 
 def in_notebook(*parts: Markup) -> Markup:
-    """The parts below each other, for a notebook: its own style would put the texts of a table to the right."""
+    """Joins the parts for a notebook, whose own style would align the texts of a table to the right."""
     return Markup(_TEXT_CELL.sub(r'<\1\2 style="text-align: left">', "\n".join(parts)))
 
 
@@ -292,7 +292,7 @@ _FRAME = "width: 100%; height: 40rem; border: 0"
 
 
 class Page:
-    """A page that a notebook displays in a frame of its own, so that neither can reach into the other."""
+    """A page that a notebook displays in a separate frame, so that neither can change the other."""
 
     def __init__(self, title: str, page: str) -> None:
         self.title = title
@@ -305,6 +305,6 @@ class Page:
         return f"{self.title}: a page of {len(self.page):,} characters, which a notebook displays"
 
     def _repr_html_(self) -> str:
-        # A frame without allow-same-origin has no cookies, no storage and no notebook around it.
+        # A frame without allow-same-origin can read no cookies, no storage and nothing of the notebook.
         frame = f'title="{escape(self.title)}" sandbox="allow-scripts" style="{_FRAME}"'
         return f'<iframe srcdoc="{escape(self.page)}" {frame}></iframe>'

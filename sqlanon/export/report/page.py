@@ -1,4 +1,4 @@
-"""The report of a release: one HTML page for the person who decides whether it is given away."""
+"""The report of a release: one HTML page for the person who decides whether to publish it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIMITS = (
     "that a reader cannot tell who is in the data, unless delta_presence is required",
 )
 _ROWS_OF_CLASS = "that a class has as many people as rows"
-# Of a release with noise, whose promise is about each row or person, whatever a reader knows.
+# The limits of a release with noise, whose promise is about each row or person, whatever a reader knows.
 _LIMITS_OF_NOISE = (
     "anything about releases of the same people that no budget has paid for",
     "that a reader learns nothing of somebody: what the counts say of many people may be true of each of them",
@@ -28,12 +28,12 @@ _LIMITS_OF_NOISE = (
 
 
 def report_page(engine: Engine, name: QualifiedName) -> str:
-    """The report of a release as one HTML page that loads nothing.
+    """Returns the report of a release as one HTML page that loads nothing.
 
-    Its first screen has the verdict, four figures and a plot of the columns; details are folded. Each figure is one
-    that CHECK, MEASURE or ATTACK answers with, is counted on the published rows, or compares them with the source. No
-    row of the source is in it; labels, and sensitive values, are those that the release shows. Raises what these
-    statements raise, and UserError where Altair or vl-convert-python is not installed.
+    Its first screen has the verdict, four figures and a plot of the columns; details are folded. Each figure is an
+    answer of CHECK, MEASURE or ATTACK, a count of the published rows, or a comparison with the source. It has no row of
+    the source; its labels and sensitive values are in the release. Raises as these statements do, and UserError if
+    Altair or vl-convert-python is not installed.
     """
     charts = Charts()
     facts = facts_of(engine, name)
@@ -54,7 +54,7 @@ def report_page(engine: Engine, name: QualifiedName) -> str:
 
 
 def _sections(facts: Facts, charts: Charts) -> Iterator[tuple[str, str, str, list[Markup]]]:
-    """The sections of a page: the anchor, the name in the list of contents, the title, and what is in it."""
+    """Yields the sections of a page: the anchor, the name in the list of contents, the title, and the parts."""
     yield "requirements", "Requirements", "Requirements", [*requirements(facts)]
     yield "columns", "Columns", "Columns", [*columns(facts, charts)]
     yield "classes", "Classes", "Classes", [*classes(facts, charts)]

@@ -17,15 +17,15 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.export.report.markup import GENERATOR, PAGE_HEAD
 
-# The file that a page is written to before it takes its name, and those that killed runs have left.
+# The file of a page before it takes its name, and leftover files of killed runs.
 #
-# A process that writes to such a file holds a lock on it. The system takes the lock away when the process ends, however
-# it ends.
+# A process that writes to such a file holds a lock on it. The system releases the lock when the process ends, in any
+# way.
 
 
 _NAME = re.compile(r"\.(.+)\.[0-9a-f]{8}", re.DOTALL)
 _HEAD_PAGE_LEFTOVERS = PAGE_HEAD.encode()
-# There an open file cannot take another name.
+# On Windows an open file cannot be renamed.
 _IS_WINDOWS = os.name == "nt"
 
 
@@ -35,10 +35,9 @@ def _aside(path: Path) -> Path:
 
 @contextmanager
 def written_aside(path: Path, page: str) -> Iterator[Path]:
-    """A new file beside the path with the page in it; removed whatever happens, unless it has taken another name.
+    """Yields a new file beside the path with the page in it; it is removed unless it has been renamed.
 
-    Only its owner may read it, or whoever may read the page that is at the path. Raises OSError where there cannot be
-    one.
+    Only its owner can read it, or the readers of an existing page at the path. Raises OSError if it cannot be created.
     """
     file, descriptor = _made(path)
     with _removed(file), _closed(descriptor):
@@ -50,10 +49,9 @@ def written_aside(path: Path, page: str) -> Iterator[Path]:
 
 @contextmanager
 def set_aside(path: Path) -> Iterator[None]:
-    """Takes a page out of its place, and removes it at the end; it is back in its place where anything fails.
+    """Moves a page aside, and removes it at the end; puts it back if the block fails.
 
-    A process killed meanwhile leaves it to the next that removes what killed ones have left. Raises OSError where it
-    cannot be taken away.
+    If the process is killed, the next call of `remove_leftovers` removes it. Raises OSError if it cannot be moved.
     """
     file = _aside(path)
     with _closed(_locked(path)):
@@ -69,9 +67,9 @@ def set_aside(path: Path) -> Iterator[None]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Removes the pages in the folder of a path that no process writes any more; what cannot be removed stays.
+    """Removes the pages in the folder of a path that no process writes any more; undeletable files stay.
 
-    A file that has no page in it yet is one of them only if its name is that of a page at the path.
+    A file without a page in it yet is removed only if its name belongs to a page at the path.
     """
     with suppress(OSError):
         for file in list(path.parent.iterdir()):
@@ -81,7 +79,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def _remove(file: Path, *, may_be_empty: bool) -> None:
-    # Without locks nobody can tell whether somebody writes there.
+    # Without locks it is unknown whether a process writes there.
     if sys.platform == "win32" or not stat.S_ISREG(os.lstat(file).st_mode):
         return
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -90,7 +88,7 @@ def _remove(file: Path, *, may_be_empty: bool) -> None:
         opened = os.fstat(descriptor)
         head = os.read(descriptor, len(_HEAD_PAGE_LEFTOVERS))
         is_page = head == _HEAD_PAGE_LEFTOVERS or (may_be_empty and _HEAD_PAGE_LEFTOVERS.startswith(head))
-        # Between its opening and its lock it may have taken its name, and another may have been made.
+        # Between opening and locking it may have been renamed, and another file may have its name.
         if is_page and opened.st_uid == os.getuid() and os.path.samestat(opened, os.lstat(file)):
             file.unlink()
     finally:
@@ -98,11 +96,11 @@ def _remove(file: Path, *, may_be_empty: bool) -> None:
 
 
 def _made(path: Path) -> tuple[Path, int]:
-    """Makes a file and locks it: between the two another process may have removed it, and another one is made."""
+    """Creates and locks a file, again if another process has removed it before it was locked."""
     while True:
         file = _aside(path)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        # Where there are no locks nobody removes it.
+        # Without locks no process removes it.
         with suppress(OSError):
             _lock(descriptor)
         with suppress(FileNotFoundError):
@@ -145,7 +143,7 @@ def _closed(descriptor: int | None) -> Iterator[None]:
     try:
         yield
     finally:
-        # On Windows it is closed by then.
+        # On Windows it is closed already.
         if descriptor is not None and not _IS_WINDOWS:
             os.close(descriptor)
 
@@ -160,15 +158,15 @@ def _lock(descriptor: int, *, wait: bool = True) -> None:
 
 
 _T = TypeVar("_T")
-# So much of a page has what says that it is a report.
+# The number of bytes at the beginning of a page in which a report is recognized.
 _HEAD = 4096
 
 
 def with_report(engine: Engine, name: QualifiedName, path: Path, export: Callable[[], _T], *, replace: bool) -> _T:
-    """Exports a release, and writes its report to the path; returns what `export` does.
+    """Exports a release, and writes its report to the path; returns the result of `export`.
 
-    The report is made before anything is written, and its file is written after the export is there. Raises what
-    `report_page` and the export raise, and UserError for a file that is there unless `replace`, or cannot be written.
+    The report is made before anything is written, and its file is written after the export. Raises as `report_page` and
+    the export do, and UserError for an existing file, unless `replace`, or a file that cannot be written.
     """
     from sqlanon.export.report.page import report_page
 
@@ -204,10 +202,10 @@ def _is_own_report(path: Path) -> bool:
 
 @contextmanager
 def without_former(path: Path, *, replace: bool) -> Iterator[None]:
-    """While a new export appears there is no report beside it, which would describe another one.
+    """Keeps a report of the former export from being beside a new one.
 
-    One that is there is removed if it may be replaced, and stays where the export fails; anything else stays, too, and
-    what killed runs have left goes. Raises OSError where a report cannot be removed.
+    With `replace` an earlier report is removed, and put back if the export fails; any other file stays. Leftovers of
+    killed runs are removed, too. Raises OSError if a report cannot be removed.
     """
     remove_leftovers(path)
     with set_aside(path) if replace and _is_own_report(path) else nullcontext():
@@ -215,7 +213,7 @@ def without_former(path: Path, *, replace: bool) -> Iterator[None]:
 
 
 def write_page(path: Path, page: str) -> None:
-    """Writes a page, or a script, in the place of a file of this name; what was there stays where it fails.
+    """Writes a page, or a script, in place of any file of this name; the earlier file stays if this fails.
 
     Raises UserError for a path that cannot be written.
     """

@@ -31,7 +31,7 @@ from sqlanon.export.report.markup import (
 from sqlanon.methods.registry import worded
 from sqlanon.syntax.texts import call_text
 
-# More sizes than these are drawn in groups, each beginning at twice the size that the one before does.
+# More sizes than this are drawn in groups, each beginning at twice the size of the one before.
 _MANY_SIZES = 16
 
 _SHARES = {
@@ -67,7 +67,7 @@ def _published_columns(facts: Facts) -> Markup:
 
 
 def _levels(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """The level of each generalized column; of several levels the coarsest is plotted."""
+    """Yields a plot of the level of each generalized column; if a column has several levels, of the coarsest."""
     generalized = [a for a in facts.release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
     levels = [(a, several) for a in generalized if (several := levels_of(facts, a))]
     if not levels:
@@ -88,7 +88,7 @@ def _levels(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 
 def _losses(facts: Facts) -> Iterator[Markup]:
-    """The loss over all columns, and the one that the method recorded where that is another number."""
+    """Yields the loss over all columns, and the method's recorded loss if it differs."""
     release = facts.release
     whole = facts.over_all(GRANULARITY_LOSS)
     if whole is not None:
@@ -122,9 +122,9 @@ def _losses(facts: Facts) -> Iterator[Markup]:
 
 
 def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[str, int, int]]:
-    """Sizes in groups that are not too many: what each is called, its classes, and the rows of these.
+    """Groups sizes of classes; returns each group's name, its number of classes, and the number of their rows.
 
-    The second group begins at `least`, which no class may be smaller than; one of smaller classes is there if any are.
+    A group begins at `least`, below which no class may be; a group of smaller classes comes first if there are any.
     """
     if len(sizes) <= _MANY_SIZES:
         return [(f"{size:,}", count, size * count) for size, count in sizes]
@@ -144,7 +144,7 @@ def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[
 
 
 def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """The number of classes of each size."""
+    """Yields a plot of the number of classes of each size."""
     if facts.without_classes:
         yield paragraph(f"{facts.without_classes}.")
         return
@@ -171,7 +171,7 @@ def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 
 def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """A sentence about the worst class of each sensitive attribute; folded, the worst classes beside all rows."""
+    """Yields a sentence about the worst class of each sensitive attribute and, folded, the worst classes."""
     if not facts.worst:
         yield paragraph(
             f"{facts.without_classes}."
@@ -193,7 +193,7 @@ def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 
 def _in_words(worst: WorstClass) -> Markup:
-    """The most telling value of a class, in a sentence."""
+    """Writes the most revealing value of a class in a sentence."""
     most = worst.values[0]
     [label] = unique([most.label])
     return Markup(
@@ -228,7 +228,7 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
 
 
 def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """The error of a typical count; folded, the errors of each workload that the release was measured with."""
+    """Yields the error of a typical count and, folded, the errors of each measured workload."""
     typical = facts.typical
     if typical.median is None or typical.mean is None:
         yield paragraph(f"The error of a typical count is not known: {typical.reason}.")
@@ -246,7 +246,7 @@ def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 
 def _errors(facts: Facts, workload: str, charts: Charts) -> Iterator[Markup]:
-    """The errors of a workload by the number of columns with conditions and the share of the rows that match."""
+    """Yields the errors of a workload by the number of columns with conditions and the share of matching rows."""
     for errors in [facts.answers[workload]]:
         kinds = [(_dimensions(e.dimensions), _SHARES[e.share]) for e in errors]
         title = f"Errors of the answers to the workload {workload}"
@@ -300,27 +300,27 @@ _READINGS: Mapping[Reading, str] = {
     Reading.DOMAIN_VALUE: "a value that anybody may know, by counts with noise",
     Reading.NOISY_COUNT: "how many rows have the values, with noise",
 }
-# Of a release that has counterfeits, or could have.
+# For a release that has, or could have, counterfeits.
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {
     Reading.BUCKET_VALUE: "as a value of some row of a bucket, or a counterfeit",
     Reading.RANGE: "as the range of a bucket",
     Reading.COUNT: "how many rows and counterfeits of a bucket have the value",
 }
-# What a method adds to the columns of the policy.
+# Readings of columns that a method adds to the policy's.
 ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.NOISY_COUNT)
-# A value of the source, beside those that stand in the same row of the table.
+# Readings of the source's values.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
 
 
 def role_of(facts: Facts, attribute: ReleaseAttribute) -> str:
-    """The role of the policy, whichever one the tables of the method have for the column."""
+    """Returns the column's role in the policy, whichever role the method's tables have for it."""
     if attribute.reading in ADDED:
         return "added by the method"
     return _policy_role(facts, attribute).value.replace("_", "-")
 
 
 def _policy_role(facts: Facts, attribute: ReleaseAttribute) -> Role:
-    """Returns the role of the source's column; for a column of another name, such as the end of a range, its own."""
+    """Returns the role of the source's column, or an added column's own role, such as the end of a range."""
     source = fold(attribute.source or attribute.name)
     return next((known.role for known in facts.policy.all_attributes if fold(known.name) == source), attribute.role)
 
@@ -335,14 +335,14 @@ def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str:
 
 
 def in_place_of(facts: Facts, attribute: ReleaseAttribute) -> type[Mask | Shift] | None:
-    """The class of what is published in place of a column's values: Mask or Shift, None for a token or the values."""
+    """Returns the class of the replacement of a column's values: Mask or Shift, None for a token or the values."""
     name = fold(attribute.source or attribute.name)
     kinds = (type(each.pseudonym) for each in facts.policy.all_attributes if fold(each.name) == name)
     return next((kind for kind in kinds if kind in (Mask, Shift)), None)
 
 
 def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
-    """The levels at which a column is published, several where rows differ in it; empty for a column without any."""
+    """Returns the levels at which a column is published, several if rows differ; empty without levels."""
     return attribute.levels
 
 
@@ -360,9 +360,7 @@ def _label(facts: Facts, attribute: ReleaseAttribute) -> str | None:
 
 
 def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
-    """Describes a column whose source values are published apart from those of other columns; None for any other
-    column.
-    """
+    """Describes a column whose source values are in other tables than further columns; None for other columns."""
     columns = facts.release.attributes
     readings = {column.reading for column in columns}
     has_buckets = Reading.BUCKET in readings
@@ -380,7 +378,7 @@ def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
 def _is_apart_from_sensitive(facts: Facts, attribute: ReleaseAttribute) -> bool:
     """Whether sensitive values are published, and none of them for the row that has this column's value.
 
-    A sensitive value in the table of the column is one of some row of the bucket alone where its reading says so.
+    In the column's own table, a sensitive value belongs to some row of the bucket if its reading is not of the row.
     """
     sensitive = [
         column
@@ -393,22 +391,22 @@ def _is_apart_from_sensitive(facts: Facts, attribute: ReleaseAttribute) -> bool:
     return bool(sensitive) and all(is_exact and column.reading not in of_the_row for column in beside)
 
 
-# The part of a report about what else could have been published: candidates of frontiers, beside this release.
+# The part of a report about other possible releases: candidates of frontiers, beside this release.
 
 
-# Figures that depend on what they are asked with: anon.candidate has their names alone.
+# Figures that depend on arguments, which anon.candidate does not record.
 _BY_ARGUMENTS = ("p_loss_above", "u_loss", "populations")
 _NOTHING, _NOT_COMPARED = "nothing", InPlaceOfNumber("not compared")
 
 
 def frontiers(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """Yields, where the policy has a frontier, the releases that it could have had, beside this one."""
+    """Yields the candidates of each frontier of the policy, beside this release."""
     for name, candidates in facts.candidates.items():
         yield from _frontier(facts, name, candidates, charts)
 
 
 def _comparable(facts: Facts, figure: str) -> float | None:
-    """A figure of this release as candidates have it; None also where it depends on arguments that nothing records."""
+    """Returns a figure of this release for comparison with candidates; None if it depends on unrecorded arguments."""
     return None if figure in _BY_ARGUMENTS else facts.over_all(figure)
 
 
@@ -429,7 +427,7 @@ def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: C
         yield table(title, head, rows)
 
 
-# A candidate, what it meets, whether it is efficient, and its figures.
+# A candidate, the requirements it meets, whether it is efficient, and its figures.
 _Row = tuple[str | float | InPlaceOfNumber, ...]
 
 
@@ -453,7 +451,7 @@ def _row_of_release(facts: Facts, measured: Sequence[float | None]) -> _Row:
 
 
 def _points(rows: Sequence[_Row]) -> list[tuple[str, float, float]]:
-    """The kind and the first two figures of each row that has both."""
+    """Returns the kind and the first two figures of each row that has both."""
     return [(str(kind), x, y) for _, _, kind, x, y, *_ in rows if isinstance(x, float) and isinstance(y, float)]
 
 

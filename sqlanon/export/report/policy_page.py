@@ -32,11 +32,11 @@ from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
 
 
 def policy_page(engine: Engine, name: str) -> str:
-    """A policy as one HTML page that loads nothing, with a plot of each of its hierarchies.
+    """Returns a policy as one HTML page that loads nothing, with a plot of each of its hierarchies.
 
-    Of the source it has the number of values below each label, and labels that are computed from values; values
-    themselves only where a hierarchy lists them. Raises PolicyError for a policy that there is not, or whose source is
-    gone, and UserError where what draws the plots is not installed.
+    It shows the number of the source's values below each label, and labels that are computed from values; it shows
+    values only if a hierarchy lists them. Raises PolicyError for an unknown policy, or one whose source is gone, and
+    UserError if Altair or vl-convert-python is not installed.
     """
     charts = Charts()
     with within_statement(engine):
@@ -118,13 +118,13 @@ def _level(b: BoundAttribute, level: int) -> str:
     return f"level {level}{allowed}"
 
 
-# More labels of a level cannot be read.
+# The most labels of a level that can be read.
 _MOST = 60
 
 
 @dataclass(frozen=True)
 class Block:
-    """A label of a level, NULL as None, and the values below it by their numbers, from `start` to before `end`."""
+    """A label of a level, NULL as None, and the range of numbers of the values below it, with `end` excluded."""
 
     level: int
     label: str | None
@@ -133,10 +133,10 @@ class Block:
 
 
 def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, scratch: Scratch) -> list[Block]:
-    """The labels of each level that has few enough, the highest level first; those below one stand together.
+    """Returns the labels of the levels with few enough labels, the highest level first, grouped by parent.
 
-    Values are those of the column and, of a stored hierarchy, those that it lists. Level 0, which is the values
-    themselves, is there of stored hierarchies alone.
+    Values are the column's and, for a stored hierarchy, the values that it lists. Level 0, the values themselves, is
+    there for stored hierarchies only.
     """
     value = published_value(b)
     distinct = exp.select(alias(value, "value")).distinct().from_(relation(source))
@@ -151,7 +151,7 @@ def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, s
 
 
 def _paths(b: BoundAttribute, tree: str, lowest: int) -> exp.Select:
-    """The labels from a level up, the number of values below them, and the place of the first among all values."""
+    """Builds the query of the labels from a level up, their numbers of values, and the place of the first value."""
     names = [level_name(level) if level else "value" for level in range(lowest, b.height)]
     order_number = window(f.row_number(), order=order_by(ascending(column("value"))))
     placed = exp.select("*", alias(order_number, "rank")).from_(relation(tree)).subquery("placed")
@@ -161,14 +161,14 @@ def _paths(b: BoundAttribute, tree: str, lowest: int) -> exp.Select:
 
 
 def _blocks(b: BoundAttribute, lowest: int, rows: Sequence[Sequence[object]]) -> list[Block]:
-    """The labels of the levels from the highest to the lowest, in the order of the first values below them."""
+    """Returns the labels of the levels from the highest to the lowest, in the order of the first values below them."""
     paths = [(tuple(row[:-2]), int(str(row[-2])), int(str(row[-1]))) for row in rows]
     firsts: dict[tuple[object, ...], int] = {}
     for path, _, first in paths:
         for level in range(len(path)):
             above = path[level:]
             firsts[above] = min(first, firsts.get(above, first))
-    # Values below one label stand together, whatever stands between them.
+    # Values below one label are next to each other, even if other values are between them in order.
     paths.sort(key=lambda each: [firsts[each[0][level:]] for level in reversed(range(len(each[0])))])
     blocks: list[Block] = []
     for level in reversed(range(b.height - lowest)):

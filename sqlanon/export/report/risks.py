@@ -31,7 +31,7 @@ from sqlanon.sql.questions.load import Question
 from sqlanon.sql.questions.statistics import Statistic, attack_parts, readable_statistics
 
 _NO_BOUND = InPlaceOfNumber("no bound")
-# MEASURE's figures of single people: the words before and after the value, and the function that writes it.
+# MEASURE's figures about single people: the words before and after the value, and the function that writes it.
 _SENTENCES: Mapping[str, tuple[str, str, Callable[[float], Markup]]] = {
     "unique_rows": ("Rows that are alone in their class: ", ".", number),
     "prosecutor_risk": (
@@ -53,7 +53,7 @@ _SENTENCES: Mapping[str, tuple[str, str, Callable[[float], Markup]]] = {
     ),
 }
 
-# Those of finding somebody's row, in a class of rows that look alike.
+# The figures about finding a person's row in a class of rows that look alike.
 _OF_PEOPLE = ("unique_rows", "prosecutor_risk", "marketer_risk")
 _ROWS_APART = (
     "A reader who knows somebody's quasi-identifiers finds their row: they are published as they are. What is hidden "
@@ -70,7 +70,7 @@ _OF_ITEMS = (
 
 
 def risks(facts: Facts) -> Iterator[Markup]:
-    """The figures about single people, in sentences."""
+    """Yields the figures about single people, in sentences."""
     yield from listed(
         [
             Markup(f"{text(_about(figure))}{text(_begun(figure, before))}{written(figure.value)}{text(after)}")
@@ -93,7 +93,7 @@ def risks(facts: Facts) -> Iterator[Markup]:
 
 
 def _special(facts: Facts) -> str:
-    """The columns that make rows special, with the shares of the rows and of the scores, in a sentence."""
+    """Writes a sentence with the columns that make rows special, and their shares of the rows and of the scores."""
     size, columns = facts.special.size, facts.special.columns
     few = "by one column" if size == 1 else f"by up to {size} columns"
     if not columns:
@@ -110,12 +110,12 @@ def _about(figure: ClassFigure) -> str:
 
 
 def _begun(figure: ClassFigure, sentence: str) -> str:
-    """The sentence as it stands behind the name of a column, or alone."""
+    """Returns the sentence, in lower case after the name of a column."""
     return sentence[0].lower() + sentence[1:] if figure.attribute else sentence
 
 
 def figures(facts: Facts) -> Iterator[Markup]:
-    """The answer of MEASURE, and the meaning of each figure."""
+    """Yields the answer of MEASURE, and the meaning of each figure."""
     yield paragraph("They are averages and maxima over rows. They promise nothing; only the requirements do.")
     rows = [
         (figure.name, figure.attribute or WHOLE_RELEASE, NOT_DEFINED if figure.value is None else figure.value)
@@ -131,7 +131,7 @@ def figures(facts: Facts) -> Iterator[Markup]:
 
 
 def attacks(facts: Facts) -> Iterator[Markup]:
-    """A sentence about the surest guess of each attack that needs no other table; folded, the answers of ATTACK."""
+    """Yields a sentence about the surest guess of each attack without other tables and, folded, ATTACK's answers."""
     if not facts.attacks:
         why = "No column is sensitive: these attacks are about sensitive values."
         yield paragraph(f"{facts.without_classes}." if facts.without_classes else why)
@@ -150,7 +150,7 @@ def attacks(facts: Facts) -> Iterator[Markup]:
 
 
 def _surest(answer: AttackAnswer) -> Markup:
-    """The surest guess of an attack and the mean one, the greatest ratio of shares, or the reason why there is none."""
+    """Writes the surest and the mean guess of an attack, the largest ratio of shares, or why there is none."""
     called = f"<strong>{text(_called(answer))}</strong>"
     if answer.highest is None:
         return Markup(f"{called}: not defined: {text(answer.undefined or 'there is no target')}.")
@@ -185,7 +185,7 @@ def _row(answer: AttackAnswer) -> tuple[object, ...]:
 
 
 def _worst(answer: AttackAnswer, attacked: AttackedClass) -> Markup:
-    """A class with its number of targets, and how sure the attack is of them."""
+    """Writes a class with its number of targets, and the attack's confidence."""
     target = "target" if attacked.targets == 1 else "targets"
     sure = ""
     if attacked.confidence is not None:
@@ -202,13 +202,13 @@ def _statistic(answer: AttackAnswer) -> Statistic:
 
 
 def _thresholds(statistic: Statistic) -> str:
-    """The arguments that an attack has where none are given, and what they mean."""
+    """Writes the default arguments of an attack, with their meanings."""
     arguments = [f"{p.name} => {p.default} ({p.meaning})" for p in statistic.parameters if p.default is not None]
     return f" Tried with {' and '.join(arguments)}." if arguments else ""
 
 
 def _attacked(answer: AttackAnswer) -> Markup:
-    """The definition of an attack, its thresholds, its confidence, and the number of targets for which it succeeds."""
+    """Writes an attack's definition, thresholds and confidence, and the number of targets for which it succeeds."""
     statistic = _statistic(answer)
     comes_to = ""
     if answer.targets and answer.highest is not None and answer.mean is not None:
@@ -328,9 +328,9 @@ MEANINGS: Mapping[str, str] = {
 
 
 def meanings_of(names: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
-    """The figures of these names with what they mean, each name once and in their order.
+    """Returns the figures of these names with their meanings, each name once, in this order.
 
-    Those that are not among `MEANINGS`, such as a plug-in's, have the title of their file together.
+    Figures that are not in `MEANINGS`, such as a plug-in's, are grouped by file, with the file's title.
     """
     remaining = list(dict.fromkeys(names))
     files = readable_statistics("figures")
@@ -350,7 +350,7 @@ def meanings_of(names: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
     return meanings
 
 
-# The requirements of a release and the values that it reaches, in words.
+# The requirements of a release and the figures that it reaches, in words.
 
 
 # A table of more requirements is folded.
@@ -358,12 +358,12 @@ _ROWS = 12
 
 
 def met(facts: Facts) -> bool:
-    """Whether something was required and all of it is met."""
+    """Whether there is a requirement, and all of them are met."""
     return facts.checked.satisfied
 
 
 def requirements(facts: Facts) -> Iterator[Markup]:
-    """The answer of CHECK; folded, a sentence for each requirement."""
+    """Yields the answer of CHECK and, folded, a sentence for each requirement."""
     if not facts.checked.measurements:
         yield paragraph("The policy requires nothing that can be computed from the published rows.")
         return
@@ -393,7 +393,7 @@ def _row_requirements(m: Measurement) -> tuple[object, ...]:
 
 
 def _sentence(facts: Facts, measurement: Measurement) -> Markup:
-    """Writes what the requirement means, its numbers, and whether it is met."""
+    """Writes the meaning of a requirement, its figures, and whether it is met."""
     explained = worded(facts.release.method, facts.release.method_arguments).figures
     if measurement.question in explained:
         meaning, parameter = explained[measurement.question].meaning, explained[measurement.question].parameter
@@ -416,7 +416,7 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
 
 
 def title_of(question: Question, policy: Policy) -> str:
-    """Writes what a model requires, and who counts as a respondent where the policy names none."""
+    """Writes what a model requires, and that rows count as respondents if the policy names none."""
     if "respondents" not in question.title or policy.entity is not None:
         return question.title
     return f"{question.title} Each row counts as a respondent, since the policy names no ENTITY."
