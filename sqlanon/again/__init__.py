@@ -1,1 +1,1 @@
-"""Releases that go on: series of releases, and streams of rows."""
+"""Repeated releases: series of releases, and streams of rows."""

@@ -324,7 +324,7 @@ class PivotObject(JsonObject, frozen=True):
 
     @property
     def as_domain(self) -> Pivot:
-        """The object of the domain that this JSON describes."""
+        """Returns the pivot."""
         return Pivot(self.item, self.rating)
 
 
@@ -341,7 +341,7 @@ class JoinedObject(JsonObject, frozen=True):
 
     @property
     def as_domain(self) -> JoinedRelease:
-        """The object of the domain that this JSON describes."""
+        """Returns the joined release."""
         return JoinedRelease(QualifiedName(self.release), self.columns)
 
 
@@ -353,12 +353,12 @@ class SampleObject(JsonObject, frozen=True):
 
     @classmethod
     def of(cls, sample: Sample) -> SampleObject:
-        """The object for a sample."""
+        """Returns the JSON object of a sample."""
         return cls(sample.fraction, sample.people)
 
     @property
     def as_domain(self) -> Sample:
-        """The object of the domain that this JSON describes."""
+        """Returns the sample."""
         return Sample(None if self.fraction is None else Decimal(self.fraction), self.people)
 
 

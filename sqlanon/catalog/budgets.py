@@ -1,4 +1,4 @@
-"""Budgets, rows of `anon.budget`, and the ledger of what they paid for, `anon.budget_entry`."""
+"""Budgets, rows of `anon.budget`, and the ledger of their expenses, `anon.budget_entry`."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _CONFLICT = "Conflict on"
 
 @dataclass(frozen=True)
 class Budget:
-    """A privacy budget: what all answers about one source may cost together.
+    """A privacy budget: the limit of the total cost of all answers about one source.
 
-    `source` and `entity` are those of the policy when the budget was made: whose rows are protected. Without an entity
-    each row is somebody's. `salt` chooses the rows of a respondent who has more than count. `accounting` is how costs
-    are added up, BASIC or ZCDP.
+    `source` and `entity` are from the policy when the budget was made, and tell whose rows are protected. Without an
+    entity each row is a respondent. `salt` chooses the rows that count of a respondent with too many. `accounting` is
+    how costs are added up, BASIC or ZCDP.
     """
 
     budget_id: str
@@ -66,14 +66,14 @@ def create(
 
 
 def listing(engine: Engine) -> list[str]:
-    """The names of all budgets, those that were dropped included."""
+    """Returns the names of all budgets, including dropped ones."""
     return _rows.read_names(engine, "budget", "budget") if migrations.ready(engine) else []
 
 
 def find(engine: Engine, name: str) -> Budget | None:
-    """The budget of this name, which may have been dropped; None if there is none.
+    """Returns the budget of this name, which may have been dropped; None if there is none.
 
-    Raises CatalogError where several have the name.
+    Raises CatalogError if several budgets have the name.
     """
     of_name = _rows.read(engine, "budget", Budget, {"budget": name}) if migrations.ready(engine) else []
     if len(of_name) > 1:
@@ -84,7 +84,10 @@ def find(engine: Engine, name: str) -> Budget | None:
 
 
 def load(engine: Engine, name: str) -> Budget:
-    """The budget of this name, which may have been dropped. Raises UserError, with a near name, if there is none."""
+    """Returns the budget of this name, which may have been dropped.
+
+    Raises UserError, with a similar name, if there is none.
+    """
     budget = find(engine, name)
     if budget is None:
         hint = nearest(name, listing(engine)) or "make one with CREATE BUDGET name ON POLICY policy (epsilon => 1)"
@@ -93,13 +96,13 @@ def load(engine: Engine, name: str) -> Budget:
 
 
 def exists(engine: Engine, name: str) -> bool:
-    """Whether there is a budget of this name that was not dropped."""
+    """Whether a budget of this name exists that was not dropped."""
     budget = find(engine, name)
     return budget is not None and not _state(engine, budget).is_dropped
 
 
 def delete(engine: Engine, name: str) -> None:
-    """Closes a budget: nothing more can be spent of it. Its entries stay, and so does its name."""
+    """Closes a budget, from which nothing can be spent any more. Its entries and its name stay."""
     dropped: dict[str, object] = {"dropped_at": f.call("make_timestamp", f.call("epoch_us", exp.CurrentTimestamp()))}
     query = exp.update(relation(("anon", "budget")), dropped, where=column("budget_id").eq(exp.Placeholder()))
     engine.run(query, [load(engine, name).budget_id])
@@ -136,7 +139,7 @@ def rename_policy(engine: Engine, name: str, new_name: str) -> None:
 
 @dataclass(frozen=True)
 class _State:
-    """The numbers of a budget: its size, what its row says was spent, and the sum of its entries."""
+    """The numbers of a budget: its size, the amount spent by its row, and the sum of its entries."""
 
     epsilon: Decimal
     delta: Decimal
@@ -181,11 +184,10 @@ def spend(
 ) -> Decimal:
     """Records the cost of an answer before the answer is computed; returns the remaining epsilon.
 
-    With ZCDP the cost is a rho: `own_rho`, which needs no delta, or else the largest rho of the epsilon.
-
-    The entry is committed on a connection of its own, so that neither the user's ROLLBACK nor the end of the process
-    takes it back. Raises PrivacyViolation where the budget does not have as much, UserError for one that was dropped or
-    that other connections do not see, and CatalogError where its row and its entries do not agree.
+    With ZCDP the cost is a rho: `own_rho`, which needs no delta, or else the largest rho of the epsilon. The entry is
+    committed on a connection of its own, so neither the user's ROLLBACK nor the end of the process undoes it. Raises
+    PrivacyViolation if the budget has too little left, UserError if it was dropped or other connections do not see it,
+    and CatalogError if its row and its entries disagree.
     """
     if not isinstance(engine, DuckDBEngine):
         raise InternalError("a budget is a row of DuckDB's, and is spent there alone")
@@ -227,7 +229,7 @@ def _spent(
 
 
 def _require_consistent(budget: Budget, state: _State) -> None:
-    """Raises CatalogError unless the entries of a budget add up to what its row says was spent."""
+    """Raises CatalogError unless the entries of a budget add up to the amount spent by its row."""
     spent = (state.spent_epsilon, state.spent_delta, state.spent_rho)
     if spent != (state.entries_epsilon, state.entries_delta, state.entries_rho):
         raise CatalogError(

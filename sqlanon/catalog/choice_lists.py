@@ -1,4 +1,6 @@
-"""The lists from which masks of a release were chosen, as rows of `anon.release_choice`: digests, no text of them."""
+"""The lists from which masks of a release were chosen, as rows of `anon.release_choice`: their digests, not their
+texts.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from sqlanon.sql.build.sql_files import sql_file
 
 
 def save_choices(engine: Engine, release: Release) -> None:
-    """Records the lists of a release; nothing where no mask is a choice."""
+    """Records the lists of a release; does nothing if no mask is a choice."""
     rows = [{"release_id": release.release_id, **asdict(choice)} for choice in release.choices]
     _rows.insert(engine, "release_choice", rows)
 
 
 def of_other_lists(engine: Engine, release: Release, replaced: Release | None) -> Mapping[tuple[str, str], str]:
-    """The latest release that has other masks from a list of the same name under the same key, by list and key.
+    """Returns, by list and key, the latest release whose list of this name and key had other masks.
 
     `replaced` is the release that this one replaces, which the catalog has forgotten.
     """

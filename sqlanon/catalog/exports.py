@@ -66,7 +66,7 @@ def forget(engine: Engine, release: Release, moment: datetime) -> None:
 class KnownReleases:
     """The releases whose rows a reader may have; `but` is the release that is left out.
 
-    `required` are the series that require something of the release that is left out and of all their releases.
+    `required` are the series with requirements that contain the release `but`.
     """
 
     releases: list[KnownRelease]
@@ -74,7 +74,7 @@ class KnownReleases:
 
 
 def known(engine: Engine, but: str | None = None) -> KnownReleases:
-    """Returns the existing releases, the oldest first, and then the dropped ones, without the release `but`.
+    """Returns the existing releases, the oldest first, then the dropped ones; the release `but` is left out.
 
     A dropped release is known if it was exported, or if the ledger of a series has it.
     """

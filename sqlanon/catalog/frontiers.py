@@ -41,10 +41,10 @@ class _CandidateRow(_Head):
 
 @dataclass(frozen=True)
 class Measured(_Head):
-    """One candidate of a frontier, with its figures in the order in which they were asked for.
+    """One candidate of a frontier, with its figures in the requested order.
 
-    `statement` publishes it, None where nothing does; `reason` says why figures are lacking. `requirement` is what the
-    policy would require. The fingerprint is that of the policy without its requirements.
+    `statement` publishes the candidate, None if no statement does; `reason` tells why figures are lacking.
+    `requirement` is what the policy would require. The fingerprint is of the policy without its requirements.
     """
 
     figures: tuple[tuple[str, float | None], ...]
@@ -66,7 +66,7 @@ class Measured(_Head):
 def lacking_text(values: Mapping[str, float | None], why: Mapping[str, str]) -> str | None:
     """Returns the reason why a candidate lacks some of its figures; None if it has all of them.
 
-    `why` says of some figures why they are not defined.
+    `why` has the reasons why some figures are undefined.
     """
     lacking = [f"{n} ({why[n]})" if n in why else n for n, value in values.items() if value is None]
     return f"{', '.join(lacking)}{_LACKING}" if lacking else None
@@ -91,7 +91,7 @@ def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:
 
 
 def load(engine: Engine, frontier: str) -> list[Measured]:
-    """The candidates of a frontier by their numbers. Raises UserError, with the nearest name, if there is none."""
+    """Returns the candidates of a frontier by number. Raises UserError, with the nearest name, if there is none."""
     rows = _rows.read(engine, "candidate", _CandidateRow, {"frontier": frontier}, order=("number",))
     if not rows:
         raise UserError(
@@ -114,16 +114,15 @@ def load(engine: Engine, frontier: str) -> list[Measured]:
 
 
 def slopes(engine: Engine, frontier: str) -> dict[int, float]:
-    """Returns, by the number of an efficient candidate, how much of the second figure it gives up for each unit of the
-    first.
-    """
+    """Returns, by efficient candidate's number, how much of the second figure one more unit of the first gives up."""
     query = sql_file("statements", "frontier_slopes")
     return {int(number): float(slope) for number, slope in engine.rows(query, [frontier])}
 
 
 def rewards(engine: Engine, frontier: str) -> dict[int, float]:
-    """Returns, by the number of a candidate, its gain in the second figure for each unit of the first, from none of the
-    first on.
+    """Returns, by candidate's number, how much less of the second figure it has for each unit of the first.
+
+    Both differences are from the best candidate without any of the first figure.
     """
     query = sql_file("statements", "frontier_rewards")
     return {int(number): float(reward) for number, reward in engine.rows(query, [frontier])}
@@ -134,7 +133,7 @@ def delete(engine: Engine, frontier: str) -> None:
 
 
 def listing(engine: Engine) -> list[str]:
-    """The names of all frontiers."""
+    """Returns the names of all frontiers."""
     return [str(name) for name, *_ in counts(engine)] if migrations.ready(engine) else []
 
 
@@ -143,7 +142,7 @@ def exists(engine: Engine, frontier: str) -> bool:
 
 
 def counts(engine: Engine) -> list[tuple[str, str, int, int]]:
-    """The name of each frontier, its policy, and how many candidates it has, and how many of them are efficient."""
+    """Returns for each frontier its name, its policy, the number of candidates, and the number of efficient ones."""
     return [
         (str(name), str(policy), int(candidates), int(efficient))
         for name, policy, candidates, efficient in engine.rows(sql_file("statements", "frontiers"))

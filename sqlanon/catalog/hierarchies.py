@@ -50,8 +50,8 @@ class _MadeFor:
 class StoredHierarchy:
     """A hierarchy that is stored in the catalog.
 
-    `height` is the number of the top level, `*`; `digest` a SHA-256 over the definition
-    and, where labels are stored, all of them: it changes whenever a label could.
+    `height` is the number of the top level, `*`. `digest` is a SHA-256 over the definition and over all stored labels:
+    it changes whenever a label could.
     """
 
     definition: HierarchyDefinition
@@ -62,9 +62,8 @@ class StoredHierarchy:
 def save(engine: Engine, definition: HierarchyDefinition, height: int | None = None) -> StoredHierarchy:
     """Writes a hierarchy's row, replacing one of the same name, and returns the hierarchy as `load` would.
 
-    The labels of a kind that stores them must be in `anon.hierarchy_value` already.
-    Without `height` it is what the kind or the labels make it. Raises PolicyError as
-    `load` does.
+    The labels of a kind that stores them must be in `anon.hierarchy_value` already. The default `height` follows from
+    the kind or the labels. Raises PolicyError as `load` does.
     """
     migrations.install(engine)
     try:
@@ -85,7 +84,7 @@ def save(engine: Engine, definition: HierarchyDefinition, height: int | None = N
 
 
 def listing(engine: Engine) -> list[str]:
-    """The names of all hierarchies, in the order in which they were made."""
+    """Returns the names of all hierarchies, in the order in which they were made."""
     if not migrations.ready(engine):
         return []
     return _rows.read_names(engine, "hierarchy", "hierarchy")
@@ -109,11 +108,11 @@ def load(
 ) -> StoredHierarchy:
     """Reads and validates a hierarchy, whether a statement or a user's own INSERT wrote it.
 
-    `validated` is the digest of labels that were a hierarchy before: where these are the same they still are. `rows`
-    are those of `rows_of`, where they have been read.
+    `validated` is the digest of labels that were validated before; equal labels are not validated again. `rows` are
+    from `rows_of`, if they have been read.
 
-    Raises PolicyError if there is none, or more than one, if its row contradicts itself,
-    or if its stored labels are not a hierarchy.
+    Raises PolicyError if there is no hierarchy or more than one, if its row contradicts itself, or if its stored labels
+    are not a hierarchy.
     """
     if rows is None:
         rows = rows_of(engine, [name])[fold(name)]
@@ -130,7 +129,7 @@ def load(
 
 
 def delete(engine: Engine, name: str) -> bool:
-    """Deletes a hierarchy with its values; False if there was none. Policies that use it are the caller's concern."""
+    """Deletes a hierarchy with its values; False if there was none. The caller handles policies that use it."""
     if not migrations.ready(engine):
         return False
     there_was = exists(engine, name)
@@ -140,14 +139,14 @@ def delete(engine: Engine, name: str) -> bool:
 
 
 def used_by(engine: Engine, name: str) -> list[str]:
-    """The policies with an attribute that uses this hierarchy, sorted."""
+    """Returns the policies with an attribute that uses this hierarchy, sorted."""
     if not migrations.ready(engine):
         return []
     return sorted(set(_rows.read_names(engine, "policy_attribute", "policy", {"hierarchy": name})))
 
 
 def made_for(engine: Engine, policy: str) -> list[str]:
-    """The hierarchies that USING AUTO made for a policy, in the order in which they were made."""
+    """Returns the hierarchies that USING AUTO made for a policy, in the order in which they were made."""
     if not migrations.ready(engine):
         return []
     return _rows.read_names(engine, "hierarchy", "hierarchy", {"made_for": policy})
@@ -292,8 +291,8 @@ def summary(engine: Engine, name: str) -> Summary:
 def require_hierarchy(engine: Engine, name: str, height: int) -> None:
     """Raises PolicyError, naming values and labels, unless the stored rows are a hierarchy of this height.
 
-    That is: each value has one label at each level from 0 to height - 1, its own text
-    at level 0, and each level is a partition that contains the one before.
+    In a hierarchy each value has one label at each level from 0 to height - 1, its own text at level 0, and each level
+    is a partition that merges groups of the level below.
     """
     for check in _CHECKS:
         parameters: list[object] = [name, height] if check.needs_height else [name]

@@ -1,4 +1,4 @@
-"""Validates the clauses that publish other values in place of a column's: pseudonyms, masks, shifted dates."""
+"""Validates the clauses that publish other values in a column's place: pseudonyms, masks, shifted dates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:
 
 
 def validate_in_place(policy: Policy, attribute: Attribute, pseudonym: InPlace, role: str) -> None:
-    """Raises PolicyError unless what is published in place of a column's values goes with its role, called `role`."""
+    """Raises PolicyError unless the clause of a column, such as MASK, goes with its role, called `role`."""
     if isinstance(pseudonym, Shift):
         _validate_shift(policy, attribute, pseudonym, role)
     elif attribute.role not in _WITH_PSEUDONYM:

@@ -68,7 +68,7 @@ class State:
 
 @cache
 def known_migrations() -> tuple[Migration, ...]:
-    """The migrations that ship with sqlanon, sql/catalog/NNNN_slug.sql, in their order."""
+    """Returns the migrations that ship with sqlanon, sql/catalog/NNNN_slug.sql, in order."""
     migrations = []
     for name in listing("sql", "catalog"):
         match = _FILE.fullmatch(name)
@@ -115,8 +115,8 @@ def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]
 def ready(engine: Engine, known: Sequence[Migration] | None = None) -> bool:
     """Whether there is a catalog to read; False if the database has none yet.
 
-    Raises CatalogError, with what to do, for a catalog of another version, one that was
-    changed, or a schema anon that is not sqlanon's.
+    Raises CatalogError, with what to do, for a catalog of another version, a changed catalog, or a schema anon that is
+    not sqlanon's.
     """
     if known is None and _found_ready.get() is engine:
         return True
@@ -166,9 +166,9 @@ def _refuse_unknown(current: State, known: int) -> None:
 
 
 def pending(engine: Engine, known: Sequence[Migration] | None = None) -> tuple[Migration, ...]:
-    """Returns the migrations that the catalog lacks; all of them if there is no catalog.
+    """Returns the migrations that the catalog lacks; all of them without a catalog.
 
-    Raises CatalogError where none of ours would help.
+    Raises CatalogError if no migration of this sqlanon would help.
     """
     steps = known_migrations() if known is None else tuple(known)
     current = state(engine, steps)
@@ -200,8 +200,7 @@ def migrate(
 def install(engine: Engine, known: Sequence[Migration] | None = None) -> None:
     """Creates the catalog if there is none; each statement that writes calls this first.
 
-    An older catalog is not brought up to date here but refused with CatalogError, for
-    a migration is a decision of the user's.
+    Raises CatalogError for an older catalog: only the user decides to migrate it.
     """
     if not ready(engine, known):
         create(engine, known)

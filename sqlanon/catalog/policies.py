@@ -209,7 +209,7 @@ def _arguments_text(policy: str, requirement: Requirement) -> str:
 
 
 def listing(engine: Engine) -> list[str]:
-    """The names of all policies, in the order in which they were made."""
+    """Returns the names of all policies, in the order in which they were made."""
     if not migrations.ready(engine):
         return []
     return _rows.read_names(engine, "policy", "policy")
@@ -237,7 +237,7 @@ def _delete_rows(engine: Engine, name: str) -> None:
 def load(engine: Engine, name: str) -> Policy:
     """Reads and validates a policy, whether a statement or a user's own INSERT wrote it.
 
-    Raises PolicyError if there is none, or more than one, or if it contradicts itself.
+    Raises PolicyError if there is no policy or more than one, or if it contradicts itself.
     """
     rows: list[_PolicyRow] = []
     if migrations.ready(engine):
@@ -298,8 +298,9 @@ def _related(name: str, rows: list[_RelatedRow], attributes: list[_AttributeRow]
 def _source(
     policy: str, key: str, named: str | None, query: str | None, bound: str | None, table: str = "policy"
 ) -> Source | None:
-    """The source of a row of `anon.table`: the relation in its column `key`, or the query, and the entries of the
-    catalog that it means; None without both.
+    """Returns the source of a row of `anon.table`, with the catalog entries that it refers to; None without a source.
+
+    The source is the relation in the row's column `key`, or a query.
     """
     beside = "" if key == "source" else f"{key}_"
     try:
@@ -321,7 +322,7 @@ def _source(
 
 
 def _pivot(row: _PolicyRow) -> Pivot | None:
-    """The columns of the source that are pivoted; None if it is not."""
+    """Returns the columns of the source that are pivoted; None without a pivot."""
     try:
         return typed(loads(row.pivoted), PivotObject, "a pivot").as_domain if row.pivoted else None
     except BadJson as problem:
@@ -332,7 +333,7 @@ def _pivot(row: _PolicyRow) -> Pivot | None:
 
 
 def _joined(row: _PolicyRow) -> JoinedRelease | None:
-    """The release that is joined, and the columns that it shares; None if there is none."""
+    """Returns the release that is joined, and the columns that it shares; None without one."""
     try:
         return typed(loads(row.joined), JoinedObject, "a joined release").as_domain if row.joined else None
     except BadJson as problem:
@@ -343,7 +344,7 @@ def _joined(row: _PolicyRow) -> JoinedRelease | None:
 
 
 def _sample(row: _PolicyRow) -> Sample | None:
-    """The part of a population that the source is; None if it is none."""
+    """Returns the part of a population that the source is; None if the policy states none."""
     try:
         return typed(loads(row.sample), SampleObject, "a sample").as_domain if row.sample else None
     except BadJson as problem:

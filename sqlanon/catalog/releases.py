@@ -46,8 +46,8 @@ from sqlanon.syntax.texts import typed_name
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
     """Computes the digest of each release's catalog rows as they are now: the SHA-256 of their lines.
 
-    The lines are in the order of their bytes, which no collation of a session changes. DuckDB would give each table a
-    hash table of its own to group by the release, which takes longer than reading the lines of most releases.
+    The lines are sorted by their bytes, which no collation of a session changes. They are not grouped by release in
+    DuckDB, which would make a hash table for each table and take longer than reading the lines of most releases.
     """
     lines: dict[str, list[bytes]] = defaultdict(list)
     for release_id, line in engine.rows(sql_file("catalog", "queries", "release_digests"), [list(release_ids)]):
@@ -95,7 +95,7 @@ def rows_in_utc(table: exp.Table, columns: Sequence[Column]) -> exp.Select:
 
 
 def require_own_rows(engine: Engine, release: Release) -> None:
-    """Raises CatalogError if a table that belongs to a live view is missing, or has other rows than at first."""
+    """Raises CatalogError if a table that belongs to a live view is missing, or its rows have changed."""
     for made in release.objects:
         if made.digest is not None and made.digest != _digest_now(engine, made):
             raise CatalogError(
@@ -226,10 +226,10 @@ class _MeasurementRow(Measurement):
 
 
 def save(engine: Engine, release: Release) -> None:
-    """Records a new release with its attributes, objects, comparison and choices; its labels may be there already.
+    """Records a new release with its attributes, objects, comparison and choices; its labels may be recorded already.
 
-    `seal` it when all of it is written: before, it is not read. Raises UserError if a release of this name is
-    recorded: delete that one first.
+    The release can be read after `seal`, which follows the last row. Raises UserError if a release of this name is
+    recorded: delete it first.
     """
     schema, name = _schema_and_name(release.name)
     migrations.install(engine)
@@ -265,7 +265,9 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
 
 
 def _rounds(rows: Sequence[_RoundRow]) -> dict[str, tuple[int, ...]]:
-    """Returns the levels of each quasi-identifier in the rounds of a local recoding, by folded name; else empty."""
+    """Returns the levels of each quasi-identifier in the rounds of a local recoding, by folded name; empty without
+    rounds.
+    """
     levels_of: dict[str, set[int]] = {}
     for row in rows:
         levels_of.setdefault(fold(row.attribute), set()).add(row.level)
@@ -299,7 +301,7 @@ def _object_row(made: ReleaseObject) -> dict[str, object]:
 
 
 def listing(engine: Engine) -> list[tuple[QualifiedName, Release | None]]:
-    """All releases with their names, the oldest first; None for one whose rows in the catalog cannot be read."""
+    """Returns all releases with their names, the oldest first; None for one whose catalog rows cannot be read."""
     if not migrations.ready(engine):
         return []
     rows = _rows.read(engine, "release", _ReleaseRow, order=("created_at",))
@@ -315,10 +317,9 @@ def _readable(engine: Engine, row: _ReleaseRow) -> Release | None:
 
 
 def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release | None:
-    """The release of this name, or None.
+    """Returns the release of this name, or None; a bare name is looked up in `current_schema`.
 
-    A bare name is looked for in `current_schema`. Raises CatalogError if the rows of the release are not those that
-    were written with it.
+    Raises CatalogError if the rows of the release have changed since they were written.
     """
     if not migrations.ready(engine):
         return None
@@ -339,7 +340,7 @@ def _rows_by_name(engine: Engine, schema_and_name: tuple[str, str]) -> list[_Rel
 
 
 def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[str, str] | None:
-    """The schema and the object's own name; None if the name points into another database: it has its own catalog."""
+    """Returns the schema and the object's own name; None for a name in another database, which has its own catalog."""
     *rest, object_name = name.parts
     if len(rest) == 2 and fold(rest.pop(0)) != fold(current_database(engine)):
         return None
@@ -347,7 +348,7 @@ def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[
 
 
 def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release:
-    """The release of this name as `find` finds it. Raises UserError, with names that are near, if there is none."""
+    """Returns the release of this name as `find` does. Raises UserError, with similar names, if there is none."""
     release = find(engine, name, current_schema)
     if release is not None:
         return release
@@ -364,7 +365,7 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
 
 
 def made_by(engine: Engine, policy: str) -> list[QualifiedName]:
-    """The names of the releases of a policy, the oldest first."""
+    """Returns the names of a policy's releases, the oldest first."""
     return [release for release, of in listing(engine) if of is not None and same_name(of.policy, policy)]
 
 
@@ -387,7 +388,7 @@ def delete(engine: Engine, release_id: str) -> None:
 
 
 def narrow(engine: Engine, release: Release, column: str) -> None:
-    """Records that a release has one column less: its policy, its fingerprints and its attributes. `seal` it then."""
+    """Records that a release lost one column: updates its policy, fingerprints and attributes. `seal` it afterwards."""
     identity = {"release_id": release.release_id}
     for table in ("release_attribute", "release_choice"):
         _rows.delete(engine, table, {**identity, "attribute": column})

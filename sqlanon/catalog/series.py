@@ -130,7 +130,7 @@ def append(engine: Engine, series: Series, release: Release, position: int, memb
 
 
 def listing(engine: Engine) -> list[str]:
-    """The names of all series."""
+    """Returns the names of all series."""
     if not migrations.ready(engine):
         return []
     return _rows.read_names(engine, "series", "series")
@@ -148,7 +148,7 @@ def delete(engine: Engine, name: str) -> None:
 
 
 def counts(engine: Engine) -> list[tuple[str, str, int, int]]:
-    """The name of each series, its policy, and how many releases and respondents it has."""
+    """Returns for each series its name, its policy, and its numbers of releases and respondents."""
     return [
         (str(name), str(policy), int(releases), int(respondents))
         for name, policy, releases, respondents in engine.rows(sql_file("ledger", "series"))
@@ -174,7 +174,7 @@ def of_releases(engine: Engine) -> list[OfSeries]:
 
 
 def series_of(engine: Engine, release_id: str) -> str | None:
-    """The name of the series that a release was made in; None if it was made in none, or the series is dropped."""
+    """Returns the name of the series in which a release was made; None without one, or if the series was dropped."""
     return next((each.series for each in of_releases(engine) if each.release_id == release_id), None)
 
 

@@ -49,9 +49,9 @@ def release_json(
 ) -> str:
     """Writes the copy as JSON; `policy_of`, `hierarchies_of`, `types_of`, `joined_with` and `series_name_of` read it.
 
-    Of stored labels it holds the digest only. `types` are those of the source's columns by their names, for the
-    policy's attributes; `joined` is the id of the release that the policy joins; `series` is the name of the
-    series that the release is made in.
+    Stored labels are represented by their digest only. `types` are the types of the source's columns by name, for the
+    policy's attributes; `joined` is the id of the release that the policy joins; `series` is the name of the series in
+    which the release is made.
     """
     copy = _Copy(
         types=dict(types),
@@ -90,7 +90,7 @@ def types_of(release: Release) -> dict[str, str]:
 
 
 def joined_with(release: Release) -> str | None:
-    """The id of the release whose join with this one was measured when it was made; None if its policy joins none.
+    """Returns the id of the release whose join with this one was measured when it was made; None without a join.
 
     Raises CatalogError as `policy_of` does.
     """
@@ -99,7 +99,7 @@ def joined_with(release: Release) -> str | None:
 
 
 def series_name_of(release: Release) -> str | None:
-    """The series that a release says it was made in; None for a release made in none.
+    """Returns the name of the series in which a release was made, by its own copy; None for a release in no series.
 
     Raises CatalogError as `policy_of` does.
     """
@@ -114,10 +114,11 @@ def changed_since(
     types: Mapping[str, str],
     automatic: Collection[str],
 ) -> str | None:
-    """Describes what has changed in the policy or source since a release was made; None if only rows have.
+    """Describes changes of the policy or source since a release was made; None if only rows have changed.
 
-    `policy` and `hierarchies` are those of now, `types` as for `release_json`. Labels that are read from a table are
-    rows, and so are the `automatic` hierarchies, which USING AUTO makes of rows. Raises CatalogError as `policy_of`.
+    `policy` and `hierarchies` are the current ones, `types` as for `release_json`. Labels that are read from a table
+    count as rows, and so do the `automatic` hierarchies, which USING AUTO makes of rows. Raises CatalogError as
+    `policy_of` does.
     """
     ignored = set(map(fold, automatic))
     former = _definitions(policy_of(release), hierarchies_of(release), ignored)
@@ -157,10 +158,10 @@ def _reading(release: Release) -> Iterator[None]:
 
 
 def fingerprint(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
-    """The SHA-256, in hexadecimal, of a policy and its hierarchies, labels included.
+    """Returns the SHA-256, in hexadecimal, of a policy and its hierarchies, labels included.
 
-    It changes with everything that can change a release, and with the names; not with
-    the order of hierarchies or of named arguments, nor with zeros that do not change a number.
+    It changes with everything that can change a release, and with names; it does not depend on the order of hierarchies
+    or named arguments, or on zeros that do not change a number.
     """
     ordered = sorted(hierarchies, key=lambda stored: fold(stored.definition.name))
     text = canonical(

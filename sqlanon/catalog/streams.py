@@ -65,7 +65,7 @@ def save(engine: Engine, stream: Stream, sources: tuple[SourceRead, ...]) -> Non
 
 
 def find(engine: Engine, name: QualifiedName) -> Stream | None:
-    """The stream of this schema and name, or None. Raises CatalogError for rows that contradict each other."""
+    """Returns the stream of this schema and name, or None. Raises CatalogError for rows that contradict each other."""
     if not migrations.ready(engine):
         return None
     schema, object_name = name.parts[-2:]
@@ -78,7 +78,7 @@ def find(engine: Engine, name: QualifiedName) -> Stream | None:
 
 
 def load(engine: Engine, name: QualifiedName) -> Stream:
-    """The stream of this schema and name. Raises UserError, with names that are near, if there is none."""
+    """Returns the stream of this schema and name. Raises UserError, with similar names, if there is none."""
     stream = find(engine, name)
     if stream is not None:
         return stream
@@ -90,7 +90,7 @@ def load(engine: Engine, name: QualifiedName) -> Stream:
 
 
 def listing(engine: Engine) -> list[Stream]:
-    """All streams, the oldest first."""
+    """Returns all streams, the oldest first."""
     if not migrations.ready(engine):
         return []
     return [_stream(row) for row in _rows.read(engine, "stream", _StreamRow, order=("created_at",))]
@@ -127,7 +127,7 @@ def append(engine: Engine, stream: Stream, batch: Batch, position: int) -> None:
 
 
 def figures(engine: Engine, stream: Stream) -> tuple[int, ...]:
-    """The numbers of a stream's batches and of its rows: read, released, reused, withheld and waiting."""
+    """Returns the numbers of a stream's batches and of its rows: read, released, reused, withheld and waiting."""
     [row] = engine.rows(sql_file("streams", "figures"), [stream.stream_id])
     return tuple(map(int, row))
 

@@ -24,8 +24,7 @@ _WITH_HIERARCHY = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 def validate(policy: Policy) -> None:
     """Raises PolicyError, with what to change, for a policy that contradicts itself.
 
-    Whether its columns, hierarchies and models exist is for the source and the
-    registry to say.
+    Whether its columns, hierarchies and models exist is checked elsewhere, by the source and the registry.
     """
     if not policy.name:
         raise PolicyError("a policy needs a name")
@@ -68,7 +67,7 @@ def _validate_attributes(policy: Policy) -> None:
 
 
 def _validate_sample(policy: Policy) -> None:
-    """Raises PolicyError for two columns of weights, for weights of another role, and for a fraction that is none."""
+    """Raises PolicyError for two columns of weights, for weights of another role, and for an invalid fraction."""
     weights = [attribute for attribute in policy.all_attributes if attribute.sampling_weight]
     if len(weights) > 1:
         names = " and ".join(attribute.name for attribute in weights)
@@ -281,7 +280,7 @@ def validate_constraints(policy: Policy) -> None:
 
 
 def shown_set(columns: Sequence[str]) -> str:
-    """The set as a statement writes it, but without quotes."""
+    """Returns the set as a statement writes it, but without quotes."""
     return f"({', '.join(columns)})"
 
 
@@ -320,9 +319,10 @@ def _validate_visible(policy: Policy, columns: Sequence[str], roles: dict[str, R
 
 
 def validate_related(policy: Policy) -> None:
-    """Raises PolicyError for a policy with related tables that cannot have them, and for tables that cannot be related.
+    """Raises PolicyError for a policy that cannot have related tables, and for tables that cannot be related.
 
-    No two attributes of a policy have one name, nor two tables: releases and requirements tell them apart by it.
+    No two attributes of a policy share a name, and no two tables, because releases and requirements refer to them by
+    name.
     """
     _require_alone(policy)
     _require_entity(policy)

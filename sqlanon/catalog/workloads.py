@@ -1,4 +1,4 @@
-"""Workloads as rows of `anon.workload`, a query each."""
+"""Workloads as rows of `anon.workload`, one row for each query."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def save(engine: Engine, queries: exp.Select) -> None:
 
 
 def listing(engine: Engine) -> list[str]:
-    """The names of all workloads."""
+    """Returns the names of all workloads."""
     if not migrations.ready(engine):
         return []
     return list(dict.fromkeys(_rows.read_names(engine, "workload", "workload")))
 
 
 def counts(engine: Engine) -> list[tuple[str, int]]:
-    """The name of each workload, with the number of its queries."""
+    """Returns the name of each workload, with the number of its queries."""
     folded = f.call("translate", column("workload"), UPPER, UPPER.lower())
     query = (
         exp.select(f.any_value(column("workload")), f.count()).from_(relation(("anon", "workload"))).group_by(folded)
@@ -64,9 +64,8 @@ def forget_errors(engine: Engine, name: str, release_id: str) -> None:
 def load(engine: Engine, name: str, one_query: Callable[[str], str] = query_text) -> list[tuple[int, str]]:
     """Loads the number and the text of each query, whether a statement or a user's own INSERT wrote it.
 
-    `one_query` is `query_text`, or does the same.
-
-    Raises UserError if there is none, if a number stands twice, or if a text is not one query.
+    `one_query` is `query_text`, or an equivalent function. Raises UserError if there is no query, if a number occurs
+    twice, or if a text is not one query.
     """
     rows = _rows.read(engine, "workload", _QueryRow, {"workload": name}, order=("query_id",))
     if not rows:

@@ -1,1 +1,1 @@
-"""Computes what the releases of a series tell together, from the ledger of the classes that each respondent was in."""
+"""Computes what the releases of a series reveal together, from the ledger of each respondent's classes."""

@@ -1,6 +1,4 @@
-"""Computes how sure a reader is of a value, who knows the respondent's classes in several releases:
-`sql/composition/`.
-"""
+"""Computes the beliefs of a reader who knows the respondent's classes in several releases: `sql/composition/`."""
 
 from __future__ import annotations
 
@@ -47,10 +45,10 @@ def shares_of_worlds(
 ) -> tuple[list[list[Fraction]] | None, int]:
     """Computes for each entry of `people` the share of worlds in which a person has each code, and counts the steps.
 
-    An entry stands for several people in the same sets. A world gives each person one of the `codes`, so that in each
-    set as many have a code as rows do. A set with more rows than people has further members, who are nobody. All worlds
-    count alike. The shares are None where there is no world. Raises TooManyWorlds where more than `steps` choices would
-    be looked at.
+    An entry represents several people in the same sets. A world assigns each person one of the `codes`, so that in each
+    set as many members have a code as rows do. A set with more rows than people has further, unknown members. All
+    worlds count equally. The shares are None if no world exists. Raises TooManyWorlds if there are more than `steps`
+    choices.
     """
     groups = _groups(people, sets, codes)
     if groups is None:
@@ -185,10 +183,9 @@ _TIMES_AS_MANY = 2
 class KnownSets:
     """The sets of values that the releases of a series publish for sets of respondents.
 
-    `classes` has the tables set_member and set_value of the sets that are classes, `sets` those of the differences
-    whose rows are all known, too. `surer` is a query of respondent and confidence: how sure somebody is who compares
-    the sets. `contradicted` is a query of the respondents of sets that no world agrees with in which everybody's row
-    stays the same.
+    `classes` has the tables set_member and set_value of the classes, `sets` also those of differences whose rows are
+    all known. `surer` is a query of respondent and confidence for a reader who compares the sets. `contradicted` is a
+    query of the respondents in sets that no world with constant rows agrees with.
     """
 
     classes: Mapping[str, str]
@@ -200,7 +197,7 @@ class KnownSets:
 def known_sets(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> KnownSets:
     """Computes the differences of classes, and of differences whose rows are all known, until none is new.
 
-    `tables` has member(release, class, respondent, people), one entry for all respondents who are alike, and
+    `tables` has member(release, class, respondent, people), one entry for all respondents in the same classes, and
     class_value(release, class, code, shown, n).
     """
     sets: dict[str, str] = {}
@@ -247,7 +244,8 @@ def step(name: str, tables: Mapping[str, str]) -> exp.Query:
 class Beliefs:
     """The beliefs of a reader: `believed` is a table of respondent, number of possible values, and highest confidence.
 
-    `contradicted` is a table of respondents of whom at least one had another value in another release.
+    `contradicted` is a table of respondents in groups of which at least one member had another value in another
+    release.
     """
 
     believed: str
@@ -255,9 +253,10 @@ class Beliefs:
 
 
 def merged_respondents(member: str, scratch: Scratch) -> str:
-    """Creates the table member(release, class, label, respondent, people), respondents in the same classes as one.
+    """Creates the table member(release, class, label, respondent, people): one row for all respondents in the same
+    classes.
 
-    `people` is their number. No release distinguishes them, so that a belief about one holds for all.
+    `people` is their number. No release distinguishes them, so a belief about one respondent holds for all.
     """
     return scratch.table("alike", step("alike", {"member": member}))
 
@@ -309,8 +308,8 @@ _STEPS, _STEPS_TOGETHER = 20_000, 300_000
 def world_beliefs(engine: Engine, classes: Mapping[str, str], scratch: Scratch) -> str:
     """Creates a table of respondent and confidence: the share of worlds with the respondent's likeliest value.
 
-    The confidence is NULL in a group without a world. The smallest groups come first; a group that has too many worlds
-    to be counted is left out. `classes` has the tables set_member and set_value.
+    The confidence is NULL in a group without a world. Small groups come first; a group with too many worlds is left
+    out. `classes` has the tables set_member and set_value.
     """
     tables = {**classes, "component": _components(engine, classes, scratch)}
     tables["small_group"] = scratch.table("small_group", step("small_group", tables), [_PEOPLE, _PEOPLE_TOGETHER])
@@ -333,7 +332,7 @@ def world_beliefs(engine: Engine, classes: Mapping[str, str], scratch: Scratch) 
 
 
 def _components(engine: Engine, classes: Mapping[str, str], scratch: Scratch) -> str:
-    """Creates a table of set_no and component: sets that share respondents, directly or in steps, share a component."""
+    """Creates a table of set_no and component: sets linked by shared respondents share a component."""
     component, former = scratch.table("component", step("own_component", classes)), None
     number = _total(engine, component)
     while number != former:

@@ -45,9 +45,9 @@ _VALUE = ("series_id", "position", "value_set", "attribute", "value", "n")
 class LedgerRows:
     """The rows that the ledger stores for one release.
 
-    `members` is a table with class_no, entity and respondent of each released row, as `Respondents` has them; `values`
-    a query of class_no, attribute, value and n: how often each class shows each value of the sensitive attributes, and
-    each row as the attribute `of_row`, which `named_row` made, where rows show several columns.
+    `members` is a table of class_no, entity and respondent, a row for each released row. `values` is a query of
+    class_no, attribute, value and n: how often each class shows each value of the sensitive attributes. If rows show
+    several columns, it also has each row as the attribute `of_row`, named by `named_row`.
     """
 
     members: str
@@ -56,9 +56,9 @@ class LedgerRows:
 
 
 def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
-    """Appends a release to its series; returns a table of its respondents, as sql/ledger/entrant.sql has them.
+    """Appends a release to its series; returns a table of its respondents with the columns of sql/ledger/entrant.sql.
 
-    Raises PolicyError for rows without a respondent, and for a respondent with several.
+    Raises PolicyError for rows without a respondent, and for a respondent with several rows.
     """
     engine, series = respondents.engine, respondents.series
     number = _respondents(engine, series, rows.members)
@@ -122,8 +122,8 @@ def class_rows(
 ) -> exp.Select:
     """Returns class_no, respondent and value_0, value_1, ... of each row: the sensitive attributes as texts.
 
-    The columns `keys` tell the classes apart; the others come with their types. With a respondent there is the column
-    itself, too, as entity; with the columns `of_row` one more value, the text of all of these.
+    Rows with equal `keys` share a class; the other columns are given with their types. With a respondent the result
+    also has its column, as entity; with the columns `of_row`, one more value: the text of all of these columns.
     """
     each = [known_text(name, kind) for name, kind in sensitive] + ([row_text(of_row)] if of_row else [])
     texts = [alias(text, f"value_{index}") for index, text in enumerate(each)]
@@ -188,8 +188,9 @@ def bucket_values(
     where: Mapping[str, BucketValues],
     attributes: Sequence[tuple[str, str]],
 ) -> exp.Query | None:
-    """Returns the query of `class_values` for a release of tables of buckets and values; `attributes` come with their
-    types. None without any.
+    """Returns the query of `class_values` for a release of tables of buckets and values; None without attributes.
+
+    `attributes` are given with their types.
     """
     each: list[exp.Query] = []
     for attribute, kind in attributes:
@@ -236,12 +237,11 @@ def _respondents(engine: Engine, series: Series, rows: str) -> int:
 
 
 def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
-    """Appends a release to a series, in the caller's transaction.
+    """Appends a release to a series, in the caller's transaction. Raises as `record`, `require_same_rows` and
+    `require_together` do.
 
-    Raises as `record`, `require_same_rows` and `require_together` do.
-
-    The releases before keep what the series requires, for they were published. So where the latest classes of
-    respondents tell that this one does, the others are not looked at again.
+    The former releases satisfy what the series requires, because they were published. So if the latest classes of the
+    respondents prove that the new release does, too, no other classes are read.
     """
     series = respondents.series
     entrants = record(respondents, release, rows)
@@ -252,11 +252,12 @@ def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
 
 
 def models_by_latest(respondents: Respondents, entrants: str, of_row: str | None) -> set[str]:
-    """Returns the required models that the entering release keeps for certain, given that the former releases do.
+    """Returns the required models that the entering release keeps for certain, given that the former releases keep
+    them.
 
-    `entrants` is a table of its respondents: class_no, token and former_class, of sql/ledger/entrant.sql. Where rows
-    show several columns, `of_row` is the attribute of whole rows, of which the models are asked as well. What is not
-    among the models may be kept, too: of some the latest classes of respondents do not tell it.
+    `entrants` is a table of its respondents: class_no, token and former_class, of sql/ledger/entrant.sql. If rows show
+    several columns, `of_row` is the attribute of whole rows, for which the models must hold as well. Other models may
+    be kept, too: for some the latest classes of respondents do not suffice.
     """
     series, engine, position = respondents.series, respondents.engine, respondents.last_position
     required = {each.model: dict(each.arguments) for each in series.requirements}
@@ -287,8 +288,8 @@ def _former_keys(respondents: Respondents, entrants: str, attribute: str) -> exp
 def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
     """Loads the series that a release of this policy will enter; `kind` is table or view.
 
-    Raises UserError if there is no such series, and for a missing key; PolicyError for a live view, and for a policy or
-    a key that is not the series' own; CatalogError where its ledger has other rows than were written.
+    Raises UserError if the series or its key is missing; PolicyError for a live view, and for a policy or key other
+    than the series' own; CatalogError if its ledger has changed rows.
     """
     with about("series"):
         series = catalog.load(engine, name)

@@ -61,10 +61,10 @@ def known_value(text: exp.Expr, kind: str) -> exp.Expr:
 
 
 def told_apart(name: str, kind: str) -> exp.Expr:
-    """Returns an expression that differs where the texts of a column's values differ, within one statement, and is
-    quicker to compare.
+    """Returns an expression that distinguishes values with different texts, within one statement, faster than their
+    texts.
 
-    `kind` is a type of respondents. Texts that differ may be equal in a column of texts, by its collation.
+    `kind` is a type of respondents. By its collation, a column of texts may treat different texts as equal.
     """
     return as_text(column(name)) if kind == "VARCHAR" else column(name)
 
@@ -75,8 +75,8 @@ def told_apart(name: str, kind: str) -> exp.Expr:
 def key_of(name: str, variable: str, of: str = "series") -> bytes:
     """Reads a key from an environment variable and derives from it the key of the series, or of the object `of`.
 
-    So the ledger's tokens differ from pseudonyms that have the same key. Raises UserError for a variable
-    that is not set, or too short.
+    The ledger's tokens therefore differ from pseudonyms with the same key. Raises UserError for a variable that is not
+    set, or too short.
     """
     return hmac.digest(release_key(variable, f"the {of}"), f"{of}:{fold(name)}".encode(), "sha256")
 
@@ -91,7 +91,7 @@ def key_check(key: bytes) -> str:
 
 @dataclass(frozen=True)
 class Respondents:
-    """The respondents of a policy's source. What the ledger has of them is read once, at first use."""
+    """The respondents of a policy's source. Their rows in the ledger are read once, at first use."""
 
     engine: Engine
     series: Series
@@ -108,7 +108,7 @@ class Respondents:
 
     @property
     def last_position(self) -> int:
-        """The position of the last release of the series, 0 if there is none."""
+        """The position of the last release of the series; 0 without releases."""
         return len(self.series.releases)
 
     @cached_property
@@ -133,9 +133,10 @@ class Respondents:
         return self._table("returner", {"former": self.former}, *self._last)
 
     def class_keys(self, attribute: str) -> str:
-        """Creates a table of the signatures in one sensitive attribute: of each class that is some respondent's latest.
+        """Creates a table of the signatures, in one sensitive attribute, of each class that is some respondent's
+        latest.
 
-        It has position, class_no and key, size and n, as sql/ledger/class_key.sql says.
+        Its columns are position, class_no and key, size and n, as in sql/ledger/class_key.sql.
         """
         if attribute not in self._class_keys:
             classes = reading(query_file("ledger", "latest_class"), {"returner": self.returners})
@@ -157,7 +158,7 @@ class Respondents:
 def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
     """Returns the sensitive attributes with their types.
 
-    Raises PolicyError for a type whose equal values have several texts, so that nothing would be known again.
+    Raises PolicyError for a type whose equal values have several texts: they would not be recognized in later releases.
     """
     for b in (*bound.sensitive, *([bound.entity] if bound.entity else [])):
         if not has_known_text(b.published_type, rounded=b is not bound.entity):
@@ -178,7 +179,7 @@ def in_order(series: Series, bound: BoundPolicy) -> list[BoundAttribute]:
 def require_same_columns(series: Series, bound: BoundPolicy) -> None:
     """Raises PolicyError unless a policy has the respondents and sensitive attributes of a series, of the same types.
 
-    Values of another type have other texts, and a column that is not sensitive any more would be looked at by nothing.
+    Values of another type have other texts, and a column that is no longer sensitive would not be checked.
     """
     now = {**_folded(named_columns(bound)), fold(series.entity): bound.entity.published_type if bound.entity else ""}
     former = {**_folded(series.attributes), fold(series.entity): series.entity_type}
@@ -209,7 +210,7 @@ def _refused(series: Series, why: str) -> PolicyError:
 def latest_signatures(respondents: Respondents) -> Signatures:
     """Returns each respondent's signature in the latest release of the series that contains the respondent.
 
-    Raises PolicyError for a policy with another number of sensitive attributes than one.
+    Raises PolicyError unless the policy has exactly one sensitive attribute.
     """
     bound, series, scratch = respondents.bound, respondents.series, respondents.scratch
     if len(bound.sensitive) != 1:
@@ -252,17 +253,16 @@ _BESIDE = (Role.SENSITIVE, Role.INSENSITIVE)
 
 
 def row_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
-    """Returns the columns that the rows of a release show beside the quasi-identifiers, with their types.
+    """Returns the columns that a release's rows show beside the quasi-identifiers, with their types, sorted by name.
 
-    They are in the order of their names. There are none where a row shows one such column, which is an attribute of the
-    series by itself.
+    A single such column is an attribute of the series already; the result is then empty.
     """
     columns = _in_order((b.column, b.published_type) for b in bound.attributes if b.role in _BESIDE)
     return columns if len(columns) > 1 else ()
 
 
 def shown_columns(release: Release, columns: Columns) -> tuple[tuple[str, str], ...]:
-    """Returns the columns that the rows of a release show beside the quasi-identifiers, as `row_columns` does, or one.
+    """Returns the columns that the rows of a release show beside the quasi-identifiers, also if there is only one.
 
     `columns` are all columns of the release, each with its type.
     """
@@ -276,9 +276,9 @@ def _in_order(columns: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]
 
 
 def named_row(columns: Columns) -> str:
-    """Returns the attribute under which the ledger has rows of these columns: their folded names, as a list in JSON.
+    """Returns the ledger's attribute for rows of these columns: their folded names, as a list in JSON.
 
-    No column has this name that is among them, and no row of one column is written down.
+    No column among them has this name, and rows of one column are not stored.
     """
     return fold(json.dumps([[fold(name), kind] for name, kind in columns], separators=(",", ":"), ensure_ascii=False))
 
@@ -304,9 +304,9 @@ def require_known_rows(series: Series, bound: BoundPolicy) -> None:
 def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tuple[str, str] | None:
     """Returns the reason why a release's rows cannot be compared within a series, and what to do; None if they can.
 
-    These are rows with tokens that are the same in each release, rows with values of a type whose equal values may have
-    several texts, and rows of more than two columns beside the quasi-identifiers where values may change: which of
-    them changed is not known. `columns` are the attributes of a policy, with the types of what they publish.
+    It applies to rows with tokens that are equal in each release; to values of a type whose equal values may have
+    several texts; and to rows of more than two columns beside the quasi-identifiers if values may change, because it is
+    unknown which one changed. `columns` are the attributes of a policy, with the types of their published values.
     """
     if not series.requirements:
         return None
@@ -357,7 +357,7 @@ def is_keyed(attribute: Attribute) -> bool:
 
 
 def attributes_of_rows(engine: Engine, series: Series) -> dict[int, str | None]:
-    """Returns for each release of a series, by its position, the attribute that `named_row` made; None without one."""
+    """Returns by position the attribute of whole rows of each release of a series; None for a release without one."""
     names = {fold(name) for name, _ in series.attributes}
     attribute_at: dict[int, str | None] = {}
     for position, attribute in engine.rows(sql_file("ledger", "attributes"), [series.series_id]):
@@ -367,10 +367,10 @@ def attributes_of_rows(engine: Engine, series: Series) -> dict[int, str | None]:
 
 
 def require_same_rows(engine: Engine, series: Series) -> str | None:
-    """Returns the attribute of the rows that all releases of a series show, None where they show one column.
+    """Returns the attribute of whole rows that all releases of a series share; None if rows show one column.
 
-    Raises PolicyError where the releases of a series that requires something show other columns; of a series that
-    requires nothing it is None then.
+    Raises PolicyError if releases of a series with requirements show different columns; without requirements it is
+    None.
     """
     shown_attributes = {*attributes_of_rows(engine, series).values()}
     if shown_attributes == {None} and len(series.attributes) > 1:

@@ -1,4 +1,4 @@
-"""Measures what is required of all releases of a series together: the files under `sql/series/`."""
+"""Measures the requirements on all releases of a series together: the files under `sql/series/`."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def promise_names() -> tuple[str, ...]:
 
 
 def with_names(requirement: Requirement) -> Requirement:
-    """A requirement of a series with the names of its arguments, checked.
+    """Returns a requirement of a series with its arguments named and checked.
 
-    Raises UserError for an unknown one, PolicyError for arguments that it does not take.
+    Raises UserError for an unknown requirement, PolicyError for arguments that it does not take.
     """
     promise = _promise(requirement.model)
     arguments = named_arguments(promise, requirement.arguments)
@@ -59,7 +59,7 @@ def _promise(name: str) -> Statistic:
 
 
 def require_together(engine: Engine, series: Series, scratch: Scratch, made: str, models: Sequence[str]) -> None:
-    """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep these of its models."""
+    """Raises PrivacyViolation unless the releases of a series, including the one `made` last, keep these models."""
     for reached in reached_together(engine, series, scratch, models):
         measurement = reached.measurement
         if not measurement.satisfied:
@@ -106,7 +106,7 @@ def reached_together(
     """Measures `promises` (by default every requirement that a series can have) over all releases, for each sensitive
     attribute.
 
-    Of what is not required there is the figure alone.
+    Requirements that the series does not have yield the figure alone.
     """
     names = promise_names() if promises is None else promises
     if not names:
@@ -167,7 +167,7 @@ def _members(series: Series) -> exp.Select:
 def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
     """Returns release, class, n, code and shown: the counts of equal rows of each class, and their value.
 
-    Rows are alike that have the same value of the attribute; with `of_row` those that agree in all columns that it has.
+    Rows are equal if they agree in the attribute; with `of_row`, if they agree in all columns of whole rows.
     """
     columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
     shown_value = column("value") if of_row is None else value_in_row(column("value"), of_row, attribute)
@@ -182,7 +182,7 @@ def _in_series(series: Series) -> exp.Expr:
 
 
 def _composed(engine: Engine, families: Sequence[Mapping[str, str]], scratch: Scratch) -> str:
-    """Creates a table of the highest confidence in each respondent, over the `families` of tables of a reader."""
+    """Creates a table of a reader's highest confidence in each respondent, over the `families` of tables."""
     each: list[exp.Query] = []
     for tables in families:
         counting = by_counting(engine, tables, scratch)

@@ -95,8 +95,8 @@ def leaving_rows(
 ) -> str | None:
     """Creates a table of the leaving rows: position, oldest, formed, respondent, arrived, values, codes and labels.
 
-    Rows with one `oldest` leave together, in a class if it is `formed`; else there is one, and it found none. `horizon`
-    has a row for each that waits: position, and the last position of a row that may leave with it, NULL where it is
+    Rows with equal `oldest` leave together: as a class if `formed`, else as a single row that found no class. `horizon`
+    has a row for each waiting row: its position, and the last position of a row that may leave with it, NULL if it is
     not due. None if no row is due.
     """
     due = scratch.table("horizon", horizon)
@@ -144,7 +144,7 @@ def _last_of_slice(engine: Engine, coded: str, leaving: str) -> int | None:
 
 
 def _only_until(row_code: str, last: int) -> exp.Expr:
-    """Restricts the rows that begin a class to those up to position `last`, the end of the slice."""
+    """Restricts the rows that begin a class to positions up to `last`, the end of the slice."""
     return exp.update(relation(row_code), {"horizon": exp.null()}, where=column("position") > literal(last))
 
 
@@ -176,7 +176,7 @@ def _paren(tree: exp.Expr) -> exp.Expr:
 
 
 def _added(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """Returns the sum, added from left to right, so that each addition in this order gives the same DOUBLE."""
+    """Returns the sum of the parts, added from left to right, because another order may give another DOUBLE."""
     return reduce(lambda total, part: infix(total, "+", part), parts)
 
 

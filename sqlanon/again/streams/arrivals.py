@@ -45,7 +45,7 @@ class Arrivals:
     """Counts of one reading: `read_rows`, and the rows that never wait.
 
     `late_rows` came before the watermark. `unfit_rows` have no respondent, or a value that its hierarchy lacks.
-    `moment_over` says whether a row of the moment that had been the last has vanished: what comes of it is late.
+    `moment_over` is true if a row with the latest timestamp has vanished: further rows with this timestamp are late.
     """
 
     read_rows: int
@@ -93,7 +93,7 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, scratch: Scr
 
 
 def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> exp.Query:
-    """Returns a query that compares the rows of the source with those read before."""
+    """Returns a query that compares the rows of the source with the rows read before."""
     watermark = watermark_of(stream)
     return query_file("streams", name, tables=tables, watermark=watermark, moment_over=stream.moment_over)
 
@@ -213,8 +213,8 @@ def require_interval(engine: Engine, delay: int | str) -> None:
 def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[str | None, bool]:
     """Returns the new watermark as a text, and whether it is later than the former one.
 
-    The text is None if there is none yet. `until` is the watermark of ADVANCE ... TO. Raises PolicyError if it is none,
-    or is still to come, or if nothing becomes due by it.
+    The text is None before the first row. `until` is the watermark of ADVANCE ... TO. Raises PolicyError if it is no
+    timestamp or lies in the future, and for a stream whose delay is a number of rows.
     """
     moments = [watermark_of(stream)]
     if until is not None:
@@ -264,7 +264,7 @@ def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
 def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: bool) -> exp.Query:
     """Returns for each waiting row the position of the last row that may leave with it; NULL while the row is not due.
 
-    `position` is that of the last row that was read, and all rows before the `watermark` have been.
+    `position` belongs to the last row that was read. All rows before the `watermark` have been read.
     """
     waiting = exp.select(exp.Star()).from_(relation(stream.table("waiting")))
     delay, tables = stream.delay, {"waiting": waiting}

@@ -1,7 +1,7 @@
 """Measures the distance of rows in one quasi-identifier, and computes the label of a class in it.
 
-Of numbers and times without a hierarchy a class shows the range. Of anything else it shows the lowest node of the
-hierarchy that has all of its values below it; without a hierarchy, the value or '*'. NULL is a value of its own.
+For numbers and times without a hierarchy the label is the range. For other values it is the lowest node of the
+hierarchy above all of them; without a hierarchy, the value or '*'. NULL is a value of its own.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _ALL = "*"
 class Axis(Protocol):
     """One quasi-identifier: its expressions in the steps of `sql/streams/leave.sql` and in the labels of classes.
 
-    In these steps the tables are called `w`, a waiting row; `o`, the oldest; `c`, one that may leave with it; `s`, the
-    spans of all of these; `b`, the bounds of the class; `m`, a member with its values and codes; `l`, a label.
+    These steps call the tables `w`, a waiting row; `o`, the oldest; `c`, one that may leave with it; `s`, the spans of
+    all of these; `b`, the bounds of the class; `m`, a member with its values and codes; `l`, a label.
     """
 
     @property
@@ -114,7 +114,7 @@ def code_of_level(index: int, level: int) -> str:
 class Ranges:
     """Axis of numbers and times: the label of a class is its smallest and its largest value.
 
-    A code is NULL for NULL and for what is no finite number; a class that has such values beside others shows '*'.
+    The code of NULL, NaN and infinity is NULL; a class with such values and others shows '*'.
     """
 
     index: int

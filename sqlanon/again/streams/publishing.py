@@ -70,8 +70,7 @@ def publish(
 ) -> tuple[int, int, int, int]:
     """Publishes the rows of `member` as a batch, and deletes them from the waiting rows.
 
-    Returns how many rows were released in classes, under a label that was there, how many were withheld, and how many
-    classes there are.
+    Returns the numbers of rows released in classes, of rows under a reused label, of rows withheld, and of classes.
     """
     formed = column("formed", "m")
     labels = exp.select(alias(column("oldest", "m"), "class_no"), alias(literal(batch), "batch"))
@@ -141,7 +140,9 @@ def axes_width(axes: Sequence[Axis]) -> exp.Expr:
 def _insert_members(
     engine: Engine, stream: Stream, columns: Columns, member: str, label_places: str, batch: int
 ) -> None:
-    """Records the label under which each respondent is published, by a digest of this stream's own."""
+    """Records the label under which each respondent is published; the respondent is a digest that only this stream
+    uses.
+    """
     entity = columns.policy.entity
     who = column("position", "m") if entity is None else known_text(columns.value(entity), entity.published_type)
     digest = f.call("sha256", joined(literal(f"{stream.salt}:"), as_text(who)))
@@ -267,8 +268,8 @@ def _people(stream: Stream, keys: Sequence[exp.Expr]) -> exp.Select:
 def require_batch(engine: Engine, stream: Stream, batch: int) -> int | None:
     """Returns the number of respondents in the smallest class of a batch; None for a batch without a class.
 
-    Raises PrivacyViolation if they are too few, or have several rows in a class, or if other rows were published than
-    were remembered.
+    Raises PrivacyViolation if a class has too few respondents or several rows of one respondent, or if the published
+    rows differ from the recorded ones.
     """
     classes = _people(stream, [column("class_no", "l")])
     classes.where(
