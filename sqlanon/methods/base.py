@@ -98,7 +98,7 @@ class Structure:
 
 EXPORTED = "rows as exported"
 
-# The readings of columns that show each row by itself.
+# The readings that the columns of a table of rows may have.
 OF_ROWS = frozenset(
     (Reading.EXACT, Reading.LABEL, Reading.RANGE, Reading.CENTROID, Reading.LOWER_BOUND, Reading.UPPER_BOUND)
 )

@@ -236,7 +236,7 @@ def merged(slots: str, violating: str) -> exp.Query:
     merged.
 
     Chunk i of m is merged with chunk i + m/2. Neighbors are not merged: they have the same values, because rows are
-    assigned in the order of their values. Half as many groups would have made the merged chunks.
+    assigned in the order of their values. Dividing the rows into half as many groups would give the same merged chunks.
     """
     return query_file("anatomy", "merged", tables={"slots": slots, "violating": violating})
 
@@ -261,7 +261,7 @@ def rows_in_buckets(rows: str, numbers: str, columns: Sequence[str]) -> exp.Sele
 
 
 def sizes_of_groups(groups: str) -> exp.Query:
-    """SELECT of four numbers: the groups, the rows of the smallest and of the largest, and all rows.
+    """SELECT of four numbers: the groups, the rows of the smallest and of the largest group, and all rows.
 
     Row i of a region is in group i mod g, so of r rows a group has r // g, and the first r mod g have one more.
     """
@@ -269,5 +269,5 @@ def sizes_of_groups(groups: str) -> exp.Query:
 
 
 def sizes(rows_in_buckets: str) -> exp.Query:
-    """SELECT of four numbers: the buckets, the rows of the smallest and of the largest, and all rows."""
+    """SELECT of four numbers: the buckets, the rows of the smallest and of the largest bucket, and all rows."""
     return query_file("anatomy", "sizes", tables={"rows_in_buckets": rows_in_buckets})

@@ -151,7 +151,9 @@ class Dealing:
         self._codes = [table for _, table in coded]
 
     def require_feasible(self, variant: str, l: int, c: Decimal) -> None:  # noqa: E741 - the papers' name
-        """Raises PrivacyViolation unless all rows as one bucket meet every requirement; otherwise no buckets do."""
+        """Raises PrivacyViolation unless all rows as one bucket meet every requirement, without which no buckets
+        can.
+        """
         names = [bound.column for bound in self._sensitive]
         rows = [assign_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
         if not self._any(self._broken(rows)):
@@ -221,7 +223,7 @@ class Dealing:
         return Bucketization(in_buckets, codes, number, smallest, largest, count, total, once=once, words=tuple(words))
 
     def _drawn(self, regions: str | None, words: Mapping[str, str]) -> tuple[str, str]:
-        """Makes the tables of the sorted rows and of `value_counts`, both in random order.
+        """Makes the tables of `sorted_rows` and of `value_counts`, with random orders of equal rows and of the values.
 
         The row numbers of a sorted table take DuckDB half the time of numbers counted value by value.
         """

@@ -194,9 +194,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
 
 
 def _background(task: Task) -> Background:
-    """Returns the taxonomies and ranges that requirements read besides rows, before any of them is copied for the
-    release.
-    """
+    """Returns the taxonomies and ranges that requirements read besides rows; none is copied for the release yet."""
     engine, policy, requirements = task.engine, task.policy, task.requirements
     return Background(
         taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.scratch) for b in policy.sensitive},

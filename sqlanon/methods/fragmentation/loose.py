@@ -96,7 +96,7 @@ class Options:
     )
 
     def sizes(self, fragments: int) -> tuple[int, ...]:
-        """The sizes of the groups: those of `groups` or, with `k` alone, the most even sizes whose products are at
+        """The sizes of each fragment's groups: `groups` or, with `k` alone, the most even sizes whose products are at
         least k.
         """
         if self.groups or self.k is None:

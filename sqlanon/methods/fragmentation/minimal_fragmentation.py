@@ -46,7 +46,7 @@ def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequ
     Each unit by itself must satisfy every constraint. Without required units, one color holds optional ones.
     """
     graph = _Conflicts(constraints)
-    # Units in many conflicts come first: they leave least choice to those behind them.
+    # Units in many conflicts come first: they leave the fewest choices to later units.
     needed = sorted(required, key=graph.degree, reverse=True)
     others = sorted(optional, key=graph.degree)
     least = len(graph.clique(needed)) or min(1, len(others))

@@ -121,8 +121,8 @@ def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
 
 
 def _together(task: Task, nodes: Nodes, levels: Node) -> int | None:
-    """The respondents of the smallest published class by all quasi-identifiers, if a requirement is on some of them
-    only.
+    """Counts the respondents of the smallest published class by all quasi-identifiers, if a requirement uses only
+    some.
     """
     if not projections(task.requirements):
         return None

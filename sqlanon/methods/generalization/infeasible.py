@@ -45,7 +45,7 @@ def violated(
     steps: Sequence[Step],
     parameters: Sequence[object] = (),
 ) -> dict[int, tuple[int, list[tuple[Violated, Key]]]]:
-    """Returns, by node index, the violations of its classes by themselves; a node without violations is left out.
+    """Returns, by node index, the violations of the node's classes by themselves; omits nodes without violations.
 
     Each is the number of rows of all violating classes, and the violated requirements with the key of their smallest
     class: first requirements that suppression cannot cure, then by rows. `steps` make the normal relations of the
@@ -139,9 +139,7 @@ def infeasible(
 
 
 def _unmet(requirements: Sequence[BoundRequirement], broken: Sequence[Violated], limit: int) -> str:
-    """Names the unmet requirements: the requirements that suppress too much by themselves, otherwise the ones that do
-    so together.
-    """
+    """Names the unmet requirements that suppress too much by themselves, or else all that do so together."""
     alone = [violation for violation in broken if violation.rows > limit or not violation.curable]
     unmet = {violation.requirement for violation in alone or broken}
     names = ", ".join(dict.fromkeys(str(requirement) for requirement in requirements if str(requirement) in unmet))

@@ -177,7 +177,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
     COMPETES = ((), (("recoding", "local"),))
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the arguments. Raises PolicyError for suppressed cells with local recoding."""
+        """Checks the arguments. Raises PolicyError if both suppressed cells and local recoding are requested."""
         checked = super().options(arguments)
         if checked.cells is not None and checked.recoding != RECODINGS[0]:
             with about("method", self.name, "cells"):
@@ -340,7 +340,7 @@ class _Searches:
         self._timed = TimedSearches(options.time_limit, watching)
 
     def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
-        """The best of the nodes that suppress at most `limit` rows."""
+        """Returns the best of the nodes that suppress at most `limit` rows; None if there is none."""
         batch, few = nodes.rollups.batch, nodes.rollups.few
         return self._timed.best(nodes.lattice, limit, count, settle, nodes.loss.value, batch=batch, few=few)
 

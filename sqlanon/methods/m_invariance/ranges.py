@@ -58,7 +58,7 @@ class Invariant:
 
     @property
     def searched(self) -> None:
-        """Returns None: the method does not search, so no end is proven."""
+        """Returns None, because the method does not search."""
         return
 
 

@@ -86,7 +86,7 @@ class _Rest:
 
     @property
     def rows(self) -> Rows:
-        """The remaining rows, by their numbers among all rows."""
+        """Returns the remaining rows, by their numbers among all rows."""
         left: Rows = np.delete(self._order, self._gone)
         return left
 

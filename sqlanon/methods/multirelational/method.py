@@ -182,7 +182,7 @@ def _number_of(published: PublishedTables, table: str, called: str) -> str:
 
 
 def _miscounted(published: PublishedTables, names: Sequence[str]) -> str | None:
-    """Names a table with another number of rows than were chosen; None if there is none, or the choice is not known."""
+    """Names a table whose number of rows differs from the choice; None if there is none, or the choice is unknown."""
     if not isinstance(published.choice, RelatedLevels):
         return None
     released: Mapping[str, int] = published.choice.released

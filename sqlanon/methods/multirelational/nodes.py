@@ -174,7 +174,7 @@ class RelatedNodes:
         self._left_out: dict[Node, int] = {}
 
     def count(self, nodes: Sequence[Node]) -> list[Counted]:
-        """Counts the classes of some nodes."""
+        """Returns the counts of each node's classes."""
         return [self._count(node) for node in nodes]
 
     def _count(self, node: Node) -> Counted:

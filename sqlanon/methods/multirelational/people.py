@@ -1,7 +1,7 @@
 """The people of a policy on several tables, and the rows about them, as tables of codes for the search.
 
-Each person has a number. People with equal rows in a table at the lowest levels share the number of the first of them;
-higher levels read only the rows of these first people.
+Each person has a number. People with equal rows in a table at the lowest levels share the number of the first such
+person; higher levels read only the rows of these first people.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ NAMED_FROM = 2
 
 @dataclass(frozen=True)
 class Frequent:
-    """The most frequent value of some columns: its number of rows, all rows, and its text unless one row alone has
-    it.
+    """The most frequent value of some columns: its number of rows, the number of all rows, and its text, None if only
+    one row has it.
     """
 
     columns: tuple[str, ...]

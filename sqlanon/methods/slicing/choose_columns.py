@@ -95,7 +95,7 @@ def _by_exchanges(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
 
 
 def _best_set(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
-    """The best of all sets, the first of equal ones in the items' order."""
+    """The set of `count` medoids with the least sum of distances; of equal sets the first in the items' order."""
 
     def cost(members: tuple[int, ...]) -> int:
         return _cost(rows, members)

@@ -254,7 +254,7 @@ def _is_violated(task: Task, broken: exp.Query) -> bool:
 
 
 def require_feasible(task: Task, columns: Columns, promised_model: str) -> None:
-    """Raises PrivacyViolation, with a way out, unless all rows as one bucket meet the requirements.
+    """Raises PrivacyViolation, with a hint, unless all rows as one bucket meet the requirements.
 
     If a requirement has the model that the method promises, the error names the values with the greatest share.
     """

@@ -31,8 +31,8 @@ class SlicingOnSpark(SlicingMethod):
     """METHOD slicing for rows on Spark."""
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Requests ranks, and codes of the columns with requirements. Raises PolicyError for random rows that have to
-        match.
+        """Requests ranks, and codes of the columns with requirements. Raises PolicyError for random buckets with
+        diversity => 'matching'.
         """
         require_names(task.policy, by_number=False)
         if options.diversity == "matching" and options.grouping == "random":

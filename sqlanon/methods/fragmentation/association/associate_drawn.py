@@ -261,7 +261,7 @@ class _Dealing:
         return [self._scratch.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
 
     def _with_others(self, alike: str, broken: int, blocks: int) -> str:
-        """The table of these blocks and of an equal number of random other blocks, with a minimum."""
+        """The table of these blocks and of other random blocks: as many as these, or a minimum number."""
         step = max(1, blocks // max(broken, sizes().min_blocks_dealt_again, 1))
         first = 1 + secrets.randbelow(min(step, blocks))
         return self._scratch.table("again", sql.with_others(alike, blocks, first, step))

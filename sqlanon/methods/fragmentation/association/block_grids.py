@@ -67,7 +67,7 @@ class Grid:
 
 
 def grid(sizes: Sequence[int], first: int = 0) -> Grid:
-    """The smallest grid in which each group of a fragment has at least the fragment's number of `sizes`.
+    """The smallest grid in which each group of a fragment has at least as many rows as `sizes` has for the fragment.
 
     The groups of the fragment `first` are lines or columns. A grid of two fragments has as many rows as the product of
     their sizes, a grid of three as the product of the two greatest sizes. With more fragments, columns are added until
@@ -265,8 +265,8 @@ def counts(rows: str, key: int) -> exp.Select:
 
 
 def possible_of(counts: str, size: int) -> exp.Query:
-    """SELECT of the number of blocks of `size` rows, different in a key, that rows can fill; `counts` are its values'
-    `counts`.
+    """SELECT of the number of blocks of `size` rows, different in a key, that rows can fill; `counts` is the key's
+    table of `counts`.
     """
     return _possible(exp.select(exp.Star()).from_(relation(counts)), size)
 

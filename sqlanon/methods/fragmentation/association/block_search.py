@@ -40,7 +40,7 @@ def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Select:
 
 
 def full(table: str, size: int) -> exp.Select:
-    """SELECT of the rows of the blocks that are full."""
+    """SELECT of the rows of the blocks that have `size` rows."""
     rows = window(f.count(), partition_by=[column("block")])
     return exp.select(exp.Star()).from_(relation(table)).qualify(rows.eq(size))
 
@@ -251,7 +251,7 @@ class Blocks:
         self._fill(self._scratch.growing_table("lacking", lacking.where(short.copy(), exp.not_(taken))))
 
     def _clashing(self, filled_blocks: str) -> str | None:
-        """The table of the rows that equal another one of their block in a key other than the assigning one; None if
+        """The table of the rows that equal another row of their block in a key by which they were not assigned; None if
         empty.
         """
         others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]

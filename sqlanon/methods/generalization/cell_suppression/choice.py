@@ -36,7 +36,7 @@ WITH_NULL = (
 
 
 class Searches(Protocol):
-    """Searches that share a statement's time."""
+    """The searches of a statement, which share its time limit."""
 
     def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
         """Returns the best of the nodes that suppress at most `limit` rows; None if there is none."""

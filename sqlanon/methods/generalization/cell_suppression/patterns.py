@@ -79,7 +79,7 @@ def patterns(columns: Sequence[int], weights: Sequence[Decimal]) -> list[int]:
 def placed(task: Task, levels: Node) -> Placed | None:
     """Suppresses cells of the rows at these levels until their classes meet the requirements.
 
-    None if a class violates a requirement even after the last round of the guard.
+    Returns None if a class violates a requirement even after the last round of the guard.
     """
     return _Placing(task, levels).placed()
 
@@ -96,7 +96,7 @@ class _Placing:
         self._rows = task.scratch.table("placed", rows.select(alias(_NO_PATTERN.copy(), PATTERN), copy=False))
 
     def placed(self) -> Placed | None:
-        """Tries the patterns in turn, as long as the rows without a pattern may form a class."""
+        """Tries the patterns in turn, as long as the rows without a pattern may form a class; returns the result."""
         engine, least, left = self._task.engine, least_rows(self._task.requirements), self._cells.rows
         step = repeated(self._step())
         count = repeated(exp.select(or_zero(f.sum(column("n")))).from_(relation(self._rows)).where(_has_none()))

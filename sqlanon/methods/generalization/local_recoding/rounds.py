@@ -197,7 +197,7 @@ class _Rounds:
         return Kept(node, inside, public[0]), Left(outside, public[1])
 
     def _recounted(self, left: Left) -> Cells:
-        """Makes a source of the cells left; its fixed relations remain the whole source's."""
+        """Makes the next round's cells from the cells left; their fixed relations remain the whole source's."""
         source, task = self._cells, self._task
         trees = [
             task.scratch.table("tree", recounted(tree, fields, left.cells))

@@ -212,7 +212,7 @@ class Nodes:
         self.lattice = Lattice(low=low, high=high, bounds=self.loss.bounds)
 
     def count(self, nodes: Sequence[Node]) -> list[Counted]:
-        """Counts the classes of some nodes."""
+        """Returns the counts of each node's classes."""
         summaries = self.rollups.look(nodes, self._limit)
         return [
             Counted(
@@ -225,8 +225,8 @@ class Nodes:
         ]
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
-        """Counts the classes of some nodes in a last round; a violation that withholding does not cure exceeds the
-        limit.
+        """Returns the counts of each node's classes in a last round, beyond the limit if withholding cannot cure a
+        violation.
         """
         most = self._cells.rows + _ROUNDING
         return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]

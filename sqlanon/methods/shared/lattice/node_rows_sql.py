@@ -475,7 +475,7 @@ _COUNTED = (
 
 
 def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
-    """Returns steps that make withheld(index, class_id, size): the classes that the guard withholds of one node."""
+    """Returns steps that make withheld(index, class_id, size): the classes of one node that the guard withholds."""
     published = exp.select(column("class_id")).from_(relation("kept"))
     index = alias(big(literal(0)), "index")
     others = exp.select(index, column("class_id"), column("size")).from_(relation("equivalence_class"))

@@ -327,7 +327,7 @@ class Rollups:
         self._note(new, self._row_counts(new))
 
     def _meets(self, nodes: Sequence[Node]) -> list[Node]:
-        """Returns the meets of a few groups of nodes; groups are joined whose meet keeps the fewest bits of a key."""
+        """Returns the meets of a few groups of nodes. It joins groups whose meet keeps the fewest bits of a key."""
         import numpy as np
 
         bits = [

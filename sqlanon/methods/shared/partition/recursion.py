@@ -88,7 +88,9 @@ def rows_of(engine: Engine, statement: str) -> int:
 
 
 class AtOnce:
-    """The statements of an attempt, each written once. Points have the region as label, from 0 to `labels` - 1."""
+    """The statements of an attempt in all attributes, each written once. A point's label is its region, from 0 to
+    `labels` - 1.
+    """
 
     def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, labels: int) -> None:
         self._engine = engine
@@ -118,7 +120,7 @@ class AtOnce:
         return self._open
 
     def close(self, first: int) -> int:
-        """Stores the regions that are not cut, numbered from `first`; returns the number of numbers used."""
+        """Stores the regions that are not cut, numbered from `first`; returns how many numbers were used."""
         self._first = first if self._first is None else self._first
         if self._labels > self._open:
             self._engine.run(self._close_points, [first])
@@ -232,7 +234,9 @@ def _descending(name: str) -> exp.Ordered:
 
 
 class InTurn:
-    """The statements of an attempt, each written once; the tables that they read and make keep their names."""
+    """The statements of an attempt in one attribute, each written once; the tables that they read and make keep their
+    names.
+    """
 
     def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, *, strict: bool) -> None:
         self._engine = engine
@@ -277,7 +281,7 @@ class InTurn:
         return self._open
 
     def close(self, first: int) -> int:
-        """Stores the regions that are no longer tried, numbered from `first`; returns the number of numbers used.
+        """Stores the regions that are no longer tried, numbered from `first`; returns how many numbers were used.
 
         The regions that are still tried use numbers, too.
         """

@@ -1,6 +1,6 @@
 """Cuts the cells of a policy into regions that no cut can divide any further.
 
-METHOD mondrian publishes these regions, and other methods take rows of one region as near each other.
+METHOD mondrian publishes these regions; for other methods, the rows of one region are near each other.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Setting:
 
 
 class AddsUp(Enum):
-    """The parts by which the loss of several rounds of recoding is computed."""
+    """The parts that add up to the loss of several rounds of recoding."""
 
     ROWS = "what each published row loses, and what the suppressed rows do"
     CLASSES = "the published classes"

@@ -1,4 +1,6 @@
-"""Non-uniform entropy (De Waal and Willenborg 1999; Gionis and Tassa 2009): the bits it takes to undo the recoding."""
+"""Non-uniform entropy (De Waal and Willenborg 1999; Gionis and Tassa 2009): the bits that undoing the recoding
+takes.
+"""
 
 from __future__ import annotations
 
