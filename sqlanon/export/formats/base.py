@@ -93,6 +93,9 @@ class Format(Protocol):
         Raises UserError for more files than one connection can read, PrivacyViolation for a file that is no export.
         """
 
+    def read(self, file: ExportFile) -> exp.Query:
+        """Returns the rows of the file, on a connection of `reopen`, with the names and types of `columns`."""
+
     def header(self, file: ExportFile) -> Sequence[str] | None:
         """Returns the names of the file's columns if they are read by position; None if they are read by name."""
 
@@ -195,7 +198,7 @@ def first_column(engine: Engine, rows: exp.Query, names: Sequence[str], test: st
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-    """An empty database that may read these files and nothing else."""
+    """Returns an empty database that may read these files and nothing else."""
     engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
     engine.run("SET allowed_paths = ?", [[str(path) for file in files for path in file.paths]])
     seal(engine)
