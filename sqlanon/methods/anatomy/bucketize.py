@@ -35,7 +35,7 @@ from sqlanon.sql.classes.normal_relations import Background, relations_of, sensi
 from sqlanon.sql.classes.rows import Rows, by_attribute
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement, least_rows
 
-# Whether a table can be divided into l-diverse buckets at all, and what stands in the way.
+# Whether a table can be divided into l-diverse buckets at all, and the reason if not.
 #
 # A union of l-diverse buckets is l-diverse, in each of the variants. So there are such
 # buckets iff the whole table is one (Xiao and Tao 2006, for the share of one value).
@@ -170,8 +170,8 @@ class Dealing:
         raise self._too_alike(variant, l, c)
 
     def _too_alike(self, variant: str, l: int, c: Decimal) -> PrivacyViolation:  # noqa: E741
-        """The error for values that allow no l-diverse buckets: names the first such column, and the l that all columns
-        allow.
+        """The error for values that allow no l-diverse buckets. It names the first such column, and the l that all
+        columns allow.
         """
         shortfalls = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
         short = [(bound, why_not) for bound, why_not in shortfalls if why_not is not None]

@@ -213,7 +213,7 @@ def dealt_out(bucketization: Bucketization) -> Iterator[tuple[str, str]]:
 
 # Checks that the buckets of Anatomy's tables fit together.
 
-# The tables of a release by the part of their names that follows the release's.
+# The tables of a release, by the suffixes of their names.
 Sources = Mapping[str, exp.Table | exp.Subquery]
 
 

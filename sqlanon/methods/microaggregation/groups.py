@@ -372,7 +372,7 @@ def _uploaded(task: Task, columns: dict[str, Rows]) -> str:
 
 
 def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers, count: int) -> exp.Select:
-    """SELECT of region, label_i, class: the labels and means of each group."""
+    """SELECT of region, label_0, ..., class: the labels and means of each group."""
     outputs = [
         alias(f.unnest(cast(parameter(number), kind)), name)
         for number, (name, kind) in enumerate(

@@ -203,7 +203,9 @@ class DpHistogramMethod(Method[Options, Histogram]):
 
 
 def _columns(task: Task, options: Options) -> list[BoundAttribute]:
-    """The columns that are counted by. Raises PolicyError as `published_columns` does, and for a column named n."""
+    """The columns by whose values rows are counted. Raises PolicyError as `published_columns` does, and for a column
+    named n.
+    """
     if _N in map(fold, options.by):
         raise PolicyError("the counts are in a column n, and a column is called n already", hint="rename the column")
     return published_columns(task, options.by)

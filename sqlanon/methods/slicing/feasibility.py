@@ -103,7 +103,8 @@ def drawn_regions(points: str, draw: str) -> exp.Select:
     return query.from_(counted.subquery("counted", copy=False), copy=False)
 
 
-# The buckets that violate a requirement, computed from the source's own values as from the published tables.
+# The buckets that violate a requirement, computed from the source's own values in the same way as from the published
+# tables.
 #
 # Cells need bits in their keys for each attribute, which are too many with thousands of attributes. Here a query reads
 # only the columns that it needs.

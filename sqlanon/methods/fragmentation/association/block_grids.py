@@ -37,7 +37,7 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step, with_steps
 
-# The column that every stored table has, with the number of the row.
+# The column of row numbers that every stored table has.
 ROW_NUMBER = "rowid"
 
 

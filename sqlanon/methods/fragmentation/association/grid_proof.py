@@ -84,7 +84,7 @@ def smallest_group(fragment: PublishedFragment) -> exp.Query:
 
 
 def _of_fragment(name: str, fragment: PublishedFragment, attributes: Sequence[str] = (), **values: object) -> exp.Query:
-    """The query of a file that reads a fragment's table."""
+    """Loads the query of a file that reads a fragment's table."""
     names = {"group": [fragment.group], "attributes": attributes}
     return query_file("association", name, tables={"fragment": fragment.relation}, names=names, **values)
 

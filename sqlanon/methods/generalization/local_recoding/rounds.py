@@ -163,8 +163,8 @@ class _Rounds:
         self.left = self._recounted(left)
 
     def consider(self, last: tuple[Nodes, Found] | None = None) -> None:
-        """Compares the union of the rounds, with `last` as one more if it publishes a row, with the best union so
-        far.
+        """Compares the union of the rounds with the best union so far. `last` is one more round, if it publishes a
+        row.
         """
         rounds, left = list(self.rounds), Left(self.left.table, self.left.public)
         if last is not None and last[1].suppressed < self.left.rows:

@@ -49,7 +49,7 @@ def violated_classes(
 
 
 def _counted(violating: exp.Query, classes: str | None) -> exp.Subquery:
-    """SELECT of the violating classes, with their respondents from the relation `classes`; 0 without one."""
+    """SELECT of the violating classes, with their respondents from the relation `classes`; 0 if it is None."""
     violation = violating.subquery("violation", copy=False)
     entities = big(literal(0)) if classes is None else column("entities", "class")
     names = [column(name, "violation") for name in ("class_id", "size", "excess")]

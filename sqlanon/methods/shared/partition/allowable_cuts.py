@@ -124,8 +124,8 @@ def _best() -> list[exp.Expr]:
 
 
 def halves(cuts: Cuts, points: str, candidates: str) -> exp.Select:
-    """SELECT of class_id and the carried columns of points: the rows of both halves of each candidate, class_id //
-    2.
+    """SELECT of class_id and the carried columns of points: the rows of both halves of each candidate, whose number is
+    class_id // 2.
     """
     turn = exp.select(column("number"), column("label"), *_best()).from_(relation(candidates))
     attempt = exp.select(*(column(name, "turn") for name in ("number", "label", "dim", "median")))

@@ -198,7 +198,7 @@ def _known(partition: Partition) -> exp.Select:
     NULL.
     """
     query = exp.select(column("region", "point")).from_(relation(partition.points, as_="point"))
-    # Each rank is looked up once, since a subquery takes as long to plan as many points to read.
+    # Each rank is looked up once, because planning a subquery takes as long as reading many points.
     ranks = enumerate(partition.ranked)
     nulls = exp.select(*(alias(f.coalesce(_null_rank(ranked).subquery(), -1), f"null_{i}") for i, ranked in ranks))
     query.join(nulls.subquery("nulls"), join_type="CROSS", copy=False)
