@@ -67,14 +67,15 @@ def attack_release(
         raise unreadable(engine, release, error) from None
 
 
-# Readings of a secret that stands beside the labels of its class: its value, or a label of it.
+# Readings of a secret that is published in the same row as the labels of its class: its value, or a label.
 _OF_THE_ROW = (Reading.EXACT, Reading.LABEL)
 # A guess with a higher confidence is the only such value of its class.
 _ONE_OF_TWO = 0.5
 
 
 def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
-    """The share of NULL among the surest guesses of a secret published with its class's labels, weighted by rows.
+    """Returns the share of NULL among the surest guesses of a secret published with its class's labels, weighted by
+    rows.
 
     Returns 0 without counting for a release of several tables, for people with several rows, and for a highest
     confidence of at most 0.5.

@@ -43,7 +43,7 @@ class MaskedColumn:
 
 
 def masks_of(policy: Policy) -> dict[str, Mask]:
-    """The masks of a policy by the folded names of their columns."""
+    """Returns the masks of a policy by the folded names of their columns."""
     return {fold(a.name): a.pseudonym for a in policy.all_attributes if isinstance(a.pseudonym, Mask)}
 
 

@@ -247,7 +247,7 @@ def _all(
 
 
 def _reason(name: str, release: Release, error: PolicyError) -> str:
-    """The reason why a figure cannot be measured, without the name of the figure."""
+    """Returns the reason why a figure cannot be measured, without the name of the figure."""
     return error.message.removeprefix(f"{name} of {release.name} cannot be measured: ")
 
 

@@ -117,7 +117,9 @@ def harbor_of_release(
 
 
 def _kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind] | None:
-    """The kinds of the source's columns; None if it cannot be read, or if an error would abort a transaction."""
+    """Returns the kinds of the source's columns; None if the source is unreadable, or if an error would abort a
+    transaction.
+    """
     if engine.in_transaction():
         return None
     try:

@@ -78,7 +78,7 @@ class SpecialUniques:
     pairs: int
 
     def contribution(self, index: int, score: str) -> Fraction | None:
-        """The share of all scores that comes from sets with this column; None if no row has a score.
+        """Returns the share of all scores that sets with this column contribute; None if no row has a score.
 
         A set counts for each of its columns, and so the shares of all columns add up to more than 1.
         """
@@ -101,7 +101,7 @@ class SpecialUniques:
 
 
 def score_of(score: str, columns: int, size: int, largest: int) -> Fraction:
-    """The score of a minimal sample unique of `size` columns, in a search of sets of at most `largest` columns."""
+    """Returns the score of a minimal sample unique of `size` columns in a search of sets of up to `largest`."""
     if score == "elliot":
         return Fraction(prod(columns - i for i in range(size, largest)))
     return Fraction((2 ** (columns - size) - 1) * factorial(size) * factorial(columns - size), factorial(columns))
@@ -194,7 +194,7 @@ def _largest_in_memory(cells: int, columns: int, most_columns: int, most_looks: 
 
 
 def _numbers(cells: int, columns: int, largest: int) -> int:
-    """The number of integers in memory during a search of sets of up to `largest` columns."""
+    """Returns the number of integers in memory during a search of sets of up to `largest` columns."""
     return cells * max((comb(columns, size) for size in range(1, largest)), default=1)
 
 

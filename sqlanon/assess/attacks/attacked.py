@@ -87,7 +87,7 @@ class AttackAnswer:
 
     @property
     def row(self) -> tuple[Any, ...]:
-        """A row of the answer of ATTACK."""
+        """Returns the row of ATTACK's answer."""
         named = "; ".join(attacked.name for attacked in self.worst)
         return *self.figures, named or (self.undefined and f"not defined: {self.undefined}")
 
@@ -105,7 +105,7 @@ class AttackAnswer:
 
     @property
     def figures(self) -> tuple[Any, ...]:
-        """The columns of `row` except the last one."""
+        """Returns the columns of `row` without the last."""
         return self.attack, self.attribute, self.targets, self.succeeded, self.highest, self.mean, self.bound
 
 
@@ -311,7 +311,7 @@ def _require_level(statistic: BoundStatistic, bound: BoundAttribute) -> None:
 
 
 def _numeric_type(called: str, statistic: BoundStatistic, columns: Sequence[Column], name: str) -> str:
-    """The type of a column. Raises PolicyError if its values are not numbers."""
+    """Returns the type of a column. Raises PolicyError if its values are not numbers."""
     kind = next(kind for column, kind in columns if fold(column) == fold(name))
     if not kind.removeprefix("U").startswith(_NUMBERS) or kind.endswith("]"):
         raise PolicyError(

@@ -150,7 +150,7 @@ def _tables(
 
 
 def _code(value: exp.Expr) -> exp.Expr:
-    """The expression of a number for each value, NULL included."""
+    """Returns the SQL expression of a number for each value, also for NULL."""
     return big(window(f.dense_rank(), order=order_by(ascending(is_null(value.copy())), ascending(value))))
 
 

@@ -95,7 +95,7 @@ class Published:
         return self.policy.sensitive
 
     def keys(self, levels: Sequence[int]) -> list[exp.Expr]:
-        """The labels of these levels, without `*`, which distinguishes no rows."""
+        """Returns the columns of the labels at these levels, without `*`, which distinguishes no rows."""
         each = zip(self.quasi_identifiers, levels, strict=True)
         return [column(label_name(i, level)) for i, (b, level) in enumerate(each) if level < b.height]
 
@@ -285,7 +285,9 @@ def _require_same_rows(engine: Engine, release: Release, made: Published) -> Non
 
 
 def _preferred(engine: Engine, release: Release, made: Published, scratch: Scratch) -> list[tuple[int, ...]]:
-    """The levels that the method prefers to the published ones, the most general first, which satisfy most easily."""
+    """Returns the nodes that the method prefers to the published node, the most general first, because they satisfy the
+    requirements most easily.
+    """
     policy = policy_of(release)
     lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None, joined=None)
     task = encoded(engine, _statement(release), lenient, scratch).task

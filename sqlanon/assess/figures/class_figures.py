@@ -171,7 +171,8 @@ _OF_BUCKETS = ("", "_at_most_10", "_11_to_20", "_above_20")
 
 
 def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple[str, float | None]]:
-    """The membership figures of a snapshot: the tuples to which its tables can be joined, and the buckets these match.
+    """Returns the membership figures of a snapshot: the number of tuples in a join of its tables, and of buckets they
+    match.
 
     Runs in an open transaction. Raises PolicyError for a live view, for a release that shows other values than its
     source's, for too many tuples, and if the source lacks its former columns.
@@ -190,7 +191,7 @@ def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple
 def membership_figures(
     engine: Engine, matching: Matching, name: str, source: exp.Table | exp.Subquery, scratch: Scratch
 ) -> list[tuple[str, float | None]]:
-    """The membership figures of a release from its matching and its source, in an open transaction.
+    """Returns the membership figures of a release from its matching and its source, in an open transaction.
 
     Raises PolicyError, with the release's name, if its tables could be joined to too many tuples.
     """
@@ -227,7 +228,7 @@ def _figures(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, float | Non
 
 
 def _source(engine: Engine, release: Release, matching: Matching, scratch: Scratch) -> exp.Subquery:
-    """The attributes of the release's source, in the types in which they are published.
+    """Returns the attributes of the release's source, in the types in which they are published.
 
     Raises PolicyError if a column is gone or has another type.
     """

@@ -116,7 +116,7 @@ def _weights(release: Release) -> dict[str, float]:
 
 
 def _bits(engine: Engine, bound: BoundPolicy, b: BoundAttribute, level: int) -> float:
-    """The bits of the source's values that the labels of a level lack, summed over the rows."""
+    """Returns the bits of the source's values that the labels of a level lack, summed over the rows."""
     if not level:
         return 0.0
     label = column(level_name(level)) if level < b.height else literal("*")
@@ -181,7 +181,7 @@ def _require_published(release: Release, model: ReleaseModel, quasi: Sequence[Bo
 def _loss(
     scratch: Scratch, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, release: Release
 ) -> float | None:
-    """The mean cost of a cell of one column; None without rows, and for labels whose values are unknown."""
+    """Returns the mean cost of a cell of one column; None without rows, and for labels with unknown values."""
     rows, suppressed = release.source_rows, release.suppressed_rows or 0
     if not rows:
         return None

@@ -90,12 +90,12 @@ def _suppressed(engine: Engine, published: exp.Table, quasi: Sequence[ReleaseAtt
 
 
 def _cell(index: int) -> str:
-    """The column of cells with the label or the code of the quasi-identifier at this index."""
+    """Returns the name of the column with the label or the code of the quasi-identifier at this index."""
     return f"cell_{index}"
 
 
 def _released_rows(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
-    """The distinct published rows as texts, with the number of rows that show each."""
+    """SELECT of the distinct published rows as texts, and n, the number of rows."""
     cells = [as_text(column(attribute.name)) for attribute in quasi]
     named = [alias(cell, _cell(index)) for index, cell in enumerate(cells)]
     query = exp.select(alias(f.count(), "n"), *named).from_(published.copy())
@@ -103,7 +103,7 @@ def _released_rows(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> e
 
 
 def _true(scratch: Scratch, policy: BoundPolicy, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
-    """The distinct rows of the source as texts of the labels of the release's levels."""
+    """SELECT of the distinct rows of the source, as texts of the labels at the release's levels."""
     query = exp.select().from_(relation(policy.relation, as_="source")).distinct()
     known = {fold(bound.column): bound for bound in policy.quasi_identifiers}
     for index, attribute in enumerate(quasi):
@@ -115,7 +115,7 @@ def _true(scratch: Scratch, policy: BoundPolicy, quasi: Sequence[ReleaseAttribut
 def _label(
     scratch: Scratch, policy: BoundPolicy, query: exp.Select, bound: BoundAttribute, level: int, index: int
 ) -> exp.Expr:
-    """The label of a row's value as text; the query is joined with the table of labels."""
+    """Returns the SQL expression of the label of a row's value, after joining the query with the table of labels."""
     value = published_value(bound, "source")
     if level == 0:
         return as_text(value)
@@ -145,7 +145,7 @@ def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.S
 
 
 def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -> dict[str, float | None]:
-    """The least number of rows that are alike, by each reading; None without rows."""
+    """Returns the least number of rows that are alike, by each reading; None without rows."""
     import numpy as np
 
     is_released = np.asarray(arrays["is_released"], dtype=bool)

@@ -55,7 +55,7 @@ def value_codes(scratch: Scratch, bound: BoundPolicy, sensitive: BoundAttribute)
 
 
 def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
-    """The name of the column of `source_cells` with the codes of the values of a sensitive attribute."""
+    """Returns the name of the column of `source_cells` with the codes of the values of a sensitive attribute."""
     return f"value_{bound.sensitive.index(sensitive)}"
 
 
@@ -174,7 +174,7 @@ class _SetShares:
         return f"set_{self.index}"
 
     def join(self) -> exp.Join:
-        """The join of the rows with the values of their buckets."""
+        """Returns the join of the rows with the values of their buckets."""
         shares = relation(self.shares, as_=self.name)
         if not self.by_bucket:
             return cross_join(shares)
@@ -224,7 +224,7 @@ def independent_values(
 
 
 def _of_rows(model: ReleaseModel) -> set[str]:
-    """The folded names of the columns in the release's rows; the others are in sets of bucketed columns."""
+    """Returns the folded names of the columns in the release's rows; the others are in sets of bucketed columns."""
     return {*model.exact, *model.generalized}
 
 
@@ -272,7 +272,7 @@ def counts_in_populations(
 
 
 def _path(index: int) -> str:
-    """The name of the column with the number of the combination of the first `index` quasi-identifiers' nodes."""
+    """Returns the name of the column that numbers the combinations of nodes of the first `index` quasi-identifiers."""
     return f"path_{index}"
 
 
@@ -302,12 +302,12 @@ def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
 
 
 def _bucket(index: int) -> str:
-    """The name of the column with a row's bucket, for the set of bucketed columns at this index."""
+    """Returns the name of the column with a row's bucket, for the set of bucketed columns at this index."""
     return f"bucket_{index}"
 
 
 def _key(index: int) -> str:
-    """The name of the column with a row's published value of the quasi-identifier at this index."""
+    """Returns the name of the column with a row's published value of the quasi-identifier at this index."""
     return f"key_{index}"
 
 

@@ -62,7 +62,7 @@ def _rows(classes: Histogram) -> int:
 
 
 def zayatz(classes: Histogram, people: float) -> float:
-    """The unique rows times the probability that a unique row is unique in the population, over the sampling fraction.
+    """Estimates the population uniques: sample uniques times P(unique in the population), over the sampling fraction.
 
     The population is assumed to have classes of each size in the proportions of the sample. Exactly 1 of a class of i
     people is among the n rows with the hypergeometric probability P(1|i) = i n/N (N-n)/(N-1) ... (N-n-i+2)/(N-i+1).
@@ -270,13 +270,13 @@ class _SnbEquations:
         return alpha * slope + log1p(alpha * ratio) - self.target, slope + ratio / (1 + alpha * ratio)
 
     def _parts(self, x: float) -> tuple[float, float]:
-        """The logarithm of beta / (1 - q), and q / (1 - q)."""
+        """Returns the logarithm of beta / (1 - q), and q / (1 - q), at this x."""
         beta, rest = 1 / (1 + exp(-x)), 1 / (1 + exp(x))
         above = self.fraction + (1 - self.fraction) * beta
         return -log1p(self.fraction * exp(-x)), (1 - self.fraction) * rest / above
 
     def _top(self, x: float) -> float:
-        """The alpha at which the first equation has its maximum."""
+        """Returns the alpha at which the value of the first equation is greatest, at this x."""
         slope, ratio = self._parts(x)
         return max(0.0, -1 / slope - 1 / ratio)
 
@@ -284,7 +284,7 @@ class _SnbEquations:
         return self.target < 0 or self._first(self._top(x), x)[0] >= 0
 
     def _alpha(self, x: float, *, first: bool) -> float:
-        """The alpha that solves the first equation at x.
+        """Returns the alpha that solves the first equation at x.
 
         Newton's steps on a concave function approach the root from outside, and never pass it.
         """

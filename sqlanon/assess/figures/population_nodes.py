@@ -46,12 +46,14 @@ TOP = 0
 
 
 def code_name(index: int) -> str:
-    """The name of the column with the most specific large node of the quasi-identifier at this index."""
+    """Returns the name of the column with the code, the most specific large node, of the quasi-identifier at this
+    index.
+    """
     return f"code_{index}"
 
 
 def node_name(index: int) -> str:
-    """The name of the column with a population's node of the quasi-identifier at this index."""
+    """Returns the name of the column with a population's node of the quasi-identifier at this index."""
     return f"node_{index}"
 
 
@@ -80,7 +82,7 @@ def large_nodes(
     The leaves of the hierarchy are the values that it lists and the values of the source. Without `each_level`, a node
     with the same leaves as its child, or with all leaves, is left out.
     """
-    # Of a value that occurs or is listed there is one row, so each is a leaf.
+    # Each value that occurs or is listed has one row, so each row is a leaf.
     of_values = generalized(bound, occurring_values(bound, source), stored_labels(bound), counted=True)
     tree, leaves = scratch.counted_table("tree", of_values)
     labels = scratch.table("node", _numbered(bound, tree, least, None if each_level else leaves))
@@ -143,7 +145,7 @@ def _added_up(table: str, above: Sequence[str], *, of_values: bool) -> exp.Selec
 
 
 def _from(bound: BoundAttribute, level: int) -> list[str]:
-    """The columns that identify a node of this level: its label there, and the labels above it."""
+    """Returns the columns that identify a node of this level: its label, and the labels above it."""
     names = ["value", *map(level_name, range(1, bound.height))]
     return names[level:]
 
@@ -266,7 +268,7 @@ def released_labels(scratch: Scratch, model: ReleaseModel, generalized: Generali
     """Makes the table of the labels of a column: label, shown (its text), n (its rows) and code, a number."""
     rows = select(alias(label_of(generalized), "label"), of=model.rows.copy().subquery(ROW, copy=False))
     outputs = [column("label"), alias(f.count(), "n")]
-    # Where rows are elsewhere, they are counted there, and texts and numbers are given to the labels here.
+    # Rows on another engine are counted there; the labels get their texts and numbers here.
     counted = scratch.table("shown", select(*outputs, of=rows.subquery("released"), group_by=[column("label")]))
     text = alias(text_of(generalized, column("label")), "shown")
     code = alias(window(f.row_number()), "code")
@@ -283,7 +285,7 @@ def _listed(
         return select(*outputs, of=relation(below)), False
     except PolicyError:
         _require_few(scratch, generalized, labels, values, figure)
-        # As though the owner had published which values there are.
+        # The leaves are computed as if the owner had published the list of values.
         use = ColumnUse(labels, (), (), False, figure, values=values, alike=alike)
         below = leaves(scratch, generalized, use).table
         nulls = select(f.count(), of=relation(values), where=[is_null(column("value"))]).subquery(copy=False)

@@ -116,7 +116,7 @@ _MODELS = {
 
 
 def _note(estimated: Uniques, fraction: Fraction) -> str:
-    """The sentence that names the model of the estimate, the reason for it, and its reliability."""
+    """Returns the sentence about the model of the estimate, the reason for this model, and its reliability."""
     name = _UNIQUES.model
     if not estimated.model:
         return f"{name}: no row is unique in the sample, so that no model estimates how many people are"

@@ -65,7 +65,7 @@ def _source(engine: Engine, release: Release, scratch: Scratch) -> BoundSource |
 
 
 def _own_values(source: BoundSource | None, name: str) -> exp.Query:
-    """A query of the values of a column of the source as text; it returns no rows without a source or such a column."""
+    """SELECT of the values of a source column as text; without a source or such a column, it has no rows."""
     if source is None or fold(name) not in {fold(each) for each, _ in source.columns}:
         return exp.select(alias(as_text(exp.null()), "label")).where(exp.false())
     return exp.select(alias(as_text(column(name)), "label")).from_(relation(source.relation))

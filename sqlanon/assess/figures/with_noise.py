@@ -136,7 +136,7 @@ def _ways(arguments: Mapping[str, Value]) -> int:
 
 
 def shown_name(index: int) -> str:
-    """The name of the column at this index in both tables of `Compared`."""
+    """Returns the name of the column at this index in both tables of `Compared`."""
     return f"x{index}"
 
 

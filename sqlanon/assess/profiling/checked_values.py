@@ -77,7 +77,7 @@ def _has(package: str) -> bool:
 
 
 def _share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
-    """The share of values that fit; 0 as soon as too many do not fit."""
+    """Returns the share of values that fit; 0 as soon as too many do not fit."""
     allowed = (1 - sizes().pattern) * len(values)
     failed = 0
     for value in values:
@@ -112,7 +112,7 @@ def speaks(valid: int, values: int, chance: float) -> bool:
 
 
 def _valid(values: Sequence[str], fits: Callable[[str], bool]) -> int:
-    """The number of values that fit; 0 as soon as more than one in ten do not."""
+    """Returns the number of values that fit; 0 as soon as more than one in ten do not fit."""
     failed = 0
     for value in values:
         failed += not fits(value)

@@ -38,7 +38,7 @@ class FieldForms:
 
     @property
     def harmless(self) -> tuple[MissingText, ...]:
-        """The codes that a reader may take as missing values in all columns, because they are values in none."""
+        """The codes that a reader may take as missing values in all columns, because no column has them as values."""
         return tuple(each for each in self.nulls if each.is_sure and not each.others)
 
 

@@ -58,7 +58,7 @@ class Relation:
 
     @property
     def words(self) -> str:
-        """The function in words: "it is the square of age"."""
+        """Describes the function: "it is the square of age"."""
         *others, last = self.sources
         return _WORDS[self.kind].format(f"{', '.join(others)} and {last}" if others else last)
 
@@ -121,7 +121,7 @@ def _formulas(engine: Engine, table: QualifiedName, sample: Sample) -> list[Rela
 
 
 def _differs(candidate: Relation, numbers: dict[str, Real]) -> exp.Expr:
-    """The SQL condition that a row's number in the column differs from the formula."""
+    """Returns the SQL condition that a row's number in the column differs from the formula."""
     import numpy as np
 
     value, *parts = (cast(column(name), "DOUBLE") for name in (candidate.name, *candidate.sources))
@@ -235,7 +235,7 @@ def _most_telling(numbers: Real) -> Whole:
 
 
 def _combined(columns: Real, kind: str, sign: int) -> Real:
-    """The sum, the product, the difference or the quotient along the second axis."""
+    """Returns the sum, the product, the difference or the quotient along the second axis."""
     import numpy as np
 
     if kind == "product":
@@ -355,7 +355,7 @@ def _in_all_rows(engine: Engine, table: QualifiedName, candidates: dict[str, lis
 
 
 def _has_several(name: str) -> exp.Expr:
-    """The SQL condition that the rows of a group have several values of a column; NULL is a value."""
+    """Returns the SQL condition that the rows of a group have several values of a column; NULL is a value."""
     least, most = f.min(column(name)), f.max(column(name))
     mixed = exp.and_(f.count(column(name)) > 0, f.count(column(name)) < f.count())
     return exp.or_(f.coalesce(least.neq(most), False), mixed)

@@ -171,7 +171,7 @@ def _spellings(word: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    """The text without accents, and with ss for ß."""
+    """Returns the text without accents, and with ss for ß."""
     apart = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
 

@@ -81,7 +81,7 @@ def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: i
     table = MODELS[model].table(examples, predictors) if predictors else np.zeros((len(examples.target), 1))
     right = 0
     with warnings.catch_warnings():
-        # A target that is too rare for every fold is predicted wrong in some, which the figure includes.
+        # A target with fewer rows than folds is predicted wrong in some folds; the figure includes these errors.
         warnings.filterwarnings("ignore", message="The least populated class")
         splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(table, examples.target))
     for learned, tested in splits:
@@ -255,7 +255,7 @@ class _Both:
         return Examples(self.examples.target[self.is_source], codes, self.examples.numbers)
 
     def accuracy(self, predictors: Sequence[int], model: str, seed: int) -> float:
-        """The share of the source's rows whose target is predicted by a model that learned from the release."""
+        """Returns the share of the source's rows whose target is predicted by a model that learned from the release."""
         learned, tested = np.flatnonzero(~self.is_source), np.flatnonzero(self.is_source)
         return accuracy_elsewhere(self.examples, learned, tested, predictors, model, seed)
 

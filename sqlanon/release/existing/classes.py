@@ -24,7 +24,7 @@ from sqlanon.sql.classes.rows import Lists, Rows, RowsOfRequirements, SqlRequire
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.models import by_known
 
-# People in a release of several tables: one table has the people, the others have rows about them.
+# People in a release of several tables: one table has the people, the other tables have rows about them.
 
 
 def people_in_no_class(release: object) -> PolicyError:
@@ -83,7 +83,7 @@ class PeopleColumns:
         return parts
 
     def _table(self, name: str, rows: exp.Table | exp.Subquery) -> PeopleTable:
-        """A table with its columns. Raises CatalogError unless exactly one column has the numbers of people."""
+        """Returns a table with its columns. Raises CatalogError unless exactly one column has the numbers of people."""
         roles = {fold(attribute.name): attribute.role for attribute in self.policy.all_attributes}
         spelled = {fold(each): each for each in self.sensitive}
         columns = self.columns.get(name, ())
@@ -218,7 +218,7 @@ def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
     Raises the errors of `classes_of`.
     """
     policy, columns = policy_of(release), tuple(_published_columns(engine, release))
-    # Labels are of another type than the values that a hierarchy fits.
+    # The columns are bound without hierarchies, because labels have another type than the values that a hierarchy fits.
     roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
     attributes = tuple(Attribute(a.name, a.role) for a in policy.all_attributes if any(map(a.has, roles)))
     bound = _bound(engine, release, replace(policy, attributes=attributes, related=()), columns)
@@ -276,7 +276,7 @@ def _policy_of_classes(policy: Policy, release: Release) -> Policy:
         a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and fold(a.name) not in known
     )
     quasi = [Attribute(name, Role.QUASI_IDENTIFIER) for name in keys]
-    # Weights are published as they are, or not at all.
+    # Weights are published unchanged or not at all.
     published_as_is = {fold(a.name) for a in release.attributes if a.reading is Reading.EXACT}
     weights = [a for a in policy.attributes if a.sampling_weight and fold(a.name) in published_as_is]
     return replace(policy, attributes=(*quasi, *policy.having(Role.SENSITIVE), *weights))

@@ -57,7 +57,7 @@ def sources_of(engine: Engine, policy: Policy) -> tuple[SourceRead, ...]:
     )
     queries = (source.query for source in policy.sources if source.query)
     sources |= {hashlib.sha256(query.strip().encode()).hexdigest() for query in queries}
-    # The objects beside live views each belong to one release.
+    # Each object that was made with a live view belongs to one release.
     return tuple(sorted((source_read for source_read in sources if not _of_catalog(source_read)), key=str))
 
 
@@ -172,7 +172,7 @@ def _sources(engine: Engine, release: KnownRelease) -> tuple[SourceRead, ...] | 
         return release.sources
     try:
         if not release.stands and release.series is not None and release.exported_at is None:
-            # A ledger names no sources. They are those of the series' policy, whose source is rarely another.
+            # A ledger names no sources, so the sources of the series' policy are used, which rarely change.
             return sources_of(engine, policies.load(engine, series_catalog.load(engine, release.series).policy))
     except SqlanonError:
         # The rows of the series were changed, or its source or its policy is gone.

@@ -60,7 +60,7 @@ class RecordedTable:
     rows: exp.Query
 
     def having(self, *readings: Reading) -> list[RecordedColumn]:
-        """The columns with one of these readings."""
+        """Returns the columns with one of these readings."""
         return [part for part in self.columns if part.reading in readings]
 
 
@@ -81,7 +81,7 @@ class Recorded:
     withheld: int | None
 
     def having(self, *readings: Reading) -> list[RecordedColumn]:
-        """The columns of all tables with one of these readings."""
+        """Returns the columns of all tables with one of these readings."""
         return [part for table in self.tables for part in table.having(*readings)]
 
 
@@ -106,7 +106,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     recoded = [part for part in rows.having(*_RECODED) if fold(part.source) not in of_labels]
     generalized = {fold(part.source): _generalized(recorded, rows, part) for part in recoded}
     bucketed = tuple(_bucketed(recorded, rows))
-    # If no column of the rows is known by itself, all values are in the separate tables.
+    # If no column is known by row, all values are in the separate tables.
     separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
     if separate and (exact or generalized):
         raise _do_not_fit(recorded)
@@ -129,7 +129,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
 
 
 def _rows(recorded: Recorded) -> RecordedTable:
-    """The table of the rows. Raises PolicyError if several tables show people."""
+    """Returns the table that has the rows. Raises PolicyError if several tables show people."""
     if recorded.having(Reading.RESPONDENT):
         raise PolicyError(
             f"{recorded.name} shows people in several tables, and an estimate is of the rows of one",
@@ -369,7 +369,7 @@ def _recorded(
 
 
 def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels) -> RecordedTable:
-    """A published table, with the readings of its columns."""
+    """Returns a published table with the readings of its columns."""
     columns = [
         RecordedColumn(
             attribute.name, attribute.reading, attribute.source or attribute.name, levels.get(fold(attribute.name))

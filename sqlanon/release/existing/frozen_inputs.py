@@ -143,7 +143,7 @@ def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copi
     """
     if recoding.mixed:
         _freeze_all(engine, release_id, recoding.bound, 0, to)
-        # NULL stays a value of its own where the hierarchy does not list it.
+        # NULL stays a separate value unless the hierarchy lists it.
         row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
         listed = exp.select(literal(1)).from_(relation(to.taxonomy))
         listed = listed.where(*_of_attribute(release_id, recoding.bound), is_null(column("value")))
@@ -166,7 +166,7 @@ def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copi
     )
     table = relation(to.recoding)
     engine.run(insert(table, rows))
-    # NULL stays a value of its own where the hierarchy does not list it.
+    # NULL stays a separate value unless the hierarchy lists it.
     unlisted = (
         exp.select(rows.expressions[0].copy(), rows.expressions[1].copy(), exp.Null(), exp.Null())
         .from_(exp.select(literal(1)).subquery("single_row"))
@@ -250,7 +250,7 @@ def kept_names(placed: Placed, release_id: str) -> Placed:
 
 
 def region_tables(placed: Placed) -> list[QualifiedName]:
-    """The tables that a release reads to find the regions of its rows."""
+    """Returns the tables that a release reads to find the regions of its rows."""
     return [placed.regions, placed.region_map, *(table for table in placed.ranks if table)]
 
 

@@ -63,14 +63,14 @@ def _expanded(model: ReleaseModel, number: int) -> exp.Select:
     """SELECT of the values of each bucket with row numbers, repeated for each row that has the values."""
     copies = f.unnest(f.call("range", cast(column("weight"), "BIGINT")))
     every_row = exp.select("*", alias(copies, "copy")).from_(model.bucketed[number].values.subquery("published"))
-    # Equal rows may change places; any other order could not be repeated.
+    # Rows are numbered in the order of all their values, because no other order can be repeated; equal rows may swap.
     keys = ["bucket", *(bucketed_value(index) for index in range(len(model.bucketed[number].columns)))]
     order = order_by(*(ascending(column(key)) for key in keys))
     return exp.select("*", alias(window(f.row_number(), order=order), _DRAWN)).from_(every_row.subquery("expanded"))
 
 
 def _numbered_within(seed: int, number: int, bucket: str | None) -> exp.Expr:
-    """The position of a row within its bucket, in an order that the seed determines."""
+    """Returns the SQL expression of a row's position within its bucket, in an order that the seed determines."""
     drawn = f.call("md5_number", f.call("concat", literal(f"{seed} {number} "), column(_DRAWN)))
     order = order_by(ascending(drawn), ascending(column(_DRAWN)))
     return window(f.row_number(), [] if bucket is None else [column(bucket)], order)

@@ -101,7 +101,7 @@ def own_series(engine: Engine, release: Release) -> str | None:
     )
 
 
-# Whether the source of a release still has the columns that it was made of, in their types.
+# Checks whether the source of a release still has the columns from which it was made, with their types.
 
 
 def require_unchanged(release: Release, source: BoundSource, names: Sequence[str]) -> dict[str, str]:
@@ -135,7 +135,7 @@ def require_unchanged(release: Release, source: BoundSource, names: Sequence[str
     return published
 
 
-# The reason why a release can no longer be read: tables that a live view reads have changed.
+# The reason why a release can no longer be read: changed tables behind a live view.
 
 
 def unreadable(engine: Engine, release: Release, error: EngineError) -> UserError:
@@ -145,7 +145,7 @@ def unreadable(engine: Engine, release: Release, error: EngineError) -> UserErro
     try:
         why = next(_changes(engine, release), None)
     except SqlanonError:
-        # In a transaction of the user's, which the engine's error has aborted, no query runs any more.
+        # The engine's error has aborted the user's transaction, so no further query can run.
         why = None
     hint = f"make the {release.kind} again, {statement_again(release, or_replace=True)}"
     if release.kind == "view":

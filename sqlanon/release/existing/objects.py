@@ -62,7 +62,7 @@ def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tup
     if kind == "table":
         columns = [column for column, _ in engine.columns(exp.select(exp.Star()).from_(relation(name), copy=False))]
     else:
-        # Asked of the catalog, for a view whose source is gone cannot be described.
+        # DuckDB's catalog has the columns of a view even if its source is gone; DESCRIBE would fail.
         columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]
     return columns == [attribute.name for attribute in release.attributes_of(made.fragment)]
 
@@ -100,7 +100,7 @@ def require_own_columns(engine: Engine, release: Release) -> None:
             )
 
 
-# Views that show only their own rows, and mean the same in every session.
+# Views that show only their own rows, and have the same meaning in every session.
 
 
 def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> None:
@@ -108,7 +108,7 @@ def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> No
     engine.run(secure_view(name, with_built_ins(partial(rows_once, engine), to_sql(body))))
 
 
-# The fingerprint of a relation's rows, independent of their order, by which a changed release is detected.
+# The fingerprint of a relation's rows, independent of their order, which detects a changed release.
 
 
 def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
@@ -126,7 +126,7 @@ def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
 
 
 def fingerprint_of(engine: Engine, rows: exp.Query, columns: Sequence[Column] | None = None) -> str:
-    """The fingerprint of the rows of a query; `columns` are looked up if not given."""
+    """Returns the fingerprint of the rows of a query; `columns` are looked up if not given."""
     native_fingerprint = engine.fingerprint(rows)
     if native_fingerprint is not None:
         return native_fingerprint
@@ -135,7 +135,7 @@ def fingerprint_of(engine: Engine, rows: exp.Query, columns: Sequence[Column] | 
 
 
 def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
-    """The fingerprint of the rows of one of a release's objects."""
+    """Returns the fingerprint of the rows of one of a release's objects."""
     return fingerprint_of(engine, _rows(engine, name))
 
 
@@ -165,28 +165,28 @@ def _rows(engine: Engine, name: QualifiedName) -> exp.Select:
     return exp.select(exp.Star()).from_(relation(own_object(engine, name)))
 
 
-# The views made with a live view: those that it reads, in the schema main, and those that check it, in the schema anon.
+# The views made with a live view: views that it reads, in the schema main, and views that check it, in the schema anon.
 #
 # They are dropped with the release. Only the user's own queries show values.
 
 
-# In a view of this schema DuckDB looks a bare name up here first, whatever the search path of the session is. In one of
-# another schema it goes on along the search path.
+# In a view of this schema, DuckDB searches an unqualified name here first, for any search path of the session. In a
+# view of another schema, it continues along the search path.
 _MAIN = "main"
 
 
 def source_view(release_id: str) -> QualifiedName:
-    """The name of the view of a user's query that a live view reads as its source."""
+    """Returns the name of the view of a user's query that a live view reads as its source."""
     return QualifiedName((_MAIN, "__sqlanon_source_" + release_id))
 
 
 def public_view(release_id: str) -> QualifiedName:
-    """The name of the view of a user's query that a live view reads as its public table."""
+    """Returns the name of the view of a user's query that a live view reads as its public table."""
     return QualifiedName((_MAIN, "__sqlanon_public_" + release_id))
 
 
 def report_view(release_id: str) -> QualifiedName:
-    """The name of the view of the requirements that a live view's rows alone cannot answer: place, achieved,
+    """Returns the name of the view of requirements that a live view's rows alone cannot answer: place, achieved,
     violating.
     """
     return QualifiedName(("anon", "report_" + release_id))

@@ -32,7 +32,7 @@ class Restoring:
     def __init__(self, source: Any, names: Sequence[str]) -> None:
         self._original = source
         self.position = free_name(_POSITION, names)
-        # Shares the columns with the frame of the caller, who does not see the column more.
+        # The copy shares the columns with the caller's frame, in which the added column is not visible.
         numbered = source.copy(deep=False)
         numbered[self.position] = range(len(source))
         self.source = numbered

@@ -190,7 +190,7 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
     policy = policy_of(release)
     promised = promised_by(release.method, release.method_arguments)
     if not (policy.requirements or promised):
-        # There is no requirement of classes, and there may be no class.
+        # Without a requirement of classes, the rows may be in no classes.
         return AnswerableRequirements(no_classes(engine, release), (), {}, {}, release.release_id)
     classes = classes_of_people(engine, release) if policy.related else classes_of(engine, release)
     try:

@@ -98,7 +98,7 @@ def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
     method, options = bound.create.method, bound.resolved.options
     others = set(registry.METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
     if bound.comparison is not None:
-        # Their figures are beside those of the choice already.
+        # The figures of the compared methods are already in the answer, next to the figures of the choice.
         others -= {contender.call.name for contender in bound.comparison.contenders}
     for name in sorted(others):
         if not required(find_method(name).OPTIONS) and _can(bound, name):
@@ -118,7 +118,7 @@ def _can(bound: Bound, name: str) -> bool:
     try:
         options = method.options(())
         limits = method.limits(options)
-        # Nothing is advised of rows on Spark.
+        # There is no advice for rows on Spark.
         require_within(limits, create, resolved.policy, resolved.hierarchies, bound.requirements, on_spark=False)
     except PolicyError:
         return False

@@ -55,12 +55,12 @@ def violating_classes(
     """Returns the query of the classes that violate the requirement at this index."""
     statement = requirements[index].statement("violations", relation_names(requirements)[index])
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
-    # In parentheses, because the statement may begin with steps of its own.
+    # In parentheses, because the query may begin with a WITH clause.
     return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations", copy=False), copy=False), steps)
 
 
 def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
-    """The measurements of requirements, by index, from a query with the columns place, achieved and violating.
+    """Returns the measurements of requirements, by index, from a query with the columns place, achieved and violating.
 
     Raises InternalError unless the query has exactly one row for each requirement.
     """
@@ -123,7 +123,7 @@ def _of_structure(made: Materialized) -> tuple[Measurement, ...]:
 
 
 def _relations(made: Materialized) -> dict[str, exp.Table | exp.Subquery]:
-    """The candidates by the suffixes of their names, "" for a release of one table."""
+    """Returns the candidates by the suffixes of their names, "" for a release of one table."""
     return {each.fragment or "": relation(each.stands) for each in made.candidates}
 
 
@@ -232,7 +232,7 @@ def _require_complete(made: Materialized) -> None:
     bound, query, choice = made.bound, made.query, made.compiled.choice
     name, public = bound.create.name, bound.policy.public
     if bound.is_live and not (bound.source.stable and (public is None or public.stable)):
-        # A view or a query may return other rows than the search read; the guard holds for any rows.
+        # A view or a query may return other rows than during the search; the guard protects any rows.
         return
     placed = None if isinstance(query, TablesQuery) else query.placed
     if made.released_rows < choice.rows and placed is not None and _regions_share_labels(bound.engine, placed):

@@ -112,7 +112,7 @@ def _as_it_was(fits: MadeFor, name: QualifiedName) -> exp.Select:
 
 
 def _needed(bound: BoundPolicy) -> list[str]:
-    """The names of the source's columns that the release needs."""
+    """Returns the names of the source's columns that the release needs."""
     respondents = [bound.entity] if bound.entity else []
     return list(dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding]))
 

@@ -150,7 +150,7 @@ _GUARD = "__sqlanon_guard"
 
 
 def hidden_of(compiled: Compiled) -> dict[int, str]:
-    """The reasons why requirements, by index, cannot be recomputed from the released rows alone."""
+    """Returns the reasons, by index, why requirements cannot be recomputed from the released rows alone."""
     bound, query = compiled.bound, compiled.query
     if isinstance(query, TablesQuery):
         # A requirement that the tables cannot answer is refused before they are made.
@@ -159,7 +159,7 @@ def hidden_of(compiled: Compiled) -> dict[int, str]:
 
 
 def _as_it_is(query: ReleaseQuery) -> set[str]:
-    """The columns that are published unchanged."""
+    """Returns the columns that are published unchanged."""
     return {b.column for b in query.policy.published if b.role in (Role.SENSITIVE, Role.INSENSITIVE)}
 
 
@@ -197,7 +197,7 @@ def materialize_stage(compiled: Compiled) -> Materialized:
             query, count = _snapshot(compiled, query, made[0].stands)
     rows: exp.Table | exp.Subquery = relation(made[0].stands)
     if isinstance(query, TablesQuery) and query.bucket_rows is not None:
-        # Counterfeits are no rows of the source's.
+        # Counterfeits are not rows of the source.
         rows, count = query.bucket_rows.people({t.fragment or "": relation(t.stands) for t in made}), None
     if count is None:
         count = bound.engine.rows(exp.select(f.count()).from_(rows))[0][0]
@@ -229,7 +229,7 @@ def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
     """
     rows = _with_helpers(query)
     if query.precomputed is None and source_rows < sizes().joined_from:
-        # The guard and the rows both read them: computed once, few take less time to plan.
+        # Both the guard and the rows read these; computing them once shortens the planning.
         for step in rows.ctes:
             if step.alias == "recoded":
                 step.set("materialized", True)

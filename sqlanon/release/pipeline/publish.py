@@ -175,8 +175,8 @@ def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
 def _rows_of_classes(
     made: Materialized, query: ReleaseQuery, sensitive: Sequence[tuple[str, str]], respondent: tuple[str, str]
 ) -> LedgerRows:
-    """The ledger rows of a release that is one table or view; `sensitive` and `respondent` are columns with their
-    types.
+    """Returns the ledger rows of a release that is one table or view; `sensitive` and `respondent` are columns with
+    their types.
     """
     columns = row_columns(made.bound.policy)
     members = class_rows(relation(made.candidates[0].stands), query.keys, sensitive, respondent, columns)

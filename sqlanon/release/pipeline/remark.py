@@ -70,7 +70,7 @@ def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[st
     """Yields sentences about possible oversights of the policy; `candidates` are empty if the release is not made."""
     bound, choice = compiled.bound, compiled.choice
     if isinstance(choice, WithNoise):
-        # Remarks on the source's rows would tell of them.
+        # Remarks on the source's rows would reveal something about the rows.
         if isinstance(choice, RemarkedChoice):
             yield from choice.remarks
         return

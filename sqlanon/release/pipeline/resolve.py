@@ -213,7 +213,7 @@ def resolve_stage(requested: Requested) -> Resolved:
     hierarchies = hierarchies_of(engine, policy)
     if requested.leveled is not None:
         policy = with_levels(policy, requested.leveled, hierarchies)
-    # A release that need not meet the policy's requirements does not carry them, either.
+    # The policy of a release that need not meet the requirements is stored without them.
     asked_policy = policy if method.ASKS_REQUIREMENTS else replace(policy, requirements=(), against=None, joined=None)
     requirements = resolve_requirements(asked_policy, promised=_promised(create))
     on_spark = engine.distributed

@@ -127,7 +127,7 @@ class Bound:
         return self.create.kind == "view"
 
     def task(self, cells: Cells | None = None) -> Task:
-        """The task of the method, with the cells once the source is encoded."""
+        """Returns the task of the method, with the cells once the source is encoded."""
         requested, create = self.resolved.requested, self.create
         return Task(
             engine=requested.engine,

@@ -136,7 +136,7 @@ def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
     noted = [profile for profile in sampled if _is_notable(profile)]
     if rows <= sizes().sample_rows or not noted:
         return noted
-    # The first rows alone say too little of how often a value occurs.
+    # The first rows do not show how often a value occurs in all rows.
     one_in = -(-rows // sizes().sample_rows)
     few = [profile for profile in noted if profile.values <= sizes().few]
     many = [profile for profile in noted if profile.values > sizes().few]
@@ -152,7 +152,9 @@ def _read_again(engine: Engine, policy: BoundPolicy, noted: Sequence[Profile], o
 
 
 def _candidates(policy: BoundPolicy) -> list[tuple[str, Role | None]]:
-    """The columns to profile, with their roles: with an ENTITY only the published ones, otherwise hidden ones, too."""
+    """Returns the columns to profile, with their roles: only published columns with an ENTITY, otherwise hidden
+    columns, too.
+    """
     open_roles = (Role.SENSITIVE, Role.INSENSITIVE)
     published: list[tuple[str, Role | None]] = [(b.column, b.role) for b in policy.attributes if b.role in open_roles]
     if policy.entity is not None:
@@ -230,14 +232,14 @@ class _HashedRows:
     one_in: int
 
     def counts(self, columns: int) -> list[_Counts]:
-        """The counts of each column."""
+        """Returns the counts of each column."""
         parts = [_of_column(i, self.quasi_identifiers) for i in range(columns)]
         by_column = {int(i): _counts(*map(int, numbers)) for i, *numbers in self._read(parts, range(columns))}
         return [by_column[i] for i in range(columns)]
 
     def determined(self, counts: Sequence[_Counts]) -> dict[int, list[int]]:
         """Returns, by column, the indexes of quasi-identifiers that it determines more often than chance explains."""
-        # Only where a column repeats and its values nearly always have one value, the rows are read for the chance.
+        # The query for the chance runs only for a column that repeats and nearly determines the quasi-identifier.
         pairs = [
             (i, j)
             for i, of_column in enumerate(counts)
@@ -258,7 +260,7 @@ class _HashedRows:
     def _read(self, parts: Sequence[exp.Query], columns: Iterable[int]) -> Sequence[Sequence[Any]]:
         """Runs queries over the values of these columns; returns the rows of all queries."""
         query = union_all(list(parts))
-        # All columns are read from the same rows; with one value in many each column has rows of its own.
+        # With a limit, all columns are read from the same rows; with one value in `one_in`, each column has other rows.
         is_limited = self.query.args.get("limit") is not None
         query.with_(identifier("hashed"), as_=self.query.copy(), materialized=is_limited, copy=False)
         for i in columns:
@@ -268,7 +270,7 @@ class _HashedRows:
 
 
 def log_chance(agreeing: int, repeating: int, rows: int, most: float, expected: float) -> float:
-    """The logarithm of an upper bound of a probability for a column and a quasi-identifier that are independent.
+    """Returns the logarithm of an upper bound on a probability, if a column and a quasi-identifier are independent.
 
     It is the probability that at least `agreeing` of the column's `repeating` values, which have `rows` rows together,
     have one value of the quasi-identifier in all their rows; the quasi-identifier's most frequent value has a share of
@@ -367,7 +369,7 @@ def class_figures(
 ) -> ClassFigures:
     """Returns the figures of a release with this number of rows, whose classes are determined by the columns `keys`."""
     one_in = -(-number // sizes().sample_rows) if number > sizes().sample_rows else 1
-    # A value that is the same in all rows of a class, NULL included, has one hash.
+    # If all rows of a class have one value, or NULL, the least and the greatest hash are equal.
     ends = [(f.min(_hash_classes(column(name))), f.max(_hash_classes(column(name)))) for name in columns]
     same = [alias(low.eq(high), f"same_{index}") for index, (low, high) in enumerate(ends)]
     same += [alias(_known_alike(column(name)), f"known_{index}") for index, name in enumerate(columns)]

@@ -45,7 +45,7 @@ def of_columns(
 
 
 def of_weights(name: str) -> str:
-    """A remark on sampling weights that are published."""
+    """Returns a remark on published sampling weights."""
     return (
         f"{name} publishes sampling weights: a weight tells the stratum that a person was drawn from; keep this "
         "release, and publish one of a policy without it"

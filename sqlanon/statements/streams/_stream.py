@@ -101,7 +101,7 @@ class Advanced:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The remarks on late and withheld rows, beside the numbers."""
+        """The remarks on late rows and on other withheld rows."""
         said: list[str] = []
         if self.batch.late_rows:
             said.append(
