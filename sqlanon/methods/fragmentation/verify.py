@@ -123,7 +123,7 @@ def _columns(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
 
 
 def _fragmentation(policy: Policy, fragments: Sets) -> Measurement:
-    """Counts the CONFIDENTIAL and VISIBLE sets that the fragments keep, of all such sets."""
+    """Measures how many of the policy's CONFIDENTIAL and VISIBLE sets the fragments keep."""
     names = publishable(policy)
     keeps = [not broken(fragments, names, [columns]) for columns in policy.confidential]
     keeps += [not broken(fragments, names, [], [columns]) for columns in policy.visible]

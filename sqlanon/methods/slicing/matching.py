@@ -82,8 +82,8 @@ def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
 
 
 def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.Select:
-    """SELECT of tuple, value, share: proportional to p(t,s) of every tuple that matches a region, and every value
-    there.
+    """SELECT of tuple, value, share: for each tuple and each value in the regions that it matches, a number
+    proportional to p(t,s).
     """
     value = column(subject_name(subject))
     key = [column("region"), *([column(part_name(part))] if part is not None else [])]

@@ -225,8 +225,8 @@ class Nodes:
         ]
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
-        """Returns the counts of each node's classes in a last round, beyond the limit if withholding cannot cure a
-        violation.
+        """Returns the counts of each node's classes in a last round. A violation that withholding cannot cure exceeds
+        the limit.
         """
         most = self._cells.rows + _ROUNDING
         return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]

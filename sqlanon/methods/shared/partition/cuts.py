@@ -258,8 +258,8 @@ class Cuts:
         return exp.select(_all_columns("turn"), alias(level, "level")).from_(turn.subquery("turn"), copy=False)
 
     def points_of(self, points: str, regions: str) -> tuple[exp.Select, exp.Expr]:
-        """The query of the points of the regions that are cut, joined to their attempt, and the value by which they are
-        cut.
+        """Returns the query of the points of the regions that are cut, joined to their attempt, and the expression of
+        the value by which they are cut.
         """
         query = exp.select().from_(relation(points, as_="point"))
         query.join(self.attempts(regions).subquery("attempt"), on=same("label", "point", "attempt"), copy=False)

@@ -178,7 +178,8 @@ def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
 def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
     """SELECT of the regions with `dim`, the attribute in which each is cut, and the median (and `level`).
 
-    `dim` has the greatest gain; of equal ones the widest is taken, then the first. `gained` is a table of `gains`.
+    `dim` is the attribute of the greatest gain; of equal gains the widest attribute is taken, then the first. `gained`
+    is a table of `gains`.
     """
     order = [_descending("gain"), _descending("width"), ascending(column("dim"))]
     number = window(f.row_number(), partition_by=[column("region")], order=order_by(*order))
