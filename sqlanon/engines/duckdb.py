@@ -243,7 +243,7 @@ class DuckDBEngine(SingleEngine):
         return self._run_each(_SCRIPTS[key])
 
     def _run_each(self, statements: Sequence[Any]) -> Any:
-        """Runs statements one after the other; the result is that of the last."""
+        """Runs statements one after the other; returns the result of the last."""
         result = self.connection
         for statement in statements:
             result = self.connection.execute(statement)

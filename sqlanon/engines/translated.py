@@ -65,7 +65,7 @@ _SOMETIMES = {
 # A type that lists values of a column. Possessive quantifiers (*+) read 'a''a' as one value; otherwise a list that is
 # never closed would be read in exponentially many ways.
 _ENUM = re.compile(r"\bENUM\s*+\((?:'[^']*+(?:''[^']*+)*+'(?:,\s*+)?+)*+\)")
-# The kind of an error, which its class says already, and the line with a caret below it, at the end.
+# The kind of an error, which its class shows already, and the line with a caret below it, at the end.
 _KIND = re.compile(r"^[A-Z][A-Za-z ]+ Error: ")
 _JOINER = "\u200d"
 _SKINS = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
@@ -96,7 +96,7 @@ _OF_CONNECTION = (duckdb.ConnectionException, duckdb.ResourceInUseException)
 
 
 def in_use() -> duckdb.Error:
-    """Returns the error that DuckDB raises where two threads use one connection."""
+    """Returns the error that DuckDB raises if two threads use one connection."""
     return duckdb.ResourceInUseException(
         "Resource In Use Error: connection is busy with another call; it refuses instead of waiting, "
         "so use a separate connection from cursor()"

@@ -81,7 +81,7 @@ def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
 
 @contextmanager
 def registered_for_summaries(engine: Engine, name: str) -> Iterator[str]:
-    """Registers a function like `registered`, for queries on summaries alone, where the rows' engine has its own."""
+    """Registers a function like `registered`, for queries on summaries only, even if the rows' engine has its own."""
     with _registered(engine, name, {}) as sql_name:
         yield sql_name
 

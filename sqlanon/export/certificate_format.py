@@ -44,7 +44,7 @@ Arguments = dict[str, Argument]
 
 
 class _Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An object of a certificate. A member with a default value is left out where it has that value."""
+    """An object of a certificate. A member with its default value is left out."""
 
 
 class Rows(_Member, frozen=True, kw_only=True):
@@ -134,7 +134,7 @@ class LossEntry(_Member, frozen=True, kw_only=True):
 
 
 class AttributeEntry(_Member, frozen=True, kw_only=True):
-    """A column of the policy. Its type is null where the column is not published.
+    """A column of the policy. Its type is null if the column is not published.
 
     A sensitive column with a `min_level` above 0, or with nodes to `hide`, has labels of its hierarchy in all rows.
     """

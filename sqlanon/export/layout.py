@@ -168,7 +168,7 @@ def names_beside(data: str) -> tuple[str, str, str]:
 
 
 def names_of_export(data: Path) -> list[str]:
-    """The names of a data file, its certificates, and its dictionary where it has one."""
+    """Returns the names of a data file, its certificates, and its dictionary if it has one."""
     *certificates, dictionary = names_beside(data.name)
     return [data.name, *certificates, *([dictionary] if data.with_name(dictionary).exists() else [])]
 

@@ -160,12 +160,12 @@ class ReceivedExport:
 
     @cached_property
     def arguments(self) -> tuple[tuple[str, Value], ...]:
-        """The arguments of the method as its statement had them."""
+        """The arguments of the method, as in its statement."""
         return arguments_of(self.certificate.method.arguments)
 
     @cached_property
     def requirements(self) -> tuple[BoundRequirement, ...]:
-        """The requirements of the policy, and those that the method promises."""
+        """The requirements of the policy, and the promises of the method."""
         policy = self.recorded.policy
         with self._understood():
             sensitive = [attribute.name for attribute in policy.all_having(Role.SENSITIVE)]
@@ -309,7 +309,7 @@ class ExportedTables:
 
     @cached_property
     def values(self) -> dict[str, BucketValues]:
-        """The tables of the values of each sensitive attribute, by attribute; empty for a release of one table."""
+        """The tables of values, by sensitive attribute; empty for a release of one table."""
         values: dict[str, BucketValues] = {}
         if len(self.tables) == 1:
             return values

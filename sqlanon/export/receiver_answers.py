@@ -279,7 +279,7 @@ def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundReq
 
 
 def _has_labels_above(export: ReceivedExport) -> bool:
-    """Whether the certificate numbers the labels above each column with levels between its own and `*`."""
+    """Whether the certificate numbers the labels above each column's labels, if any are between them and `*`."""
     return all(e.above or e.level is None or e.level + 1 >= e.height for e in export.certificate.levels)
 
 

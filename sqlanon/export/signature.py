@@ -1,4 +1,5 @@
-"""Signatures of certificates: the holder of a public key can verify that its owner published a certificate.
+"""Signatures of certificates: readers with the publisher's public key can verify that the publisher wrote a
+certificate.
 
 Ed25519 (Josefsson and Liusvaara, RFC 8032), by the library cryptography. The signed text is the certificate without its
 signature, as JSON with sorted keys and without spaces, in UTF-8. It has the hashes of the data files, so the signature

@@ -339,7 +339,7 @@ def _typed(
 
 
 def _types(answerable: AnswerableRequirements, fragment: str | None) -> dict[str, str]:
-    """Returns the types of a table's sensitive columns, or of a table of values' columns of values and numbers."""
+    """Returns the types of a table's sensitive columns; for a table of values, of its columns of values and numbers."""
     types = {b.column: b.published_type for b in answerable.bound.counted}
     if not answerable.values:
         return types

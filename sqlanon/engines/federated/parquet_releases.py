@@ -38,7 +38,7 @@ _HIDDEN = "_sqlanon_"
 _BELOW_HIDDEN = "candidate"
 _OWNER_ALONE = 0o700
 _SUFFIX = ".parquet"
-# Characters of a pattern in a path that Spark reads; in a path that it writes, they have no meaning.
+# Characters that make a path a pattern when Spark reads it; when Spark writes it, they have no meaning.
 _PATTERN = frozenset("*?[]{}\\")
 # Replaces the source's metadata of columns: comments, and labels that an encoder has found. It is not empty because
 # Spark may remove an alias that adds nothing.

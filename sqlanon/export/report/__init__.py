@@ -1,1 +1,1 @@
-"""Reports: a page about one release for the person who decides about its publication."""
+"""Reports: a page about one release for the person who decides whether to publish it."""

@@ -148,7 +148,7 @@ def number(value: float | int) -> Markup:
 
 
 def percent(share: float, *, marked: bool = True) -> Markup:
-    """Writes a rounded share in per cent, in an element that also has the exact value; only 1 is written as 100 %.
+    """Writes a rounded share in per cent, in an element that also has the exact value; a share below 1 is never 100 %.
 
     If it is not `marked`, the text is plain.
     """

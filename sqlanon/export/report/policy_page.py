@@ -1,4 +1,4 @@
-"""The page of a policy: its columns, what it requires, and its hierarchies, drawn."""
+"""The page of a policy: its columns, its requirements, and plots of its hierarchies."""
 
 from __future__ import annotations
 

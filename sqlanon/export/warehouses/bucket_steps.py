@@ -136,7 +136,7 @@ def _trials() -> exp.Select:
 
 
 def _starts() -> exp.Select:
-    """Builds the query of where each value's rows are numbered from, by trial: spread rows first, the others behind."""
+    """Builds the query of each value's first row numbers by trial: `first` of its spread rows, `behind` of others."""
     spread = f.least(column("n", "counted"), column("buckets", "tried"))
     each = exp.select(
         *(column(name, "tried") for name in ("trial", "buckets", "base")),

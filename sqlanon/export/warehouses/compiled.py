@@ -1,4 +1,4 @@
-"""A release as a script for another warehouse: what `sqlanon compile` writes."""
+"""Compiles a release to a script for another warehouse, for `sqlanon compile`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of METHOD fragments: columns that must not be seen together, each set in rows of its own.
+"""The tables of METHOD fragments: no table has columns that must not be seen together.
 
 De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations: respecting
 privacy in data publishing (2010).

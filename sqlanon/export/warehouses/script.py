@@ -71,7 +71,7 @@ def comment(*lines: str) -> str:
 
 
 def header(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: QualifiedName) -> str:
-    """Describes the script: what it reads and writes, and what it holds of the source."""
+    """Describes the script: the tables that it reads and writes, and the source's values in its text."""
     return comment(*_lines(plan, dialect, source, target))
 
 
@@ -113,7 +113,7 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
 
 
 def _regions_kept(plan: ReleasePlan, regions: RegionMap) -> Iterator[str]:
-    """Yields what the script holds of the source: the ends of ranges, and the values of columns that have ranks."""
+    """Yields sentences about the source's values in the script: ends of ranges, and values of ranked columns."""
     quasi = plan.bound.quasi_identifiers
     counts = [f"{len(table.rows):,} values of {quasi[index].column}" for index, table in regions.ranks.items()]
     yield ""
