@@ -1,1 +1,1 @@
-"""The ways in: Python, the command line, notebooks, dbt and jobs."""
+"""The user interfaces: Python, the command line, notebooks, dbt and jobs."""

@@ -30,27 +30,27 @@ if TYPE_CHECKING:
     from sqlanon.statements.base import Answer
 
 
-# Methods of DuckDB's that return the connection, and those that another thread may call while a statement runs.
+# DuckDB's methods that return the connection, and the methods that another thread may call while a statement runs.
 _RETURN_CONNECTION = frozenset(
     "append begin checkpoint commit create_function executemany register remove_function rollback unregister".split()
 )
 _ANY_TIME = frozenset(("interrupt", "query_progress"))
 
-# Until a SELECT's result is fetched, DuckDB lets the connection do nothing else. That of a CALL is in nobody's way.
+# An unfetched result of a SELECT blocks DuckDB's connection; the result of a CALL does not.
 _FINISHED = "CALL system.main.query(?)"
 
 _ENGINES = ("duckdb", "spark")
 
-# Called with the stage, the SQL that it is about to run (or None), how much of how much is done, and in words how far
-# that has come (or None).
+# Called with the stage, the SQL that is about to run (or None), the steps done and their total (or None), and the
+# progress in words (or None).
 Observer = Callable[[str, str | None, int | None, int | None, str | None], None]
 
 
 @dataclass(frozen=True)
 class StatementEvent:
-    """One statement of a script, before it runs (`phase` 'start') and after it ('end').
+    """An event of a script: a statement is about to run (`phase` 'start'), or has run (`phase` 'end').
 
-    `result` is a DuckDB relation, or None where the statement returns nothing; `remarks` are sentences about it.
+    `result` is a DuckDB relation, or None if the statement returns nothing; `remarks` are sentences about the result.
 
     >>> connect().script("CREATE TABLE t (a INT); FROM t", lambda event: print(event.phase))
     start
@@ -84,13 +84,13 @@ def connect(
     ANONYMIZED STREAM | ANONYMIZED TABLE | ANONYMIZED VIEW | BUDGET | FRONTIER | HIERARCHY | POLICY | SERIES | WORKLOAD,
     ESTIMATE, EXPLAIN ANONYMIZED TABLE | ANONYMIZED VIEW | ESTIMATE, EXPORT, FRONTIER, MEASURE, PROFILE, REFRESH
     ANONYMIZED TABLE, SHOW BUDGETS | FRONTIERS | HIERARCHIES | POLICIES | RELEASES | SERIES | STREAMS | WORKLOADS.
-    Nothing is written to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
+    The schema anon is created by the first statement that writes to it. Each thread needs a `cursor()` of its own.
 
     With `engine` 'spark' sources are tables and views of a Spark session or Parquet files, and releases are folders of
-    Parquet files below `releases`; the database then has the catalog. `session` is one of PySpark's, by default one of
+    Parquet files below `releases`; the database has the catalog. `session` is a PySpark session, by default the one of
     this process. Cells and other summaries of a source, of at most `summary_rows` rows each, are searched in DuckDB.
 
-    Raises UserError when the file cannot be opened, or Spark cannot be asked.
+    Raises UserError when the file cannot be opened, or when the Spark session cannot be used.
 
     >>> with connect() as connection:
     ...     checked = connection.sql("CHECK (FROM range(4)) (range) REQUIRE k_anonymity(k => 2)")
@@ -110,9 +110,7 @@ def connect(
 def _on_spark(
     session: SparkSession | None, releases: str | PathLike[str] | None, summary_rows: int | None
 ) -> Callable[[DuckDBEngine], Engine]:
-    """Returns the function that makes the engine of a connection whose rows are on Spark. Raises UserError without
-    PySpark.
-    """
+    """Returns a function that makes the engine of a connection with its rows on Spark."""
     try:
         from sqlanon.engines.federated.engine import federated
     except ModuleNotFoundError as error:
@@ -142,28 +140,25 @@ class Connection(ConnectionMethods):
         self._engine: Engine = engine(local) if engine else local
         self._lock = RLock()
         self._frames = frames or DataFrames()
-        # The remarks that were told, each with the release that it is about.
+        # The remarks that were reported already, each with its release.
         self._told_remarks: set[tuple[str, str]] = set()
 
     @property
     def duckdb(self) -> DuckDBConnection:
-        """The plain DuckDB connection underneath."""
+        """Returns the underlying DuckDB connection, without sqlanon's statements."""
         return self._connection
 
     def observe(self, observer: Observer | None) -> Observer | None:
-        """Calls `observer` for each stage of a statement and each query that it runs, in the place of the one before.
-
-        Returns that one.
-        """
+        """Sets the function that is called for each stage of a statement and each query, and returns the former one."""
         before, self._observer = self._observer, observer
         return before
 
     def sql(self, query: DuckDBStatement | str, *, alias: str = "", params: object = None) -> DuckDBRelation:
-        """Runs a script; the last statement's result as a DuckDB relation, None if it returns nothing.
+        """Runs a script and returns the last statement's result, a DuckDB relation, or None if it returns nothing.
 
-        `alias` and `params` are those of DuckDB's `sql` and go to the last statement. A
-        statement from `extract_statements` does for a script.
-        A table that the database does not have may be a variable of the caller's that holds a data frame.
+        `alias` and `params` are passed to DuckDB's `sql` with the last statement. `query` may also be a statement from
+        `extract_statements`. The name of a table that the database does not have may be a variable of the caller with a
+        data frame.
 
         >>> connect().sql("SHOW POLICIES").columns
         ['policy', 'source', 'quasi_identifiers', 'sensitive', 'requirements']
@@ -179,7 +174,7 @@ class Connection(ConnectionMethods):
     query = sql
 
     def execute(self, query: DuckDBStatement | str, parameters: object = None) -> Connection:
-        """Runs a script; its last result is then fetched from this connection, as with DuckDB.
+        """Runs a script and returns this connection, from which the last result is fetched, as with DuckDB.
 
         >>> connect().execute("CHECK (FROM range(4)) (range) REQUIRE k_anonymity(k => ?)", [1]).fetchone()[-1]
         True
@@ -208,7 +203,7 @@ class Connection(ConnectionMethods):
             return called_beside_caller(run)
 
     def _complete(self, statement: Statement) -> None:
-        """Runs a statement to its end, though nobody will read what it returns."""
+        """Runs a statement to its end and discards its result."""
         if isinstance(statement, PassThrough):
             self._execute(statement.text)
             self._connection.complete()
@@ -216,7 +211,7 @@ class Connection(ConnectionMethods):
             self._answer(statement)
 
     def script(self, text: str, on_statement: Callable[[StatementEvent], None] | None = None) -> None:
-        """Runs a script; `on_statement` is told before and after each statement, and reads the results."""
+        """Runs a script and calls `on_statement` before and after each statement, with its result after it."""
         for statement in parse_script(text):
             with self._alone():
                 if on_statement is None:
@@ -231,7 +226,7 @@ class Connection(ConnectionMethods):
                 on_statement(StatementEvent(statement, "end", result, seconds, remarks))
 
     def _untold(self, answer: Answer) -> tuple[str, ...]:
-        """The remarks of an answer, without those about a release that an earlier statement told."""
+        """Returns an answer's remarks, without remarks that were already reported about the same release."""
         if answer.about is None:
             return answer.remarks
         remarks = tuple(remark for remark in answer.remarks if (answer.about, remark) not in self._told_remarks)
@@ -239,9 +234,9 @@ class Connection(ConnectionMethods):
         return remarks
 
     def policy(self, name: str) -> Policy:
-        """Returns the policy of this name as an object.
+        """Returns the policy with this name as an object.
 
-        Raises UserError if the database has no policies, and PolicyError if none has this name.
+        Raises UserError if the database has no policies, and PolicyError if no policy has this name.
 
         >>> connection = connect()
         >>> _ = connection.sql('''
@@ -261,15 +256,15 @@ class Connection(ConnectionMethods):
         return Policy.of(policy_of(text))
 
     def page(self, statement: Statement, written: Callable[[Engine], str]) -> str:
-        """Returns the page that `written` makes from the database, with data frames of policies found as a statement
-        finds them.
+        """Returns the page that `written` makes from the engine; the caller's data frames are visible, as to a
+        statement.
         """
         frames = caller_frames()
         with self._alone(), self._frames.visible(self._engine, statement, frames):
             return written(self._engine)
 
     def cursor(self) -> Connection:
-        """A second connection to the same database, with a transaction of its own."""
+        """Returns a second connection to the same database, with its own transaction."""
         return Connection(self._connection.cursor(), self._frames, self._engine_of)
 
     duplicate = cursor
@@ -280,7 +275,7 @@ class Connection(ConnectionMethods):
         return self._connection.sql(_answer_query(self._answer(statement, params)), alias=alias)
 
     def _answer(self, statement: Statement, parameters: object = None) -> Answer:
-        # What runs sqlanon's statements is imported for the first of them: a connection may run DuckDB's alone.
+        # Imported with the first of sqlanon's statements: a connection may run nothing but DuckDB's statements.
         from sqlanon.statements.run import run_statement
 
         frames = caller_frames()
@@ -303,10 +298,9 @@ class Connection(ConnectionMethods):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keeps other threads out, because a statement runs many queries, and each would fetch the rows of another
-        thread's.
+        """Keeps other threads out until the block ends: a statement runs several queries, and their results would mix.
 
-        Raises what DuckDB raises where a thread finds its connection busy.
+        Raises the error that DuckDB raises if another thread is using the connection.
         """
         if not self._lock.acquire(blocking=False):
             raise in_use()
@@ -315,7 +309,7 @@ class Connection(ConnectionMethods):
         finally:
             self._lock.release()
 
-    # A type checker would take any name for a method. DuckDB's are those that ConnectionMethods has.
+    # Hidden from type checkers, which would accept any name; ConnectionMethods declares DuckDB's methods.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
@@ -326,11 +320,11 @@ class Connection(ConnectionMethods):
             return self._returning_itself(attribute) if name in _RETURN_CONNECTION else attribute
 
     def __dir__(self) -> list[str]:
-        """Lists the names that an editor offers: DuckDB's methods too."""
+        """Lists the names that an editor offers: methods of this class and of DuckDB's connection."""
         return sorted({*super().__dir__(), *dir(self._connection)})
 
     def _returning_itself(self, method: Callable[..., Any]) -> Callable[..., Connection]:
-        """DuckDB's method, which returns its connection, as a method that returns this one."""
+        """Wraps a method of DuckDB's connection that returns its connection: the wrapper returns this connection."""
 
         @wraps(method)
         def called(*arguments: Any, **named: Any) -> Connection:
@@ -347,14 +341,14 @@ class Connection(ConnectionMethods):
 
 
 def _own_statements(query: Any) -> list[Statement] | None:
-    """The statements of a script in which one is sqlanon's own; None where DuckDB can be given all of it as it is."""
+    """Returns a script's statements if at least one is sqlanon's, else None: DuckDB then runs the script as it is."""
     statements = parse_script(query) if isinstance(query, str) else []
     return None if all(isinstance(statement, PassThrough) for statement in statements) else statements
 
 
 @contextmanager
 def _noting(query: object) -> Iterator[None]:
-    """Adds to an error of DuckDB's, as a note below it, which of sqlanon's statements was meant; it stays DuckDB's."""
+    """Adds a hint to DuckDB's error, as a note, if the query looks like one of sqlanon's statements."""
     try:
         yield
     except Exception as error:

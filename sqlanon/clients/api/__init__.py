@@ -1,4 +1,4 @@
-"""Objects for Python programs in place of statements: policies, requirements and methods, each writes its SQL."""
+"""Python objects in place of statements: policies, requirements and methods. Each object writes its SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python values as the values of statements: a text is one name or one literal, and nothing in it is read as SQL."""
+"""Converts Python values to values of statements. A text is one name or one literal; no part of it is read as SQL."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from sqlanon.statements.base import Statement
 from sqlanon.statements.parser import parse_script
 from sqlanon.syntax.query_text import query_text
 
-# What the objects have in common: each stands for a part of a statement, and is equal to what stands for the same.
+# The base class of the objects: each represents a part of a statement. Objects with equal definitions are equal.
 
 
 Definition = TypeVar("Definition")
 
 
 class Defined(Generic[Definition]):
-    """An object that stands for a part of a statement, its `definition`, and does not change."""
+    """An immutable object that represents a part of a statement, its `definition`."""
 
     _definition: Definition
 
     @classmethod
     def of(cls, definition: Definition) -> Self:
-        """The object of a definition that was checked already, such as one of the catalog's."""
+        """Returns the object of a definition that is already checked, such as a definition from the catalog."""
         made = object.__new__(cls)
         made._definition = definition
         return made
 
     @property
     def definition(self) -> Definition:
-        """Returns the definition that the statement is read as, and that the catalog stores."""
+        """Returns the object's definition: the result of reading its statement, as the catalog stores it."""
         return self._definition
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Raises AttributeError: what was set would not be in the statement."""
+        """Raises AttributeError, because a new value would not be in the statement."""
         if name != "_definition" or "_definition" in self.__dict__:
             raise AttributeError(f"a {type(self).__name__} does not change: make another one")
         object.__setattr__(self, name, value)
@@ -54,7 +54,7 @@ class Defined(Generic[Definition]):
 Number = int | float | Decimal
 # The name of a table, or its parts, as in ("main", "patients").
 Name = str | tuple[str, ...]
-# A column, or several.
+# One column, or a list of columns.
 Names = str | Sequence[str]
 Argument = Number | str | Sequence[Number | str] | None
 
@@ -62,7 +62,7 @@ _MOST_PARTS = 3
 
 
 class ValueKind(Enum):
-    """The kind of an argument's value: a literal, or names of the user's."""
+    """The kind of an argument's value: a literal, or names of tables or columns."""
 
     LITERAL = "a literal"
     COLUMN = "the name of a column"
@@ -72,9 +72,10 @@ class ValueKind(Enum):
 
 @dataclass(frozen=True)
 class Query:
-    """The text of a query, where a table could be named, too: `Query("SELECT * FROM patients WHERE age < 90")`.
+    """A query that can be given in place of a table's name: `Query("SELECT * FROM patients WHERE age < 90")`.
 
-    A file is one, as well: `Query("FROM 'people.parquet'")`. Raises StatementError for a text that is not one query.
+    The query may also name a file: `Query("FROM 'people.parquet'")`. Raises StatementError for a text that is not one
+    query.
 
     >>> Query("SELECT * FROM patients -- all of them")
     Query(sql='SELECT * FROM patients')
@@ -90,26 +91,26 @@ SourceName = str | tuple[str, ...] | Query
 
 
 def described(value: object) -> str:
-    """A value as an error names it: a number or a text as it is; of anything else, which may have rows, its type."""
+    """Formats a value for an error: a number or a text as it is, any other value as its type, which shows no rows."""
     return repr(value) if value is None or isinstance(value, str | Number | Defined) else f"a {type(value).__name__}"
 
 
 def text_argument(argument: str, text: object) -> str:
-    """The text. Raises UserError for what is none."""
+    """Returns the text. Raises UserError, which names the argument, for any other value."""
     if not isinstance(text, str):
         raise UserError(f"{argument} is a text, not {type(text).__name__}")
     return text
 
 
 def one_name(argument: str, name: object) -> str:
-    """A name of one part. Raises UserError for what is no text, and for an empty one."""
+    """Returns a name with one part. Raises UserError for an empty text and for any other value."""
     if not isinstance(name, str) or not name:
         raise UserError(f"{argument} is a name, not {described(name)}", hint=f'write {argument}="patients"')
     return name
 
 
 def qualified_name(argument: str, name: object) -> QualifiedName:
-    """A text as one name, and several as its parts. Raises UserError for what is none."""
+    """Returns a table's name: a text is a name with one part, a sequence has its parts. Raises UserError otherwise."""
     if isinstance(name, str) or not isinstance(name, Sequence):
         return QualifiedName((one_name(argument, name),))
     if not 1 <= len(name) <= _MOST_PARTS:
@@ -120,7 +121,7 @@ def qualified_name(argument: str, name: object) -> QualifiedName:
 
 
 def column_names(argument: str, names: object) -> tuple[str, ...]:
-    """Names of columns, of which a single one may stand alone. Raises UserError for what is no names."""
+    """Returns a list of columns as a tuple; a text is one column. Raises UserError for any other value."""
     if isinstance(names, str):
         return (one_name(argument, names),)
     if not isinstance(names, Iterable):
@@ -131,7 +132,7 @@ def column_names(argument: str, names: object) -> tuple[str, ...]:
 
 
 def source_of(argument: str, name: object) -> Source:
-    """A table by its name, or a query. Raises UserError for what is neither."""
+    """Returns the source that a table's name or a `Query` denotes. Raises UserError for any other value."""
     if isinstance(name, Query):
         return Source(query=name.sql)
     return Source(name=qualified_name(argument, name))
@@ -140,9 +141,9 @@ def source_of(argument: str, name: object) -> Source:
 def values(
     owner: str, arguments: Mapping[str, object], kinds: Mapping[str, ValueKind]
 ) -> tuple[tuple[str, Value], ...]:
-    """The arguments of a model or a method that are not None, as a statement has them.
+    """Converts the arguments of a model or a method to values of a statement; arguments that are None are left out.
 
-    `owner` is what errors call it. Raises UserError for a value that no argument takes.
+    Errors call the model or the method `owner`. Raises UserError for a value that no argument takes.
     """
     return tuple(
         (name.lower(), _value(f"{owner}: {name}", value, kinds.get(name.lower(), ValueKind.LITERAL)))
@@ -175,7 +176,7 @@ def _literal(argument: str, value: object) -> Scalar:
 
 
 def python_value(value: Value) -> object:
-    """The value as Python writes it, such that it would become the same again."""
+    """Converts a value of a statement to a Python value that converts back to an equal value."""
     if isinstance(value, QualifiedName):
         return value.name if len(value.parts) == 1 else value.parts
     if isinstance(value, Decimal):
@@ -184,14 +185,14 @@ def python_value(value: Value) -> object:
     return [python_value(element) for element in value] if isinstance(value, tuple) else value
 
 
-# The text of a statement that is made of values of a program.
+# The text of a statement that is made from values of a program.
 
 
 def statement_text(statement: Statement) -> str:
-    """The statement as text, without a semicolon, every name in quotes and every value a literal.
+    """Returns the statement as text, without a semicolon: every name in quotes and every value a literal.
 
-    It is read back before anybody runs it, so that no value of a program can become another part of a statement.
-    Raises StatementError where a statement cannot say this, InternalError where it says something else.
+    The text is read back before it is returned, so no value of a program can become another part of a statement. Raises
+    StatementError if no text can represent the statement, and InternalError if the text reads as another statement.
     """
     text = statement.sql()
     if parse_script(text) != [statement]:

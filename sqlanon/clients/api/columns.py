@@ -24,9 +24,9 @@ ROLES = (Role.IDENTIFIER, Role.ENTITY, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Ro
 class QuasiIdentifier:
     """The treatment of a quasi-identifier: how its values become coarser, and the weight of its loss.
 
-    `hierarchy` is the name of one that CREATE HIERARCHY made; without it a value is published, or * in its place.
-    `min_level` and `max_level` are the least and the most general level that a release may have, 0 being the value
-    itself, and `weight` is its share in the loss.
+    `hierarchy` names a hierarchy that CREATE HIERARCHY made. Without a hierarchy a value is published as it is or as *.
+    `min_level` and `max_level` are the least and the most general level that a release may have (0 is the value
+    itself). `weight` is the column's share in the loss.
 
     >>> QuasiIdentifier("zip_prefix", min_level=1)
     QuasiIdentifier(hierarchy='zip_prefix', min_level=1)
@@ -46,10 +46,10 @@ class QuasiIdentifier:
 
 @dataclass(frozen=True, repr=False)
 class Labels:
-    """The labels of a hierarchy in place of the values of a sensitive column, in each row.
+    """A sensitive column that publishes labels of a hierarchy in place of its values, in each row.
 
-    `hierarchy` is the name of one that CREATE HIERARCHY made. Give `min_level`, the level of the labels, or `hide`,
-    nodes of the hierarchy: all values below the parent of one are published as the parent.
+    `hierarchy` names a hierarchy that CREATE HIERARCHY made. Give `min_level`, the level of the labels, or `hide`, a
+    list of nodes: all values below the parent of a hidden node are published as that parent.
 
     >>> from sqlanon import KAnonymity, Labels, Policy
     >>> stays = Policy(
@@ -79,7 +79,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class SamplingWeight:
-    """The treatment of an insensitive column: it has the number of people that each row of a sample stands for.
+    """An insensitive column with the number of people that each row of a sample represents.
 
     >>> from sqlanon import IndividualRisk, Policy
     >>> survey = Policy(
@@ -113,9 +113,9 @@ def attributes(
     insensitive: Insensitive = (),
     order: Iterable[str] | None = None,
 ) -> tuple[Attribute, ...]:
-    """The columns with their roles, in the order of the arguments or in that which `order` says.
+    """Returns a policy's columns with their roles, in the order of the arguments, or in the given `order`.
 
-    Raises UserError, which names the argument, for what is no column, or no such thing as goes with its role.
+    Raises UserError, which names the argument, for a value that is no column, or that does not fit the column's role.
     """
     listed = (
         *_with_pseudonyms("identifiers", Role.IDENTIFIER, identifiers),
@@ -128,7 +128,7 @@ def attributes(
 
 
 def _details(argument: str, columns: object) -> list[tuple[str, object]]:
-    """The columns, each with what a mapping has for it; None for those of a list."""
+    """Returns pairs of a column and its value in a mapping; the value is None for the columns of a list."""
     if isinstance(columns, Mapping):
         return [(one_name(argument, name), detail) for name, detail in columns.items()]
     return [(name, None) for name in column_names(argument, columns)]
@@ -220,7 +220,7 @@ def _wrong(argument: str, name: str, detail: object, expected: str) -> UserError
 
 
 def _in_order(listed: tuple[Attribute, ...], order: tuple[str, ...]) -> tuple[Attribute, ...]:
-    """The columns as `order` has them. Raises UserError unless it names each of them once."""
+    """Sorts the columns by the names in `order`. Raises UserError unless `order` names each column exactly once."""
     known = {fold(attribute.name): attribute for attribute in listed}
     for name in order:
         if fold(name) not in known:
@@ -232,7 +232,7 @@ def _in_order(listed: tuple[Attribute, ...], order: tuple[str, ...]) -> tuple[At
     return tuple(known[name] for name in folded)
 
 
-# Which class stands for a requirement: that of its model, if the model comes with sqlanon.
+# The class for requirements of each model that comes with sqlanon.
 
 
 _CLASSES: dict[str, type[Requirement]] = {
@@ -244,7 +244,7 @@ _CLASSES: dict[str, type[Requirement]] = {
 
 
 def requirement_of(definition: Definition) -> Requirement:
-    """A requirement that the catalog keeps or a statement has, as an object of its model's class."""
+    """Returns a requirement of the catalog or a statement as an object of its model's class."""
     return _CLASSES.get(definition.model, Requirement).of(definition)
 
 
@@ -252,7 +252,7 @@ def requirement_of(definition: Definition) -> Requirement:
 
 
 def policy_call(policy: Policy) -> str:
-    """The call of `Policy` that makes this one."""
+    """Returns a Python call of `Policy` that makes an equal policy."""
     require = [requirement_of(requirement) for requirement in policy.requirements]
     arguments = [
         repr(policy.name),
@@ -271,7 +271,7 @@ def policy_call(policy: Policy) -> str:
 
 
 def related_call(table: RelatedTable) -> str:
-    """The call of `RelatedTable` that makes this one."""
+    """Returns a Python call of `RelatedTable` that makes an equal table."""
     is_named = table.source.name is not None and table.source.name.name == table.name
     name = [] if is_named else [f"name={table.name!r}"]
     arguments = [_source(table.source), f"key={table.key!r}", *name, *_columns(table.attributes)]
@@ -279,19 +279,19 @@ def related_call(table: RelatedTable) -> str:
 
 
 def joined_call(joined: JoinedRelease) -> str:
-    """The call of `JoinedRelease` that makes this one."""
+    """Returns a Python call of `JoinedRelease` that makes an equal object."""
     return f"JoinedRelease({_name(joined.release)}, on={list(joined.columns)!r})"
 
 
 def sample_call(sample: Sample) -> str:
-    """The call of `Sample` that makes this one."""
+    """Returns a Python call of `Sample` that makes an equal object."""
     if sample.fraction is None:
         return f"Sample(people={sample.people})"
     return f"Sample(fraction={python_value(sample.fraction)!r})"
 
 
 def _columns(attributes: Sequence[Attribute]) -> Iterator[str]:
-    """The arguments for the columns, and their order where the arguments do not tell it."""
+    """Yields the arguments for the columns, and `order` if the columns are not in the order of the arguments."""
     by_role = {role: [a for a in attributes if a.role is role] for role in ROLES}
     yield from _keyword("identifiers", _with_details(by_role[Role.IDENTIFIER]))
     if entity := by_role[Role.ENTITY]:

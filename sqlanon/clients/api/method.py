@@ -1,4 +1,4 @@
-"""A method as an object, of any that there is."""
+"""A method as an object, including methods of other packages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sqlanon.syntax.texts import call_text
 class Method(Defined[MethodCall]):
     """A method and its arguments, as after METHOD: `Method("mondrian", mode="relaxed")`.
 
-    Each method that comes with sqlanon has a class of its own, such as `Mondrian`, which says what it takes; this one
-    is for those of other packages, too. Arguments that are None are left out, and have their defaults.
+    Each method that comes with sqlanon has its own class with documented arguments, such as `Mondrian`; this class also
+    serves methods of other packages. Arguments that are None are left out and have their defaults.
 
     Raises UserError for an unknown method, and PolicyError for an argument that is missing, unknown, of the wrong type,
     outside its bounds or not among its choices.
@@ -24,7 +24,7 @@ class Method(Defined[MethodCall]):
     "mondrian(mode => 'relaxed')"
     """
 
-    # Of the classes of one method.
+    # Set in the classes that represent one method.
     METHOD: ClassVar[str] = ""
 
     def __init__(self, name: str, /, **arguments: Argument) -> None:
@@ -45,11 +45,11 @@ class Method(Defined[MethodCall]):
 
     @property
     def arguments(self) -> dict[str, object]:
-        """The arguments, without those that were left out."""
+        """Returns the arguments by their names, without the arguments that were left out."""
         return {name: python_value(value) for name, value in self._definition.arguments}
 
     def sql(self) -> str:
-        """The method as it stands after METHOD."""
+        """Returns the method as it is written after METHOD."""
         return call_text(self._definition)
 
     def __repr__(self) -> str:

@@ -47,26 +47,26 @@ _HINTS = {
 class Policy(Defined[domain.Policy]):
     """The role of each column of a source, and the requirements for a release: CREATE POLICY as an object.
 
-    - `source`: a table or view by its name, or its parts, ("main", "patients"); or a `Query`.
-    - `identifiers`: columns that name a person; withheld, or with a `Pseudonym()` or `Mask()` published as such.
-    - `entity`: the column that says whom a row is about, where a person has several rows.
-    - `quasi_identifiers`: what others may know of a person; with the name of a hierarchy, or a `QuasiIdentifier`.
-    - `sensitive`: what they would like to learn; with the name of a hierarchy, where a requirement needs one, with the
+    - `source`: the name of a table or view, or the name's parts, ("main", "patients"); or a `Query`.
+    - `identifiers`: columns that name a person: withheld, or published as a `Pseudonym()` or a `Mask()`.
+    - `entity`: the column that identifies the person of a row, if a person has several rows.
+    - `quasi_identifiers`: columns that others may know about a person; with a hierarchy's name, or a `QuasiIdentifier`.
+    - `sensitive`: columns to protect; with a hierarchy's name if a requirement needs a hierarchy, with the
       `Labels` of a hierarchy in place of its values, or with a `Shift(days=182)` of its dates.
-    - `insensitive`: neither, and published as well, also with a `Shift`. A column that is not listed is not published.
-    - `require`: what a release has to satisfy, such as `KAnonymity(k=5)`.
+    - `insensitive`: other published columns, also with a `Shift`. A column that is not listed is not published.
+    - `require`: the requirements for a release, such as `KAnonymity(k=5)`.
     - `confidential`, `visible`: sets of columns that must not, or must, be seen together.
-    - `against`: the table of all people of whom the source's are a part.
-    - `joined`: a release that readers may have already; `related`: tables that belong to the source.
-    - `pivot`: the columns of a long table by which it becomes a wide one.
-    - `sample`: how much of a population the source is, `Sample(fraction=0.02)` or `Sample(people=1_000_000)`; a column
-      with the number of people that each row stands for is insensitive, with `SamplingWeight()`.
-    - `order`: the order of the columns in a release, unless it is that of the arguments.
+    - `against`: a table of the whole population; the people of the source are a part of it.
+    - `joined`: another release that readers may have; `related`: tables that belong to the source.
+    - `pivot`: the columns by which a long table is converted to a wide table.
+    - `sample`: the source's share of a population, `Sample(fraction=0.02)` or `Sample(people=1_000_000)`; a column
+      with the number of people that each row represents is insensitive, with `SamplingWeight()`.
+    - `order`: the order of the columns in a release, by default the order of the arguments.
 
-    A text is one name, whatever is in it. `sql()` is the statement, which a connection runs.
+    A text is always one name, even with dots or spaces. `sql()` returns the statement, which a connection runs.
 
-    Raises PolicyError, as CREATE POLICY does, for what contradicts itself; that the source, its columns and the
-    hierarchies exist, and of a policy with a `pivot` all of it, is checked when the statement runs.
+    Raises PolicyError, as CREATE POLICY does, for a policy that contradicts itself. The statement checks, when it runs,
+    that the source, its columns and the hierarchies exist, and every rule of a policy with a `pivot`.
 
     >>> from sqlanon import KAnonymity, LDiversity
     >>> policy = Policy(
@@ -136,7 +136,7 @@ class Policy(Defined[domain.Policy]):
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns in their order, each with its role as a statement says it.
+        """Returns the columns in their order, each with its role as in a statement.
 
         >>> from sqlanon import KAnonymity
         >>> Policy("p", source="t", quasi_identifiers=["age"], sensitive="disease", require=KAnonymity(k=5)).columns
@@ -150,9 +150,9 @@ class Policy(Defined[domain.Policy]):
         return tuple(map(requirement_of, self._definition.requirements))
 
     def sql(self, *, or_replace: bool = False, if_not_exists: bool = False) -> str:
-        """The statement CREATE [OR REPLACE] POLICY [IF NOT EXISTS], without a semicolon.
+        """Returns the statement CREATE [OR REPLACE] POLICY [IF NOT EXISTS], without a semicolon.
 
-        Raises UserError where both are said.
+        Raises UserError if both `or_replace` and `if_not_exists` are set.
 
         >>> from sqlanon import KAnonymity
         >>> print(Policy("p", source="t", quasi_identifiers="age", require=KAnonymity(k=5)).sql(or_replace=True))
@@ -169,28 +169,28 @@ class Policy(Defined[domain.Policy]):
 
 
 def exclusive(or_replace: bool, if_not_exists: bool) -> None:
-    """Raises UserError where a statement is to say OR REPLACE and IF NOT EXISTS."""
+    """Raises UserError if both `or_replace` and `if_not_exists` are set."""
     if or_replace and if_not_exists:
         raise UserError("or_replace and if_not_exists exclude each other", hint="say one of them")
 
 
 def _require_consistent(policy: domain.Policy) -> None:
-    """Raises what CREATE POLICY raises before it looks into the database."""
+    """Raises the errors that CREATE POLICY raises before it reads the database."""
     if not policy.pivot:
-        # Of a long table the columns are known when it is read.
+        # The columns of a long table are known only when it is read.
         validate(policy)
         resolve_requirements(policy)
     statement_text(CreatePolicy(policy))
 
 
 def _parts(argument: str, parts: object, kind: type[_Part]) -> tuple[_Part, ...]:
-    """The objects of an argument, of which a single one may stand alone. Raises UserError for what is none of them."""
+    """Returns an argument's objects as a tuple; a single object needs no list. Raises UserError for other values."""
     listed = (parts,) if isinstance(parts, str) or not isinstance(parts, Iterable) else tuple(parts)
     return tuple(_require_part(argument, part, kind) for part in listed)
 
 
 def _part(argument: str, part: object, kind: type[_Part]) -> _Part | None:
-    """The object, if there is one. Raises UserError for another."""
+    """Returns the object, or None without one. Raises UserError for an object of another kind."""
     return None if part is None else _require_part(argument, part, kind)
 
 
@@ -201,7 +201,7 @@ def _require_part(argument: str, part: object, kind: type[_Part]) -> _Part:
 
 
 def _sample(sample: domain.Sample | None) -> domain.Sample | None:
-    """The sample with its fraction as a Decimal. Raises UserError for what is no number."""
+    """Converts a sample's fraction to a Decimal. Raises UserError for a fraction or a number that is no number."""
     if sample is None:
         return None
     fraction, people = plain_scalar(sample.fraction), sample.people
@@ -213,7 +213,7 @@ def _sample(sample: domain.Sample | None) -> domain.Sample | None:
 
 
 def _sets(argument: str, sets: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
-    """Sets of columns. Raises UserError for what is no set of names."""
+    """Returns sets of columns as tuples. Raises UserError for a value that is no set of names."""
     if isinstance(sets, str) or not isinstance(sets, Iterable):
         raise UserError(
             f"{argument} lists sets of columns, and is {described(sets)}", hint=f'write {argument}=[["age", "sex"]]'

@@ -1,4 +1,4 @@
-"""Releases of a policy as objects that have the statements which make them."""
+"""Releases of a policy as objects, which write the statements that make them."""
 
 from __future__ import annotations
 
@@ -67,27 +67,27 @@ class _Release(Defined[CreateRelease]):
         statement_text(self._definition)
 
     def sql(self, *, or_replace: bool = False, if_not_exists: bool = False) -> str:
-        """The statement CREATE [OR REPLACE] ANONYMIZED ... [IF NOT EXISTS], without a semicolon.
+        """Returns the statement CREATE [OR REPLACE] ANONYMIZED ... [IF NOT EXISTS], without a semicolon.
 
-        `f"EXPLAIN {release.sql()}"` is a dry run. Raises UserError where both are said.
+        `f"EXPLAIN {release.sql()}"` is a dry run. Raises UserError if both `or_replace` and `if_not_exists` are set.
         """
         exclusive(or_replace, if_not_exists)
         made = self._definition
         return statement_text(replace(made, or_replace=or_replace, if_not_exists=if_not_exists))
 
     def __repr__(self) -> str:
-        """The statement, which says all of it."""
+        """Returns the statement, which contains every argument."""
         return f"<{type(self).__name__}: {self.sql()}>"
 
 
 class AnonymizedTable(_Release):
     """A snapshot of a policy, or its tables: CREATE ANONYMIZED TABLE as an object.
 
-    - `policy`: the policy, or its name; it has to be there when the statement runs.
-    - `method`: how it is made, such as `Mondrian()`; by default by the method that loses least, or by that of the
-      replaced release if it was chosen so. With `choose_method=True` the methods are compared each time.
-    - `fragments`, `columns`: sets of columns, as behind FRAGMENTS and COLUMNS; `columns="each"` is COLUMNS EACH.
-    - `levels_from`: an earlier release whose levels it has; `series`: the series that it belongs to.
+    - `policy`: the policy, or its name; the policy must exist when the statement runs.
+    - `method`: such as `Mondrian()`; by default the method with the least loss, or the method of the
+      replaced release if it was chosen by comparison. With `choose_method=True` methods are compared each time.
+    - `fragments`, `columns`: sets of columns, as after FRAGMENTS and COLUMNS; `columns="each"` is COLUMNS EACH.
+    - `levels_from`: an earlier release whose levels are used again; `series`: the series of this release.
 
     Raises StatementError for what the statement cannot say.
 

@@ -1,4 +1,4 @@
-"""A requirement of a policy as an object, of any model that there is."""
+"""A requirement of a policy as an object, including models of other packages."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _OF_JOIN = {"x": ValueKind.COLUMNS, "y": ValueKind.COLUMN}
 class Requirement(Defined[Definition]):
     """A privacy model and its arguments, as after REQUIRE: `Requirement("k_anonymity", k=5)`.
 
-    Each model that comes with sqlanon has a class of its own, such as `KAnonymity`, which says what it takes; this one
-    is for those of other packages, too. Arguments that are None are left out. A text where the model takes the name of
-    a column or a table is that name.
+    Each model that comes with sqlanon has its own class with documented arguments, such as `KAnonymity`; this class
+    also serves models of other packages. Arguments that are None are left out. If the model expects the name of
+    a column or a table, a text is that name.
 
     Raises UserError for an unknown model, and PolicyError for an argument that is missing, unknown, of the wrong type,
     outside its bounds or not among its choices.
@@ -31,7 +31,7 @@ class Requirement(Defined[Definition]):
     'k_anonymity(k => 5)'
     """
 
-    # Of the classes of one model.
+    # Set in the classes that represent one model.
     MODEL: ClassVar[str] = ""
 
     def __init__(self, model: str, /, **arguments: Argument) -> None:
@@ -53,7 +53,7 @@ class Requirement(Defined[Definition]):
         return {name: python_value(value) for name, value in self._definition.arguments}
 
     def sql(self) -> str:
-        """The requirement as it stands after REQUIRE."""
+        """Returns the requirement as it is written after REQUIRE."""
         return call_text(self._definition)
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Requirement(Defined[Definition]):
 
 
 def _kinds(model: str) -> Mapping[str, ValueKind]:
-    """Returns the arguments of a model that are names. Raises UserError where there is no such model."""
+    """Returns the kinds of a model's arguments that are names. Raises UserError for an unknown model."""
     if is_of_join(Definition(model)):
         return _OF_JOIN
     parameters = [parameter for question in questions_of(model) for parameter in question.parameters]

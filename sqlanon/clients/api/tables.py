@@ -1,4 +1,4 @@
-"""Objects for what a policy has besides its source: tables that belong to it, and a release that is joined."""
+"""Objects for the tables of a policy besides its source: related tables, and a joined release."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from sqlanon.errors import UserError
 
 
 class RelatedTable(Defined[domain.RelatedTable]):
-    """A table each of whose rows is about one respondent of a policy's source, as after WITH TABLE.
+    """A related table of a policy, as after WITH TABLE: each row is about one respondent of the source.
 
-    `key` is its column with the values of the policy's `entity`. Its columns have roles as those of the source.
-    A query needs a `name`; a table has its own.
+    `key` is the column with the values of the policy's `entity`. The columns have roles, like the columns of the
+    source. Give a `name` for a query; a table has its own name.
 
-    Raises UserError, which names the argument, for what is no table or no column.
+    Raises UserError, which names the argument, for a value that is no table or no column.
 
     >>> RelatedTable("checkups", key="person", sensitive=["diagnosis"])
     RelatedTable('checkups', key='person', sensitive=['diagnosis'])
@@ -63,7 +63,7 @@ class RelatedTable(Defined[domain.RelatedTable]):
 class JoinedRelease(Defined[domain.JoinedRelease]):
     """A release that readers may have already, and the quasi-identifiers that it shares, as after JOINED WITH RELEASE.
 
-    Raises UserError, which names the argument, for what is no name.
+    Raises UserError, which names the argument, for a value that is no name.
 
     >>> JoinedRelease("of_jobs", on=["job"])
     JoinedRelease('of_jobs', on=['job'])

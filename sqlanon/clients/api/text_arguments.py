@@ -1,4 +1,4 @@
-"""Parts of statements that a program writes as texts: what stands after REQUIRE, after METHOD, and after AS."""
+"""Reads parts of statements that a program gives as texts: requirements, methods and hierarchies."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _POLICY = "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE"
 
 
 def requirement_arguments(k: object, l: object, t: object, require: object) -> tuple[domain.Requirement, ...]:  # noqa: E741
-    """The requirements of three numbers, and of `require`: a text or an object, or several of them.
+    """Returns the requirements from `k`, `l`, `t` and `require`: a text, an object or a list of them.
 
-    Raises UserError where nothing is required, or something that is no requirement.
+    Raises UserError if there is no requirement, or for a value that is no requirement.
     """
     asked_models = (("k_anonymity", "k", k), ("l_diversity", "l", l), ("t_closeness", "t", t))
     requirements = [
@@ -44,9 +44,7 @@ def requirement_arguments(k: object, l: object, t: object, require: object) -> t
 
 
 def requirements_of_text(text: str, argument: str) -> tuple[domain.Requirement, ...]:
-    """Reads the requirements in a text, as behind REQUIRE. Raises UserError, which names the argument, for a text
-    without them.
-    """
+    """Reads the requirements in a text, as after REQUIRE. Raises UserError for a text without requirements."""
     return cast(CreatePolicy, statement_ending(_POLICY, text, argument)).policy.requirements
 
 
@@ -64,7 +62,7 @@ def _definitions(require: object) -> list[domain.Requirement]:
 
 
 def method_argument(method: object) -> MethodCall:
-    """The method of an object, or of what stands after METHOD. Raises UserError for what is neither."""
+    """Returns the method of an object, or of a text as after METHOD. Raises UserError for any other value."""
     if isinstance(method, Method):
         return method.definition
     if not isinstance(method, str):
@@ -74,7 +72,7 @@ def method_argument(method: object) -> MethodCall:
 
 
 def hierarchy_argument(name: str, text: str) -> CreateHierarchy:
-    """The hierarchy of this name that a text, as after AS, defines. Raises UserError for one that defines none."""
+    """Reads a hierarchy's definition from a text, as after AS, and names it. Raises UserError for any other value."""
     if not isinstance(text, str):
         raise UserError(
             f"hierarchies[{name!r}] is a text, not {described(text)}",

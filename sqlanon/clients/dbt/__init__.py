@@ -1,4 +1,4 @@
-"""dbt: models that are releases, made on the connection that dbt has, and `run` for models in Python."""
+"""dbt: models that are releases, made on dbt's connection, and `run` for models in Python."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from typing import Any
 
 from sqlanon.clients.session import Connection, connect
 
-# Releases that two models make at once would not see each other: neither what they tell together, nor their rows in
-# the catalog.
+# Two releases made at the same time would not see each other: neither their rows in the catalog, nor what readers
+# learn from both.
 ONE_AT_A_TIME = Lock()
 
 
 def run(session: Any, statements: str) -> Any:
-    """Runs a script, DuckDB's statements and sqlanon's, and returns what the last one answers, as a pandas DataFrame.
+    """Runs a script with DuckDB's and sqlanon's statements and returns the last result as a pandas DataFrame.
 
-    It is for models in Python: `session` is what dbt gives to them. Models in other threads make no release meanwhile.
+    For dbt models in Python: `session` is the session that dbt passes to a model. Meanwhile models in other threads
+    make no release.
     """
     with ONE_AT_A_TIME:
         return connection_of(session).sql(statements).df()
 
 
 def connection_of(session: Any) -> Connection:
-    """The connection that dbt gives to a model, as one that understands the statements."""
-    # dbt-duckdb wraps DuckDB's connection, perhaps twice; a method of DuckDB's knows its own.
+    """Wraps the DuckDB connection of dbt's session, so that it also runs sqlanon's statements."""
+    # dbt-duckdb may wrap DuckDB's connection twice; a bound method refers to the connection itself.
     return connect(session.interrupt.__self__)

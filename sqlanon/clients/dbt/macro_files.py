@@ -1,4 +1,4 @@
-"""The macros of a dbt project: the materialization, the generic tests, and the SQL of the models that these ask."""
+"""Writes the macros of a dbt project: the materialization, the generic tests, and the queries of these tests."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sqlanon.errors import UserError
 from sqlanon.sql.questions.load import Question, questions_of
 from sqlanon.sql.questions.macros import violating_classes
 
-# The models that generic tests ask; questions that read more than the table itself are left to CHECK.
+# The privacy models with generic tests; only CHECK answers questions that read more than the table.
 _MODELS = ("k_anonymity", "l_diversity", "t_closeness")
 _FOLDER = ("macros", "sqlanon")
 _WRITTEN = "{# Written by `sqlanon dbt install`"
 
 
 def install_macros(project: Path) -> list[Path]:
-    """Writes the macros into a dbt project, or writes them anew, and returns the files.
+    """Writes the macros into a dbt project, or updates them, and returns the paths of the files.
 
-    Raises UserError where the folder is no dbt project, or has a file of such a name that sqlanon has not written.
+    Raises UserError if the folder is no dbt project, or if a file with a macro's name was not written by sqlanon.
     """
     if not (project / "dbt_project.yml").is_file():
         raise UserError(f"{project} is no dbt project: it has no dbt_project.yml", hint="name the folder that has it")
@@ -35,7 +35,7 @@ def install_macros(project: Path) -> list[Path]:
 
 
 def macro_files() -> dict[str, str]:
-    """The texts of the macros by the names of their files: those under `sql/dbt`, and `violations.sql`."""
+    """Returns the macros' texts by file name: the files under `sql/dbt`, and `violations.sql`."""
     files = {name: read("sql", "dbt", name).replace("@version@", __version__) for name in listing("sql", "dbt")}
     files["violations.sql"] = "\n\n".join(("".join(_violations()), "".join(_parameters()))) + "\n"
     head = _WRITTEN + f" of sqlanon {__version__}, which writes it anew: do not edit it. #}}\n\n"
@@ -48,7 +48,7 @@ def _questions() -> Iterator[Question]:
 
 
 def _violations() -> Iterator[str]:
-    """A macro with the query of the violating classes for each question."""
+    """Yields the parts of a macro that has, for each question, the query that finds the violating classes."""
     yield "{#- The equivalence classes that violate a model, as its own SQL finds them. -#}\n"
     yield "{% macro sqlanon_violations(question, given) %}\n"
     for number, question in enumerate(_questions()):
@@ -58,7 +58,7 @@ def _violations() -> Iterator[str]:
 
 
 def _parameters() -> Iterator[str]:
-    """A macro with the numbers that each question takes, and their bounds."""
+    """Yields the parts of a macro that has, for each question, its parameters with their bounds."""
     yield "{#- The arguments of each model, and what they lie between. -#}\n"
     yield "{% macro sqlanon_parameters() %}\n  {% do return({\n"
     for question in _questions():

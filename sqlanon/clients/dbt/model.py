@@ -1,4 +1,4 @@
-"""A model that is a release: what dbt runs of it, on its own connection."""
+"""A dbt model that is a release: dbt runs `publish` on its own connection."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _LOG = AdapterLogger("sqlanon")
 
 
 def publish(connection: Any, settings: Mapping[str, Any]) -> None:
-    """Makes the release of a model from the model's SELECT, or replaces it, and exports it if the config says so.
+    """Makes or replaces the release of a model's SELECT, and exports it if the config has a path for the export.
 
-    `connection` is what dbt-duckdb gives to a Python model, `settings` what the macro `sqlanon_settings` has gathered.
-    Raises what dbt prints of an error: nothing is published then, unless it is the export that failed.
+    `connection` is the connection that dbt-duckdb passes to a Python model; `settings` are gathered by the macro
+    `sqlanon_settings`. Raises an error that dbt prints. Nothing is published then, unless only the export failed.
     """
     with _errors_of_model():
         _require_same_version(settings["macros"])
@@ -75,7 +75,7 @@ def _release(engine: Engine, settings: Mapping[str, Any]) -> Answer:
 
 
 def _create(method: object, choose_method: object, name: QualifiedName, policy: str) -> CreateRelease:
-    """The statement of a model; without a method in its config, methods are compared, if need be or if it says so."""
+    """Returns the statement of a model. Without a method in its config, methods are compared as by the statement."""
     if not isinstance(choose_method, bool | None):
         raise UserError(f"choose_method is true or false, and not {choose_method!r}")
     if method and choose_method:
@@ -89,7 +89,7 @@ def _create(method: object, choose_method: object, name: QualifiedName, policy: 
 
 
 def _drop_what_is_no_release(engine: Engine, name: QualifiedName) -> None:
-    """Drops what dbt has made of the model before, as a table or a view."""
+    """Drops a table or a view that dbt made from the model before; a release stays."""
     existing = find_relation(engine, own_object(engine, name))
     if existing is not None and releases.find(engine, qualified(engine, name)) is None:
         kind, full = existing
@@ -104,12 +104,12 @@ def _require_export(path: object) -> None:
 
 
 def _export(engine: Engine, settings: Mapping[str, Any]) -> None:
-    """Writes the release to files, with its certificate, in place of an earlier export."""
+    """Writes the release and its certificate to files, which replace an earlier export."""
     run_statement(engine, ExportRelease(_name(settings), settings["export"], replace=True))
 
 
 def _log(answer: Answer) -> None:
-    """Says in dbt's log what the release reaches and, as warnings, what its readers may put together."""
+    """Writes the figures of the release to dbt's log, and its warning and remarks as warnings."""
     columns = [column for column, _ in answer.columns]
     rows = [dict(zip(columns, row, strict=True)) for row in answer.rows]
     for row in rows[:1]:
@@ -150,7 +150,7 @@ def _require_same_version(macros: str) -> None:
 
 @contextmanager
 def _errors_of_model() -> Iterator[None]:
-    """Has dbt print an error's message alone: it prints the frames of a traceback, and none of them says more."""
+    """Raises an error without its traceback, so that dbt prints the message alone."""
     try:
         yield
     except SqlanonError as error:
@@ -158,9 +158,9 @@ def _errors_of_model() -> Iterator[None]:
         raise kind(str(error)) from None
 
 
-# The policy of a model: what its config says of the columns of its SELECT, and what a release has to satisfy.
+# The policy of a model, from its config: the roles of the SELECT's columns, and the requirements.
 
-# The keys of a config that list columns, and the words of a policy for their role.
+# The keys of a config that list columns, and the role of these columns as a policy writes it.
 _ROLES = {
     "identifiers": "IDENTIFIER",
     "entity": "ENTITY",
@@ -170,15 +170,15 @@ _ROLES = {
 }
 _KEYS = (*_ROLES, "hierarchies", "require")
 _OF_DBT = tuple(field.name for field in fields(ModelConfig))
-# The keys of a config beside these.
+# The other keys of a config.
 _MODEL_KEYS = ("policy", "method", "choose_method", "export")
 _ANY_REQUIREMENT = ") REQUIRE k_anonymity(k => 1)"
 
 
 def require_known_keys(keys: Sequence[str]) -> None:
-    """Raises UserError for a key of a model's config that dbt lets pass, and that was meant to say something here.
+    """Raises UserError for a key of a model's config that dbt ignores and that was probably meant for sqlanon.
 
-    One that is of a policy would not count beside it: respondents, say, would not.
+    Also raises it for a policy's key beside `policy`, where it would have no effect.
     """
     for key in keys:
         if key in _KEYS:
@@ -188,7 +188,7 @@ def require_known_keys(keys: Sequence[str]) -> None:
 
 
 def hierarchies_of_model(name: str, config: object) -> Iterator[CreateHierarchy]:
-    """The hierarchies that the config of a model defines, each called after the model and the column."""
+    """Yields the hierarchies that a model's config defines; each is named after the model and the column."""
     if not isinstance(config, Mapping):
         return
     for column, definition in _mapping("hierarchies", config.get("hierarchies")).items():
@@ -200,9 +200,9 @@ def hierarchies_of_model(name: str, config: object) -> Iterator[CreateHierarchy]
 
 
 def policy_of_model(engine: Engine, name: str, query: str, config: object) -> Policy:
-    """The policy on the SELECT of a model: that of its config, or one of the catalog with its source replaced.
+    """Returns the policy on a model's SELECT: the policy in its config, or a policy of the catalog with another source.
 
-    Columns stand in the order of the SELECT. Raises UserError where the config is none, has an unknown key, gives a
+    Columns have the order of the SELECT. Raises UserError if the config is no policy, has an unknown key, gives a
     column two roles or requires nothing.
     """
     source = Source(query=query)
@@ -247,7 +247,7 @@ def _attributes(config: Mapping[str, object]) -> list[Attribute]:
 
 
 def _having(key: str, words: str, columns: object) -> Iterator[Attribute]:
-    """The columns that a key lists, each perhaps with what stands behind its role in a policy."""
+    """Yields the columns that a key lists, each with the clauses of its role, if the key maps the column to any."""
     listed = [columns] if isinstance(columns, str) else columns
     clauses = listed if isinstance(listed, Mapping) else dict.fromkeys(_listed(key, listed), "")
     for column, clause in clauses.items():
@@ -260,7 +260,7 @@ def _having(key: str, words: str, columns: object) -> Iterator[Attribute]:
 
 
 def _with_hierarchy(name: str, attribute: Attribute, hierarchies: dict[str, str]) -> Attribute:
-    """The attribute with the hierarchy that the config defines for it, which is taken out of `hierarchies`."""
+    """Returns the attribute with the hierarchy that the config defines for it, and removes it from `hierarchies`."""
     column = hierarchies.pop(fold(attribute.name), None)
     if column is None:
         return attribute

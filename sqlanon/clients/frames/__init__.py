@@ -1,1 +1,1 @@
-"""anonymize(): a data frame or a file in, an anonymized data frame out."""
+"""anonymize() takes a data frame or a file and returns an anonymized data frame."""

@@ -1,4 +1,4 @@
-"""anonymize(): a data frame or a file in, an anonymized data frame out."""
+"""anonymize() takes a data frame or a file and returns an anonymized data frame."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlanon.clients.frames.results import AnonymizedDataFrame
 
 
-# Arguments of anonymize() that say which columns are what, and the mistakes that are made with them.
+# The arguments of anonymize() for the roles of columns, and errors for common mistakes with them.
 
 
 Columns = Iterable[str] | None
@@ -56,7 +56,7 @@ _SUPPRESSION = "suppression suppression_limit max_suppression sup suppress".spli
 
 
 def refuse_further(positional: Sequence[object], named: Iterable[str]) -> None:
-    """Raises UserError for arguments without a name, and for names that there are not."""
+    """Raises UserError for arguments without a name, and for arguments with an unknown name."""
     if positional:
         names = ("known", "secret", "insensitive")
         listed_names = [_names(value) for value in positional]
@@ -82,7 +82,7 @@ def _meant(name: str) -> str:
 
 
 def _names(value: object) -> str | None:
-    """Names of columns as Python writes them, None for anything else."""
+    """Formats a column's name, or several, as a Python list; returns None for any other value."""
     if isinstance(value, str):
         return repr([value])
     is_names = isinstance(value, Sequence) and all(isinstance(name, str) for name in value)
@@ -90,7 +90,7 @@ def _names(value: object) -> str | None:
 
 
 def either_of(name: str, columns: Columns, other: str, others: Columns) -> tuple[str, list[str]]:
-    """The columns of an argument with two names, and the name that was used. Raises UserError where both were."""
+    """Returns the columns of an argument with two names, and the name in use. Raises UserError if both are given."""
     if others is NOTHING:
         return name, listed(name, columns)
     if columns is not NOTHING:
@@ -99,9 +99,9 @@ def either_of(name: str, columns: Columns, other: str, others: Columns) -> tuple
 
 
 def listed(argument: str, columns: Columns) -> list[str]:
-    """The columns of an argument, of which a single one may be named alone. Raises UserError for what is no names.
+    """Returns an argument's columns as a list; a text is one column. Raises UserError for other values.
 
-    A Series with a name has the values of a column, which no error may show.
+    A pandas Series with a name is refused: it has the values of a column, which no error may show.
     """
     if columns is None:
         return []
@@ -115,7 +115,7 @@ def listed(argument: str, columns: Columns) -> list[str]:
 
 
 def _texts(argument: str, texts: object) -> tuple[str, ...]:
-    """The texts of an argument, of which a single one may stand alone. Raises UserError for anything else."""
+    """Returns an argument's texts as a tuple; a single text needs no list. Raises UserError for other values."""
     listed_texts = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else None
     if listed_texts is None or not all(isinstance(text, str) for text in listed_texts):
         raise UserError(f"{argument} is a text or a list of texts", hint=f'write {argument}=["?", "NA"]')
@@ -123,10 +123,10 @@ def _texts(argument: str, texts: object) -> tuple[str, ...]:
 
 
 def role_of(names: list[str], roles: Mapping[Role, tuple[str, list[str]]], index: Sequence[object]) -> dict[str, Role]:
-    """The role of each column that is listed, in the order of the data.
+    """Returns the role of each listed column, in the order of the data.
 
-    Each role has the name of its argument and the columns. Raises UserError for a column that there is not, also where
-    the `index` of a frame has it, and for one that is listed twice.
+    `roles` maps a role to the name of its argument and to its columns. Raises UserError for an unknown column, for a
+    column of a frame's `index`, and for a column that is listed twice.
     """
     listed_as: dict[str, str] = {}
     roles_by_name: dict[str, Role] = {}
@@ -147,7 +147,7 @@ def role_of(names: list[str], roles: Mapping[Role, tuple[str, list[str]]], index
 def policy_of_roles(
     role_of: Mapping[str, Role], hierarchies: Mapping[str, str] | str | None
 ) -> tuple[domain.Policy, dict[str, str]]:
-    """A policy that requires nothing yet, of columns with their roles, and the hierarchies of some of them."""
+    """Returns a policy without requirements on columns with roles, and the texts of hierarchies by their names."""
     attributes = tuple(Attribute(name, role) for name, role in role_of.items())
     policy = domain.Policy(NAME, Source(name=QualifiedName((NAME,))), attributes, ())
     if isinstance(hierarchies, str):
@@ -160,7 +160,7 @@ def policy_of_roles(
 
 
 def _listed_name(column: object, role_of: Mapping[str, Role]) -> str:
-    """The listed column of a hierarchy. Raises UserError for a column that no argument lists."""
+    """Returns the column of a hierarchy, spelled as in the data. Raises UserError if no argument lists the column."""
     try:
         return known_name(column, list(role_of), "hierarchies")
     except UserError as error:
@@ -173,14 +173,16 @@ def _listed_name(column: object, role_of: Mapping[str, Role]) -> str:
 
 
 def with_automatic(policy: domain.Policy, names: Collection[str] | None = None) -> domain.Policy:
-    """The policy with hierarchies that fit the values of these columns, by default of all quasi-identifiers."""
+    """Returns the policy with automatic hierarchies for these columns, by default for all quasi-identifiers."""
     wanted = {a.name for a in policy.quasi_identifiers} if names is None else names
     attributes = (replace(a, automatic=True) if a.name in wanted else a for a in policy.attributes)
     return replace(policy, attributes=tuple(attributes))
 
 
 def by_levels(call: MethodCall) -> bool:
-    """Whether a method is named that publishes levels of hierarchies: a column without one is kept or a star."""
+    """Whether the call names a method that publishes levels; without a hierarchy such a column is published as it is or
+    as *.
+    """
     if not call.name:
         return False
     method = find_method(call.name)
@@ -194,10 +196,10 @@ def _is_auto(text: object) -> bool:
 def policy_of_object(
     policy: object, names: list[str], hierarchies: Mapping[str, str] | str | None
 ) -> tuple[domain.Policy, dict[str, str]]:
-    """The policy on the frame in place of its source, and the hierarchies that it names.
+    """Returns the policy with columns spelled as in the frame, and the texts of its hierarchies by their names.
 
-    Raises UserError for one that reads more than one table, for a column that the frame lacks, and for a hierarchy that
-    is not there, or that the policy does not name.
+    Raises UserError for a policy that reads other data than one table, for a column that the frame lacks, for a
+    hierarchy that is missing, and for one that the policy does not name.
     """
     if not isinstance(policy, Policy):
         raise UserError(f"policy is a Policy, not {type(policy).__name__}", hint="write policy=sqlanon.Policy(...)")
@@ -230,7 +232,7 @@ def policy_of_object(
 
 
 def require_hierarchies(hierarchies: object) -> None:
-    """Raises UserError for hierarchies that are no mapping, and not AUTO."""
+    """Raises UserError unless `hierarchies` is None, a mapping or "AUTO"."""
     is_auto = isinstance(hierarchies, str) and _is_auto(hierarchies)
     if hierarchies is not None and not isinstance(hierarchies, Mapping) and not is_auto:
         hint = 'write hierarchies={"age": "INTERVALS (5, 10)"}'
@@ -238,7 +240,7 @@ def require_hierarchies(hierarchies: object) -> None:
 
 
 def known_name(name: object, names: list[str], argument: str, what: str = "column") -> str:
-    """Finds a name in any case. Raises UserError, with the nearest names or all of them, where none matches."""
+    """Returns the name among `names` that matches in any case. Raises UserError, with similar names, if none does."""
     spelling = {fold(known): known for known in names}
     if not isinstance(name, str) or fold(name) not in spelling:
         parts = [spelling.get(fold(part.strip())) for part in str(name).split(",")]
@@ -250,11 +252,11 @@ def known_name(name: object, names: list[str], argument: str, what: str = "colum
 
 
 class _Unsaid(int):
-    """A default that is told from the same number where a caller says it."""
+    """A default value, which differs by identity from an equal number that the caller passes."""
 
 
 _UNSAID_K = _Unsaid(K_BY_DEFAULT)
-# Of each secret column, where k alone is required.
+# The default for each secret column, if only k is required.
 _UNSAID_L = _Unsaid(L_BY_DEFAULT)
 
 Frame = TypeVar("Frame")
@@ -291,7 +293,7 @@ class _ByPolicy(_Making):
     policy: Required[Policy]
 
 
-# Once for data of which a pandas frame is made, and once for those that come back as the kind that they are.
+# One overload for data that come back as a pandas frame, and one for data that come back as their own kind.
 @overload
 def anonymize(data: pandas.DataFrame | str | PathLike[str], **arguments: Unpack[_Known]) -> AnonymizedDataFrame: ...
 
@@ -339,45 +341,43 @@ def anonymize(
     sensitive: Iterable[str] | None = NOTHING,
     **others: object,
 ) -> Any:
-    """An anonymized copy of data: a pandas or polars DataFrame, a polars LazyFrame, an Arrow Table, or a file's path.
+    """Anonymizes data: a pandas or polars DataFrame, a polars LazyFrame, an Arrow Table, or the path of a file.
 
-    The kind that went in comes out; of a file, which may be any that DuckDB reads, a pandas DataFrame.
-    Its columns are those that are listed, in the order of `data`. Columns that are not
-    listed are withheld, and so are the index of a pandas frame and `entity`. The rows are in
-    random order. Values of known columns become coarser until every class of rows
-    that agree on them meets what is required, which is verified on the rows
-    themselves before they are returned. Secret and insensitive columns keep their values, and
-    in pandas their dtypes; a secret column of objects, such as Decimals, comes back as DuckDB has
-    it, which may not tell all of them apart.
+    The result has the kind of `data`; for a file, of any kind that DuckDB reads, it is a pandas DataFrame. It has the
+    listed columns, in the order of `data`, and its rows are in random order. Columns that are not listed are withheld,
+    and so are `entity` and the index of a pandas frame. Values of known columns become coarser until every class, the
+    rows with equal values in these columns, satisfies the requirements; this is verified on the rows before they are
+    returned. Secret and insensitive columns keep their values, and in pandas their dtypes. A secret column of objects,
+    such as Decimals, comes back as DuckDB stores it, which may make different objects equal.
 
-    - `known`: what others may know of a person, such as age and postal code: the quasi-identifiers.
-    - `secret`: what they would like to learn: the sensitive attributes.
-    - `insensitive`: neither, and published as well.
-    - `entity`: the column that says whom a row is about, where a person has several rows.
-    - `k`: at least so many people are in each class; None for no such requirement.
-    - `l`: at least so many different values of each secret column are in each class. If it is left out, it is 2 for
-      the secret columns of which nothing else is required; None for no such requirement.
-    - `t`: each class has the distribution of the whole, up to this distance (0 to 1).
+    - `known`: the quasi-identifiers: columns that others may know about a person, such as age and postal code.
+    - `secret`: the sensitive attributes: columns that others must not learn about a person.
+    - `insensitive`: other columns to publish.
+    - `entity`: the column that identifies the person of a row, if a person has several rows.
+    - `k`: the least number of people in each class; None for no such requirement.
+    - `l`: the least number of different values of each secret column in each class. The default is 2 for
+      secret columns that no other requirement is about; None for no such requirement.
+    - `t`: the largest distance (0 to 1) between the distributions of secret values in a class and in the whole.
     - `require`: further models, as after REQUIRE: "beta_likeness(beta => 2)"; or objects: BetaLikeness(beta=2);
-      or a list of either.
-    - `hierarchies`: how values of a column become coarser, as after AS in CREATE
-      HIERARCHY: {"age": "INTERVALS (5, 10)", "zip": "PREFIXES (4, 3)"}. "AUTO" in place of a text, or of
-      all, is one that fits the values. Where `hierarchies` is left out, it is there for a `method` that publishes
-      levels, and for the comparison of methods where `method` is left out, too. Other methods put the values in
-      their own order without one.
+      or a list of such texts and objects.
+    - `hierarchies`: the steps in which values of a column become coarser, as after AS in CREATE
+      HIERARCHY: {"age": "INTERVALS (5, 10)", "zip": "PREFIXES (4, 3)"}. "AUTO", in place of one text or of the
+      mapping, makes hierarchies that fit the values. It is the default for a `method` that publishes
+      levels, and without a `method`, for the comparison of methods. Other methods put the values in
+      their own order if a column has no hierarchy.
     - `method`: as after METHOD: "generalization(suppression => 0.02)"; or an object: Generalization(suppression=0.02).
-      By default the method that loses least of those that compete; some leave out up to 2 % of the rows.
-    - `policy`: a Policy, in place of the arguments up to `require`. The data take the place of its source, the
-      columns come in its order, and `hierarchies` has the definition of each hierarchy that it names, by that name.
-    - `null`, `encoding`, `decimal`: of a CSV file, the texts that mean a missing value, the encoding of its text, and
-      the decimal separator of its numbers: null=["?", "NA"], encoding="latin-1", decimal=",".
+      By default methods are compared and the one with the least loss is taken; some leave out up to 2 % of the rows.
+    - `policy`: a Policy, in place of the arguments up to `require`. The data replace its source, the
+      columns have its order, and `hierarchies` maps each hierarchy's name in the policy to its definition.
+    - `null`, `encoding`, `decimal`: for a CSV file: the texts that mean a missing value, the encoding of its text, and
+      the decimal separator of its numbers, as in null=["?", "NA"], encoding="latin-1", decimal=",".
     - `quasi_identifiers`, `sensitive`: other names of `known` and `secret`.
 
-    What the release leaves open is a warning of the class PrivacyRemark. A frame of pandas or polars has `report()`,
-    `export()`, `summary`, `script` and `remarks`; `release_of(table)` has them for an Arrow Table.
+    Remaining risks are reported as warnings of the class PrivacyRemark. A pandas or polars frame has `report()`,
+    `export()`, `summary`, `script` and `remarks`; for an Arrow Table, `release_of(table)` has them.
 
-    Raises UserError where `data` is none of these, or a column or an argument is wrong, and
-    PrivacyViolation where what is required cannot be met.
+    Raises UserError for data of another kind and for a wrong column or argument, and
+    PrivacyViolation if no release satisfies the requirements.
 
     >>> import pandas
     >>> patients = pandas.DataFrame({"age": [31, 32, 33, 34] * 3, "disease": ["Flu", "Cold", "Asthma"] * 4})
@@ -412,7 +412,7 @@ def anonymize(
             if not roles[Role.QUASI_IDENTIFIER][1]:
                 raise without_known(connection, rows, roles[Role.QUASI_IDENTIFIER][0])
             meant, made = policy_of_roles(role_of(rows.names, roles, rows.index), hierarchies)
-            # Without a method those that publish levels are tried among others.
+            # Without a method, the methods that are compared include methods that publish levels.
             if hierarchies is None and (not call.name or by_levels(call)):
                 meant = with_automatic(meant)
             is_default_l = l is _UNSAID_L

@@ -1,4 +1,4 @@
-"""Data files that DuckDB reads: their kinds, the readers for them, and the options of CSV files."""
+"""Data files that DuckDB reads: their kinds, their readers, and the options of CSV files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from sqlanon.engines.translated import translated
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.syntax.texts import name_text, string_text, typed_name
 
-# The table that the rows of the data are read into.
+# The name of the table that a file's rows are read into.
 SOURCE = "source"
 _COUNT = "SELECT count(*) FROM source"
 _HEAD = 4096
-# The readers of DuckDB by kind of file.
+# DuckDB's readers by kind of file.
 _READERS = {"csv": "read_csv", "parquet": "read_parquet", "json": "read_json", "excel": "read_xlsx"}
 _SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".psv", ".dat"), "csv"),
@@ -36,23 +36,23 @@ _SUFFIXES = {
 # The kind of files that pandas reads; a script reads its rows from a Parquet file.
 STATA = "stata"
 _COMPRESSED = (".gz", ".zst")
-# Files of statistics packages, by suffix: the function of pandas that reads them.
+# The pandas function that reads a file of a statistics package, by suffix.
 _STATISTICAL = {".sav": "read_spss", ".sas7bdat": "read_sas", ".xpt": "read_sas"}
 _PACKAGES = {"read_spss": "SPSS", "read_sas": "SAS"}
-# The endings of paths that DuckDB reads without the name of a reader.
+# The suffixes of paths that DuckDB reads without the name of a reader.
 _PLAIN = re.compile(r"\.(?:csv|tsv|parquet|json|jsonl|ndjson|xlsx)(?:\.(?:gz|zst))?$")
-# The signs of patterns of paths.
+# The characters that make a path a pattern.
 GLOB = re.compile(r"[*?[]")
-# The options of CSV files, of the command line and of anonymize().
+# The options for CSV files on the command line and in anonymize().
 CSV_OPTIONS = ("null", "encoding", "decimal")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-# The encodings of DuckDB's reader, and ASCII, which is a part of them. It reads no UTF-16 of the other byte order.
+# The encodings of DuckDB's reader, and ASCII, a part of UTF-8 and Latin-1. It reads only little-endian UTF-16.
 _ASCII, _UTF_8, _LATIN_1, _UTF_16_NAME = "ascii", "utf-8", "latin-1", "utf-16"
-# The bytes of a file that are decoded at a time.
+# The number of bytes that are decoded at a time.
 _CHUNK = 1 << 20
-# Bytes that no letter of Latin-1 has: they occur in windows-1252, whose letters DuckDB does not read, and in UTF-16.
+# Bytes without a letter in Latin-1: they occur in windows-1252, which DuckDB does not read, and in UTF-16.
 _NO_LATIN_1 = re.compile(rb"[\x00\x80-\x9f]")
-# Text whose bytes are neither UTF-8 nor, as far as they show, one of the encodings of DuckDB's reader.
+# Text that seems to have none of these encodings.
 _OTHER = "another"
 _KINDS_OF_TEXT = {
     _LATIN_1: "not UTF-8 text",
@@ -64,13 +64,13 @@ _COMPRESSED_HEADS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 @dataclass(frozen=True)
 class DataFile:
-    """The data that a command names.
+    """Data that a command names: files, or a table of a DuckDB file.
 
-    `called` is how messages name them, `name` a word for what is made of them, `kind` one of 'csv', 'parquet', 'json',
-    'excel' and 'table'. `paths` are the files, or patterns of files, `table` the table of a DuckDB file. `options` are
-    those of the reader of a CSV file, and `typed` the words of a command line that ask for them. `read_from` are the
-    paths to read, where they are others than those to write. `option_form` is how errors write an option and its value.
-    `remarks` are sentences about how the data were read.
+    `called` is the data's name in messages, `name` a word for the objects made from them. `kind` is 'csv', 'parquet',
+    'json', 'excel', 'stata' or 'table'. `paths` are the files, or patterns of files, and `table` the table of a DuckDB
+    file. `options` are the options of a CSV file's reader, and `typed` the same options as words of a command line.
+    `read_from` are the paths to read, if they differ from the paths to write into a script. `option_form` formats an
+    option and its value in errors. `remarks` are sentences about reading the data.
     """
 
     called: str
@@ -86,24 +86,24 @@ class DataFile:
 
     @property
     def reader(self) -> str:
-        """The call of DuckDB's reader, as behind FROM; a path alone where DuckDB knows the reader by it."""
+        """Returns the call of DuckDB's reader, as after FROM; only the path if DuckDB chooses the reader by it."""
         return self._reader(self.paths)
 
     def option(self, name: str, value: str) -> str:
-        """An option with its value, as the user writes it."""
+        """Formats an option and its value as the user writes it."""
         return self.option_form.format(name, value)
 
     def with_options(
         self, nulls: Sequence[str] = (), encoding: str | None = None, decimal: str | None = None
     ) -> DataFile:
-        """The data with options of CSV files beside those that they have. Raises UserError where it is no CSV file.
+        """Returns the data with further options for a CSV file. Raises UserError if the data are no CSV file.
 
-        `nulls` are texts that mean a missing value, `encoding` is that of the text, and `decimal` the decimal separator
-        of numbers.
+        `nulls` are texts that mean a missing value, `encoding` is the encoding of the file's text, and `decimal` the
+        decimal separator of its numbers.
         """
         options, typed = list(self.options), list(self.typed)
         if nulls:
-            # The empty field stays a missing value.
+            # An empty field still means a missing value.
             markers = ", ".join(map(string_text, dict.fromkeys(("", *nulls))))
             options.append(("nullstr", f"[{markers}]"))
             typed += [word for text in nulls for word in ("--null", text)]
@@ -127,14 +127,14 @@ class DataFile:
         return replace(self, options=tuple(options), typed=tuple(typed))
 
     def statements(self, table: str = SOURCE) -> tuple[str, ...]:
-        """The SQL that reads the data into a new table."""
+        """Returns the SQL statements that read the data into a new table."""
         return self._statements(table, self.paths)
 
     def load(self, connection: Any) -> DataFile:
         """Reads the data into the table SOURCE of a DuckDB connection.
 
-        Returns the data with the options by which they could be read. Raises UserError where they cannot, or where
-        there are no rows.
+        Returns the data with the options that were needed to read them. Raises UserError if they cannot be read, or
+        have no rows.
         """
         try:
             data = self._run(connection)
@@ -178,7 +178,7 @@ class DataFile:
         return self
 
     def _run_with_pandas(self, connection: Any) -> DataFile:
-        """Makes the table of a file of Stata, with the labels of columns as comments, which PROFILE reads."""
+        """Creates the table of a Stata file; labels of columns become comments, which PROFILE reads."""
         if len(self.paths) > 1 or GLOB.search(path := _unescaped(self.paths[0])):
             raise UserError(f"{self.called} is more than one file of Stata", hint="name one file")
         frame, labels, remarks = read_stata(path)
@@ -190,7 +190,7 @@ class DataFile:
         return replace(self, remarks=(*self.remarks, *remarks))
 
     def _with_all_rows_looked_at(self, connection: Any, error: Exception) -> DataFile:
-        """Reads a CSV file once more, its types told by all of its rows. Raises UserError where that fails, too."""
+        """Reads a CSV file again, with column types inferred from all rows. Raises UserError if that fails, too."""
         with suppress(Exception):
             connection.execute("DETACH attached")
         if self.kind == "csv" and type(error).__name__ in ("ConversionException", "InvalidInputException"):
@@ -200,9 +200,9 @@ class DataFile:
         raise self._unreadable(error) from error
 
     def booleans(self, engine: Engine, columns: Sequence[Column]) -> list[str]:
-        """Sentences about columns of a CSV file that are read as Booleans, and say yes and no, or T and F.
+        """Returns sentences about Boolean columns of a CSV file with other words than true and false, such as T and F.
 
-        `columns` are the (name, type) of those to look at. The first rows are read once more, as text.
+        `columns` are the (name, type) of the columns to examine. The first rows of the file are read again, as text.
         """
         names = [name for name, kind in columns if kind == "BOOLEAN"]
         if self.kind != "csv" or not names:
@@ -223,9 +223,9 @@ class DataFile:
         return sentences
 
     def in_its_encoding(self) -> DataFile:
-        """A CSV file whose encoding nobody named, with the option for Latin-1 or UTF-16 if its text is in that.
+        """Returns the CSV file with the option for Latin-1 or UTF-16, if its text is in that encoding.
 
-        Returns the data themselves where the text is UTF-8, or in no encoding that its bytes show.
+        Returns the data unchanged if an encoding was named, or if the bytes are UTF-8 or show no encoding.
         """
         if self.kind != "csv" or "encoding" in dict(self.options):
             return self
@@ -239,7 +239,9 @@ class DataFile:
         return replace(self.with_options(encoding=encoding), remarks=(said,))
 
     def no_utf8(self) -> UserError | None:
-        """The error for a CSV file whose text is in an encoding that was not named, or that DuckDB does not read."""
+        """Returns an error for a CSV file in another encoding than UTF-8 that was not named or that DuckDB does not
+        read.
+        """
         if self.kind != "csv":
             return None
         kinds = [_encoding(path) for path in self.read_from or self.paths]
@@ -252,7 +254,7 @@ class DataFile:
         return UserError(f"{self.called} is {_KINDS_OF_TEXT[others[0]]}", hint=hint)
 
     def _unreadable(self, error: Exception) -> SqlanonError:
-        """The error for data that DuckDB cannot read, without the values that DuckDB quotes."""
+        """Returns the error for data that DuckDB cannot read, without the values that DuckDB quotes."""
         if isinstance(error, SqlanonError):
             return error
         if type(error).__module__ not in ("duckdb", "_duckdb"):
@@ -271,7 +273,7 @@ class DataFile:
 
 
 def _unescaped(path: str) -> str:
-    """The path of a file in whose name signs of a pattern were made to stand for themselves."""
+    """Returns the path with brackets around single characters removed: [*] is the character * and no pattern."""
     return re.sub(r"\[(.)\]", r"\1", path)
 
 
@@ -323,14 +325,14 @@ def kind_by_name(path: str) -> str | None:
 
 
 def is_database(path: str) -> bool:
-    """Whether a file is one of DuckDB's."""
+    """Whether a file is a DuckDB database."""
     with suppress(OSError), open(path, "rb") as file:
         return file.read(12)[8:] == b"DUCK"
     return False
 
 
 def tables_of(path: str) -> list[tuple[str, str]]:
-    """The (schema, name) of the tables and views of a DuckDB file, those of its main schema first."""
+    """Returns the (schema, name) of the tables and views of a DuckDB file, the main schema first."""
     with closing(open_database(path, read_only=True)) as connection:
         rows = connection.execute(read("sql", "statements", "tables_of_file.sql")).fetchall()
         return [(str(schema), str(table)) for schema, table in rows]
@@ -343,10 +345,10 @@ def first_table(path: str) -> str | None:
 
 
 def _encoding(path: str) -> str | None:
-    """The encoding of a file of text: 'ascii', 'utf-8', 'latin-1', 'utf-16', or _OTHER where its bytes show none.
+    """Returns the encoding of a text file: 'ascii', 'utf-8', 'latin-1', 'utf-16', or _OTHER for any other.
 
-    Latin-1 is text of which no line with other letters than those of ASCII is UTF-8, and that has no byte without a
-    letter. Returns None for a path that names no single file, and for a compressed one.
+    A text is Latin-1 if no line beyond ASCII is UTF-8, and if every byte of these lines is a letter or sign of Latin-1.
+    Returns None for a path that names no single file, and for a compressed file.
     """
     if not os.path.isfile(_unescaped(path)):
         return None
@@ -385,7 +387,7 @@ def _is_utf8(chunks: Iterable[bytes]) -> bool:
 
 
 def require_excel(engine: Engine, data: DataFile) -> None:
-    """Raises UserError for an Excel file where DuckDB's extension for it is not installed."""
+    """Raises UserError for an Excel file if DuckDB's extension for Excel is not installed."""
     if data.kind != "excel":
         return
     query = "SELECT installed OR loaded FROM duckdb_extensions() WHERE extension_name = 'excel'"

@@ -1,4 +1,4 @@
-"""Data that anonymize() takes: data frames of pandas and polars, Arrow tables, and files that DuckDB reads."""
+"""The kinds of data that anonymize() takes: pandas and polars frames, Arrow Tables, and files that DuckDB reads."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from sqlanon.engines.translated import file_like
 from sqlanon.errors import EngineError, UserError
 from sqlanon.release.existing.restored_columns import Restoring
 
-# The name of a data frame in statements.
+# The data frame's name in statements.
 NAME = "data"
-# An option of anonymize() and its value, as in encoding="latin-1".
+# The form of an option of anonymize() in errors, as in encoding="latin-1".
 _OPTION = '{}="{}"'
 _ROWS = "the data frame has no rows"
 
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """The options of anonymize() for a CSV file: texts for missing values, encoding, and decimal separator."""
+    """Options of anonymize() for a CSV file: texts for missing values, encoding, and decimal separator."""
 
     null: tuple[str, ...] = ()
     encoding: str | None = None
@@ -56,10 +56,11 @@ class CsvOptions:
 
 
 class Input(ABC):
-    """Data to be anonymized, with the names of its columns.
+    """The data that anonymize() was given.
 
-    `source` is their name in statements, `index` the names of a pandas frame's index. `names` are known once the input
-    is open, `attributes` are what a release needs besides the columns that were listed.
+    `source` is the data's name in statements, and `index` has the names of a pandas frame's index. `names`, the names
+    of the columns, are known once the input is open. `attributes` are columns that a release needs besides the listed
+    columns.
     """
 
     source = Source(name=QualifiedName((NAME,)))
@@ -68,36 +69,36 @@ class Input(ABC):
     index: Sequence[object] = ()
 
     def open(self, engine: Engine) -> None:
-        """Finds the names of the columns, unless they are known. Raises UserError where there are no rows."""
+        """Finds the names of the columns, unless they are known. Raises UserError if there are no rows."""
         return
 
     def frames(self, columns: Collection[str]) -> Mapping[str, Any]:
-        """The data frames that statements read, by their names, with these columns and no others."""
+        """Returns the data frames that statements read, by name, with only these columns."""
         return {}
 
     def again(self, columns: Collection[str]) -> Callable[[], Mapping[str, Any] | None]:
-        """A function that returns the same frames later, and None once the caller has let go of the data."""
+        """Returns a function that returns the same frames later, or None once the caller has released the data."""
         return dict
 
     def advice(self, stored: StoredAsText | MissingCodes) -> str:
-        """Returns advice on giving the column as the numbers or dates that its text has, or without codes."""
+        """Returns advice to give a column as the numbers or dates in its text, or without codes for NULL."""
         return f"give {stored.cast} in its place"
 
     def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:
-        """Sentences about how these columns were read."""
+        """Returns sentences about the reading of these columns."""
         return []
 
     def lost_orders(self, columns: Collection[str]) -> list[str]:
-        """Sentences about columns whose own order the ranges of texts do not keep."""
+        """Returns sentences about text columns whose own order the published ranges do not keep."""
         return []
 
     @abstractmethod
     def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
-        """The released rows, a relation of DuckDB's, as data of the kind that was given, which know the release."""
+        """Converts the released rows, a DuckDB relation, to the data's kind; the result knows its release."""
 
 
 class _Frame(Input):
-    """A data frame whose class is a library's."""
+    """A data frame of pandas, polars or Arrow."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -117,7 +118,7 @@ class _Frame(Input):
 
 
 class PandasInput(_Frame):
-    """A DataFrame of pandas: columns that are published unchanged come back with their dtypes."""
+    """A pandas DataFrame: columns that are published unchanged come back with their dtypes."""
 
     _restoring: Restoring
 
@@ -145,7 +146,7 @@ class PandasInput(_Frame):
 
     def frames(self, columns: Collection[str]) -> Mapping[str, Any]:
         _require_known_dtypes(self._data, columns)
-        # Of other columns DuckDB need not know the types.
+        # DuckDB may not know the types of the other columns.
         listed = [name for name in self.names if name in columns]
         self._restoring = Restoring(self._data[listed], listed)
         self._restoring.source = with_dates(self._restoring.source)
@@ -192,7 +193,7 @@ class ArrowInput(_Frame):
 
 
 class PolarsInput(_Frame):
-    """A DataFrame of polars."""
+    """A polars DataFrame."""
 
     def __init__(self, data: Any) -> None:
         _require_arrow()
@@ -206,7 +207,7 @@ class PolarsInput(_Frame):
 
 
 class LazyInput(PolarsInput):
-    """A polars LazyFrame: the listed columns are computed once, and the release is a LazyFrame, too."""
+    """A polars LazyFrame: the listed columns are computed once, and the result is a LazyFrame, too."""
 
     def _names(self) -> list[Any]:
         return list(self._data.collect_schema().names())
@@ -222,9 +223,9 @@ class LazyInput(PolarsInput):
 
 
 class FileInput(Input):
-    """A file, or several by a pattern, that DuckDB reads: CSV, Parquet, JSON, ...
+    """One file, or several by a pattern, that DuckDB reads: CSV, Parquet, JSON, ...
 
-    `options` are those of a CSV file.
+    `options` are the options of a CSV file.
     """
 
     def __init__(self, path: str, options: CsvOptions) -> None:
@@ -236,7 +237,7 @@ class FileInput(Input):
             hint = f"CREATE ANONYMIZED TABLE r FROM {table} (...) on sqlanon.connect({path!r})"
             raise UserError(f"{path} is a DuckDB file with tables", hint=hint)
         kind = kind_of(path, path) if is_one else kind_by_name(path) or "csv"
-        # Signs of a pattern stand for themselves in the name of a file that is there.
+        # In the name of an existing file, the characters of patterns are escaped.
         named = GLOB.sub(lambda sign: f"[{sign[0]}]", path) if is_one else path
         self._file = (
             DataFile(path, NAME, kind, (named,), option_form=_OPTION)
@@ -282,9 +283,9 @@ _KINDS: Mapping[str, Callable[[Any], Input]] = {
 
 
 def input_of(data: object, options: CsvOptions) -> Input:
-    """The input that the data are; `options` are those of a CSV file.
+    """Returns the input for the data; `options` are the options of a CSV file.
 
-    Raises UserError for anything else, for a path without a file, and for options of data that are no CSV file.
+    Raises UserError for data of another kind, for a path without a file, and for options if the data are no CSV file.
     """
     if isinstance(data, str | PathLike):
         path = os.fsdecode(fspath(data))
@@ -321,7 +322,7 @@ def _no_data_frame(data: object, kind: str | None) -> UserError:
 
 
 def _require_file(path: str) -> None:
-    """Raises UserError for a path without a file, with the nearest names of its folder."""
+    """Raises UserError, with similar names in the folder, for a path without a file."""
     if os.path.isfile(path):
         return
     if os.path.isdir(path):
@@ -332,13 +333,13 @@ def _require_file(path: str) -> None:
 
 
 def _require_arrow() -> None:
-    """Raises UserError without pyarrow, through which DuckDB reads and makes frames of polars."""
+    """Raises UserError if pyarrow is missing, through which DuckDB reads and makes polars frames."""
     if find_spec("pyarrow") is None:
         raise UserError("pyarrow is missing, through which polars frames are read", hint="pip install 'sqlanon[arrow]'")
 
 
 def _column_names(names: list[Any], data: Any) -> list[str]:
-    """The names of a frame's columns. Raises UserError where one is no text, or stands twice."""
+    """Returns the names of a frame's columns. Raises UserError for a name that is no text or occurs twice."""
     for name in names:
         if isinstance(name, tuple):
             raise UserError(
@@ -360,7 +361,7 @@ def _column_names(names: list[Any], data: Any) -> list[str]:
 
 
 def _require_known_dtypes(data: Any, columns: Collection[str]) -> None:
-    """Raises UserError for a column of pandas' that DuckDB has no type for."""
+    """Raises UserError for a pandas column with a dtype that DuckDB has no type for."""
     for name in columns:
         dtype = str(data[name].dtype)
         if dtype.lower().startswith(("period", "interval", "sparse", "complex")):

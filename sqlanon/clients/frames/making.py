@@ -1,4 +1,4 @@
-"""The release of data that were given as a frame or a file: statements on a database in memory."""
+"""Makes the release of a data frame or a file by statements on a database in memory."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ _K_IS_ONE = "k = 1 requires nothing: each row may be alone in its class; give k=
 
 @dataclass(frozen=True)
 class Wanted:
-    """The policy, the hierarchies by their names as after AS, and the method of a release.
+    """A release to be made: its policy, the texts of its hierarchies by name, and its method.
 
-    `numbers` are k, l and t as the caller gave them, for hints; `is_default_l` says that nobody gave l,
-    `is_short` that nobody gave a policy.
+    `k` and `l` are the caller's numbers, for hints. `is_default_l` is set if the caller gave no l, and `is_short` if
+    the caller gave no policy.
     """
 
     policy: Policy
@@ -65,7 +65,7 @@ class Wanted:
 
 @contextmanager
 def database() -> Iterator[Any]:
-    """A database in memory, which is closed unless the block ends without an error."""
+    """Opens a database in memory, and closes it if the block raises an error."""
     connection = open_database(":memory:")
     try:
         yield connection
@@ -75,9 +75,9 @@ def database() -> Iterator[Any]:
 
 
 def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, FrameRelease]:
-    """The release of open data, of the kind that they are, and what is known of it.
+    """Makes the release of open data: the rows in the kind of the data, and the object that describes the release.
 
-    Raises PrivacyViolation with a hint that says what could be met.
+    Raises PrivacyViolation, with a hint at requirements that can be met.
     """
     engine = DuckDBEngine(connection)
     columns = {attribute.name for attribute in wanted.policy.attributes}
@@ -105,7 +105,7 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
         released = connection.sql(to_sql(exp.select(exp.Star()).from_(relation(RELEASE))))
         recorded = releases.load(engine, qualified(engine, RELEASE))
         published = recorded.attributes
-        # The script makes the same release again, so it names the method that was chosen.
+        # The script has to make the same release again, so it names the chosen method.
         chosen = wanted.call if wanted.call.name else MethodCall(recorded.method, recorded.method_arguments)
         statements = _statements(data, replace(wanted, call=chosen))
         positions = data.attributes[0].name if data.attributes else None
@@ -125,7 +125,7 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
 
 
 def _statements(data: Input, wanted: Wanted) -> str:
-    """The statements as a script."""
+    """Returns the statements that make the release, as a script."""
     hierarchies = [hierarchy_argument(name, text).sql() for name, text in wanted.hierarchies.items()]
     create = CreateRelease("table", RELEASE, wanted.policy.name, wanted.call).sql()
     head = _OF_A_FRAME if data.source.name is not None else ""
@@ -133,7 +133,7 @@ def _statements(data: Input, wanted: Wanted) -> str:
 
 
 def _remarks(answer: Answer, positions: str | None) -> tuple[str, ...]:
-    """The remarks of CREATE ANONYMIZED TABLE, but for those on the column that anonymize() added."""
+    """Returns the remarks of CREATE ANONYMIZED TABLE, without remarks on the column that anonymize() added."""
     names = [name for name, _ in answer.columns]
     lines = str(answer.rows[0][names.index("remarks")] or "").splitlines() if "remarks" in names else []
     remarks = dict.fromkeys([*lines, *map(printable, answer.remarks)])
@@ -141,7 +141,9 @@ def _remarks(answer: Answer, positions: str | None) -> tuple[str, ...]:
 
 
 def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViolation) -> PrivacyViolation:
-    """The error with what could be met, where k is greater than the data, or l than the values of a secret column."""
+    """Returns a clearer error if k exceeds the number of people, or l the values of a secret column; else the
+    violation.
+    """
     entity = next(wanted.policy.having(Role.ENTITY), None)
     people = _number(engine, data, None if entity is None else entity.name, nobody=entity is not None)
     if isinstance(wanted.k, int) and wanted.k > people:
@@ -164,7 +166,7 @@ def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViol
 
 
 def _number(engine: Engine, data: Input, name: str | None, *, nobody: bool = False) -> int:
-    """The number of different values that a column has, or of rows without a column; NULL is one unless `nobody`."""
+    """Counts a column's different values, or the rows without a column. NULL counts as a value unless `nobody`."""
     source = data.source
     rows = query_tree(source.query).subquery() if source.query else relation(source.name or QualifiedName(()))
     query: exp.Query = exp.select(exp.Star()).from_(rows)
@@ -177,7 +179,7 @@ def _number(engine: Engine, data: Input, name: str | None, *, nobody: bool = Fal
 
 
 def without_known(connection: Any, data: Input, argument: str) -> UserError:
-    """The error for a call that names no known columns; it shows the columns that PROFILE would propose."""
+    """Returns the error for a call without known columns; its hint has the columns that PROFILE proposes."""
     example = f'{argument}=["age", "zip"]'
     proposed: dict[str, list[str]] = {}
     with suppress(SqlanonError), registered_frames(connection, data.frames(data.names)):

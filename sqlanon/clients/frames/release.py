@@ -1,4 +1,4 @@
-"""The release that a data frame is which anonymize() returned: its script, its remarks and its report."""
+"""The release behind a data frame that anonymize() returned: its script, remarks, summary, report and export."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ RELEASE = QualifiedName(("anonymized",))
 _GONE = "the data that were given are gone: keep them in a variable until the summary is read"
 _Frame = TypeVar("_Frame")
 
-# The releases of the data frames that there are, by their ids. An Arrow table has no room for more than its columns.
+# The releases of existing data frames, by the frame's id. An Arrow Table cannot have further attributes.
 _RELEASES: dict[int, FrameRelease] = {}
 
 
-# Options of EXPORT in hints, and the arguments in their place.
+# Options of EXPORT in hints, and the arguments that replace them.
 _ARGUMENTS = (
     (re.compile(r"\(REPLACE true\)(?:, on the command line with --replace)?"), "replace=True"),
     (re.compile(r"\(?\bFORMAT (\w+)\)?"), r'format="\1"'),
@@ -41,19 +41,19 @@ _ARGUMENTS = (
 
 
 def _as_arguments(hint: str) -> str:
-    """A hint of EXPORT with arguments of `export()` in the place of options."""
+    """Returns a hint of EXPORT with arguments of `export()` in place of EXPORT's options."""
     for option, argument in _ARGUMENTS:
         hint = option.sub(argument, hint)
     return hint
 
 
 class FrameRelease:
-    """A release that anonymize() made. It lasts as long as the data frame that was returned.
+    """A release that anonymize() made. It exists as long as the data frame that was returned.
 
-    It holds the released rows in a database in memory, and nothing of the data that was given.
+    It holds the released rows in a database in memory, and no row of the original data.
 
-    - `script`: the statements that make such a release.
-    - `remarks`: the sentences that were warnings when it was made.
+    - `script`: the statements that make such a release again.
+    - `remarks`: the sentences that were warnings when the release was made.
     - `unpublished`: the columns of the data that were not listed.
 
     >>> import pandas
@@ -74,7 +74,7 @@ class FrameRelease:
     ) -> None:
         """Keeps an open connection.
 
-        `frames` gives the data frames that were read, and None once the caller has let go of them.
+        `frames` returns the data frames that were read, or None once the caller has released them.
         """
         self.script = script
         self.remarks = tuple(remarks)
@@ -87,9 +87,9 @@ class FrameRelease:
 
     @property
     def summary(self) -> Summary:
-        """The release in eight lines: rows, requirements, method, columns, error of counts, surest guess, limits.
+        """Returns eight lines: rows, requirements, method, columns, error of counts, surest guess, limits, files.
 
-        The error of counts compares with the data that were given, so it is unknown once the caller has let go of them.
+        The error of counts compares with the original data, so it is unknown once the caller has released them.
         """
         if self._summary is None:
             frames = self._frames()
@@ -103,15 +103,15 @@ class FrameRelease:
         return self._summary
 
     def _error_of_choice(self, engine: DuckDBEngine) -> float | None:
-        """The error of counts by which the release's method was chosen; None where the method was named."""
+        """Returns the error of counts in the comparison that chose the method; None if the caller named the method."""
         comparison = load_release(engine, RELEASE).comparison
         chosen = (each for each in comparison.contenders if each.why is not None) if comparison else iter(())
         return next((each.error for each in chosen), None)
 
     def report(self, path: str | PathLike[str] | None = None) -> Page:
-        """The report of the release, as a page that a notebook displays; written to the path, where one is given.
+        """Returns the release's report as a page that a notebook displays, and writes it to `path`, if given.
 
-        It is for the owner of the data. Figures that compare with the data are in it as long as the caller holds them.
+        The report is for the owner of the data. It compares with the original data as long as the caller holds them.
         Raises UserError without the extra `report`, and for a path that cannot be written.
         """
         from sqlanon.export.report.page import report_page
@@ -131,11 +131,11 @@ class FrameRelease:
         format: str | None = None,
         replace: bool = False,
     ) -> Path:
-        """Writes the release and its certificate to new files, as EXPORT does; returns the path of the certificate.
+        """Writes the release and its certificate to new files, as EXPORT does; returns the certificate's path.
 
-        Without a `format`, such as "csv", it is that of the path's suffix, and Parquet in a folder. With `replace`
-        files of a former export are replaced. Raises UserError for a format that there is not, for files that are there
-        already, and for a path that cannot be written.
+        The default of `format` is the format of the path's suffix, or Parquet in a folder. `replace` allows to replace
+        files of a former export. Raises UserError for an unknown format, for existing files, and for a path that cannot
+        be written.
         """
         statement = ExportRelease(RELEASE, fspath(path), format=format, replace=replace)
         frames = self._frames()
@@ -143,7 +143,7 @@ class FrameRelease:
             try:
                 answer = run_statement(engine, statement)
             except SqlanonError as error:
-                # Nobody wrote the statement.
+                # The user did not write the statement, so its position means nothing.
                 error.position = error.excerpt = None
                 error.hint = error.hint and _as_arguments(error.hint)
                 raise
@@ -151,7 +151,7 @@ class FrameRelease:
         return Path(answer.rows[0][certificate])
 
     def close(self) -> None:
-        """Lets go of the rows in memory."""
+        """Closes the database in memory and frees the released rows."""
         self._connection.close()
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ class FrameRelease:
 
     @contextmanager
     def _at_work(self) -> Iterator[DuckDBEngine]:
-        """The database of the release, with the threads that it rests without, for one caller at a time."""
+        """Yields the engine of the release's database, with DuckDB's threads running, to one caller at a time."""
         with self._lock:
             wake(self._connection)
             try:
@@ -178,7 +178,7 @@ class FrameRelease:
 
 
 def register(frame: _Frame, release: FrameRelease) -> _Frame:
-    """Notes which release a data frame is, for as long as the frame is there; returns the frame."""
+    """Records the release of a data frame for as long as the frame exists; returns the frame."""
     key = id(frame)
     _RELEASES[key] = release
     finalize(frame, _forget, key).atexit = False
@@ -190,14 +190,14 @@ def _forget(key: int) -> None:
 
 
 def known_release(frame: object) -> FrameRelease | None:
-    """The release that a data frame is, None for any other frame."""
+    """Returns the release of a data frame that anonymize() returned; None for any other frame."""
     return _RELEASES.get(id(frame))
 
 
 def release_of(frame: object) -> FrameRelease:
-    """The release that a data frame is which anonymize() returned: of pandas, of polars, or an Arrow Table.
+    """Returns the release of a data frame that anonymize() returned: of pandas or polars, or an Arrow Table.
 
-    Raises UserError for any other object, also for a frame that was derived from such a one.
+    Raises UserError for any other object, also for a frame that was derived from a returned one.
 
     >>> import pyarrow
     >>> from sqlanon import anonymize

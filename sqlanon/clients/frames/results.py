@@ -1,4 +1,4 @@
-"""Data frames that anonymize() returns: those of pandas and polars, which also know the release that they are."""
+"""The pandas and polars frames that anonymize() returns: each also knows its release."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Anonymized:
-    """Methods that a data frame has which anonymize() returned, and none that is derived from it.
+    """Methods of a data frame that anonymize() returned; frames derived from it do not have them.
 
-    They come before columns of these names, which `frame["report"]` still reads.
+    A method hides a column of the same name, which `frame["report"]` still reads.
     """
 
     def report(self, path: str | PathLike[str] | None = None) -> Page:
-        """The report of the release, as a page that a notebook displays; written to the path, where one is given.
+        """Returns the release's report as a page that a notebook displays, and writes it to `path`, if given.
 
-        It is for the owner of the data. Raises UserError without the extra `report`.
+        The report is for the owner of the data. Raises UserError without the extra `report`.
         """
         return release_of(self).report(path)
 
@@ -38,22 +38,22 @@ class Anonymized:
         format: str | None = None,
         replace: bool = False,
     ) -> Path:
-        """Writes the release and its certificate to new files, as EXPORT does; returns the path of the certificate."""
+        """Writes the release and its certificate to new files, as EXPORT does; returns the certificate's path."""
         return release_of(self).export(path, format=format, replace=replace)
 
     @property
     def summary(self) -> Summary:
-        """The release in eight lines, which `str(released.summary)` has as text and `.json()` as values."""
+        """Returns the release in eight lines: `str(released.summary)` is text, `released.summary.json()` has values."""
         return release_of(self).summary
 
     @property
     def script(self) -> str:
-        """The statements that make such a release, of a table or a variable `data` where a data frame was given."""
+        """Returns the statements that make such a release; for a data frame they read a table or variable `data`."""
         return release_of(self).script
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The sentences that were warnings of the class PrivacyRemark when the release was made."""
+        """Returns the sentences that were PrivacyRemark warnings when the release was made."""
         return release_of(self).remarks
 
     @property
@@ -61,29 +61,29 @@ class Anonymized:
         raise NotImplementedError
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        """Pickles the rows alone, as a frame of the library's own class: a report is for the owner of the data."""
+        """Pickles only the rows, as the library's own class of frames: the report is for the owner of the data."""
         return copy.copy, (self._plain,)
 
     def _repr_html_(self) -> str | None:
-        """The first rows, below a line about the release."""
+        """Returns the first rows as HTML, below a line about the release."""
         rows: str | None = self._plain._repr_html_()
         release = known_release(self)
         return f"{release._repr_html_()}\n{rows}" if release and rows else rows
 
 
 if TYPE_CHECKING:
-    # For type checkers: the class itself is made when pandas is there.
+    # For type checkers only; the class itself is made when pandas is imported.
     class AnonymizedDataFrame(Anonymized, pandas.DataFrame):
         """A pandas DataFrame with the methods of `Anonymized`."""
 
 
 def pandas_result(frame: Any, release: FrameRelease) -> Any:
-    """The rows of a release as a pandas DataFrame that knows it."""
+    """Returns the rows of a release as a pandas DataFrame with the methods of `Anonymized`."""
     return register(_pandas_class()(frame), release)
 
 
 def polars_result(frame: Any, release: FrameRelease, *, lazy: bool = False) -> Any:
-    """The rows of a release, a polars DataFrame, as a DataFrame or LazyFrame that knows it."""
+    """Returns a release's rows, a polars DataFrame, as a DataFrame or LazyFrame with the methods of `Anonymized`."""
     eager, deferred = _polars_classes()
     return register((deferred if lazy else eager)(frame), release)
 
@@ -95,7 +95,7 @@ def _pandas_class() -> type[Any]:
     class AnonymizedDataFrame(Anonymized, pd.DataFrame):
         """A pandas DataFrame that anonymize() made, with `report()`, `export()`, `summary`, `script` and `remarks`.
 
-        What pandas derives from it is a plain DataFrame.
+        A frame that pandas derives from it is a plain DataFrame.
         """
 
         __qualname__ = "AnonymizedDataFrame"

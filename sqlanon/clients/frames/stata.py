@@ -1,4 +1,4 @@
-"""Reads Stata files by pandas, with labels for labelled values and dates for days."""
+"""Reads Stata files with pandas: coded values become labels, and timestamps without a time become dates."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from sqlanon.errors import UserError
 
 
 def read_stata(path: str) -> tuple[Any, dict[str, str], list[str]]:
-    """The rows of a file of Stata as a pandas frame, the labels of its columns by their names, and remarks.
+    """Returns a Stata file's rows as a pandas frame, the labels of its columns by column, and remarks.
 
-    A remark names a column that keeps its codes, because two of them have the same label. Raises UserError for a file
-    that pandas cannot read, without the values that pandas names.
+    A remark names a column that keeps its codes, because two codes have the same label. Raises UserError for a file
+    that pandas cannot read; the error shows no value of the file.
     """
     import pandas
 
@@ -27,7 +27,7 @@ def read_stata(path: str) -> tuple[Any, dict[str, str], list[str]]:
 
 
 def _labelled(path: str) -> tuple[Any, list[str]]:
-    """Returns the rows with labels for codes, and the columns that keep codes because pandas refuses their labels."""
+    """Returns the rows with labels for codes, and the columns with codes because pandas refuses their labels."""
     import pandas
 
     try:
@@ -39,7 +39,7 @@ def _labelled(path: str) -> tuple[Any, list[str]]:
 
 
 def _by_halves(path: str, names: list[str]) -> dict[str, Any]:
-    """The columns of these names whose labels pandas takes, by halving the names until it does."""
+    """Returns the columns whose labels pandas accepts; it finds them by halving the list of names."""
     import pandas
 
     try:
@@ -51,13 +51,13 @@ def _by_halves(path: str, names: list[str]) -> dict[str, Any]:
 
 
 def with_dates(frame: Any) -> Any:
-    """The frame with dates in the place of timestamps that are all at midnight; pandas itself has no type of dates."""
+    """Returns the frame with dates in columns of timestamps that are all at midnight: pandas has no dtype for dates."""
     days = {name: frame[name].dt.date for name in frame.columns if _are_days(frame[name])}
     return frame.assign(**days) if days else frame
 
 
 def _are_days(values: Any) -> bool:
-    """Whether a column of pandas' has timestamps without a time zone, all of them at midnight."""
+    """Whether a pandas column has timestamps without a time zone, all of them at midnight."""
     if not str(values.dtype).startswith("datetime64[") or getattr(values.dt, "tz", None) is not None:
         return False
     moments = values.dropna()
