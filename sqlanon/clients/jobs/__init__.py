@@ -1,1 +1,1 @@
-"""Scripts that are run again and again, by cron and the like: whether there is anything to do, and what came of it."""
+"""Jobs: scripts that cron or the like runs again and again. A run finds out whether it has anything to do."""

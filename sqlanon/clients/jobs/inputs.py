@@ -1,4 +1,4 @@
-"""Reads the inputs of a job: its rows tell whether a run would do anything that the last run has not done."""
+"""Reads the inputs and outputs of a job, which show whether a run would do anything new, and archives its exports."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.releases.refresh_release import RefreshRelease
 from sqlanon.syntax.script import first_keyword
 
-# Statements about a release: what they read is known if the script has made it itself.
+# Statements about a release: their input is known if the script makes that release itself.
 _OF_RELEASES = (CheckRelease, ExportRelease)
-# What a policy has beside its sources that its own digest covers.
+# The parts of a policy that `_of_policy` covers; a policy with any other part is not compared.
 _POLICY_FIELDS = frozenset(
     ("name", "source", "attributes", "requirements", "against", "confidential", "visible", "pivot", "related")
 )
@@ -59,22 +59,23 @@ _TRANSACTION = ("BEGIN", "START", "COMMIT", "END")
 
 
 def script_digest(engine: Engine, text: str) -> str:
-    """The SHA-256 of a script and of the versions of what runs it: sqlanon, the engine and packages with plug-ins."""
+    """Returns the SHA-256 of a script and of the versions that run it: sqlanon, the engine and plug-in packages."""
     versions = json.dumps([__version__, engine.version(), plugin_versions()])
     return hashlib.sha256(f"{versions}\n{text}".encode()).hexdigest()
 
 
 def released_names(engine: Engine, statements: Sequence[Statement]) -> list[QualifiedName]:
-    """The full names of the releases that a script makes, each once."""
+    """Returns the full names of the releases that a script makes, each once."""
     names = (each.name for each in statements if isinstance(each, CreateRelease | RefreshRelease))
     return list(dict.fromkeys(qualified(engine, name) for name in names))
 
 
 def inputs_digest(engine: Engine, statements: Sequence[Statement]) -> str:
-    """The SHA-256 of all that a script's statements read; empty where nobody can tell.
+    """Returns the SHA-256 of everything that a script's statements read; an empty text if that cannot be known.
 
-    That is so if there are others than those that make hierarchies, policies and releases, and check and export these:
-    a query of DuckDB's may read anything, or change it. Where something cannot be read, the statement will say why.
+    It cannot be known if the script has other statements than the ones that make hierarchies, policies and releases,
+    and check and export these: DuckDB's own statements may read or change anything. It is also empty if something
+    cannot be read; the statement then reports the error.
     """
     digest = hashlib.sha256()
     try:
@@ -87,15 +88,15 @@ def inputs_digest(engine: Engine, statements: Sequence[Statement]) -> str:
 
 
 class _UnknownError(Exception):
-    """Nobody can tell what a statement reads."""
+    """Raised when the input of a statement cannot be known."""
 
 
 class _Inputs:
-    """The inputs of statements, as texts that are equal where the inputs are."""
+    """The inputs of statements, as texts that are equal if the inputs are equal."""
 
     def __init__(self, engine: Engine, scratch: Scratch) -> None:
         self._engine, self._scratch = engine, scratch
-        # The folded names of what the script makes itself.
+        # The folded names of objects that the script makes itself.
         self._own_policies: set[str] = set()
         self._own_hierarchies: set[str] = set()
         self._own_releases: set[tuple[str, ...]] = set()
@@ -107,7 +108,7 @@ class _Inputs:
     def _of_statement(self, statement: Statement) -> Iterator[list[str]]:
         match statement:
             case CreateHierarchy(if_not_exists=True) | CreatePolicy(if_not_exists=True):
-                # What is there already may be another one.
+                # An existing object may have another definition.
                 raise _UnknownError
             case CreateHierarchy(definition=definition):
                 self._own_hierarchies.add(fold(definition.name))
@@ -143,10 +144,10 @@ class _Inputs:
     def _of_release(
         self, name: QualifiedName, policy: str, series: str | None, levels: QualifiedName | None
     ) -> Iterator[list[str]]:
-        """Yields the inputs of a release by a policy that the script has not made itself."""
+        """Yields the inputs of a release. The policy's own inputs are left out if the script makes the policy."""
         self._own_releases.add(self._name(name))
         if series is not None:
-            # What a release of a series may tell depends on all earlier ones.
+            # A release of a series depends on all earlier releases of the series.
             raise _UnknownError
         if levels is not None:
             yield [releases.load(self._engine, qualified(self._engine, levels)).levels]
@@ -154,16 +155,16 @@ class _Inputs:
             yield from self._of_policy(policies.load(self._engine, policy))
 
     def _of_policy(self, policy: Policy) -> Iterator[list[str]]:
-        """The rows of a policy's tables, and checks of the keys of its pseudonyms.
+        """Yields the definition of a policy, the checks of its keys, and the rows of each table that it reads.
 
-        A policy of a kind that this does not know is read each time.
+        Raises _UnknownError for a policy with parts that are not compared.
         """
         if {field.name for field in fields(policy) if getattr(policy, field.name)} - _POLICY_FIELDS:
             raise _UnknownError
         if any(isinstance(a.pseudonym, Mask) and a.pseudonym.name == "choice" for a in policy.all_attributes):
-            # Its masks are in another table.
+            # The masks come from another table.
             raise _UnknownError
-        # The script makes its own hierarchies first.
+        # Hierarchies that the script makes itself are inputs already.
         foreign = [a for a in policy.all_attributes if fold(a.hierarchy or "") not in self._own_hierarchies]
         stored = hierarchies_of(self._engine, replace(policy, attributes=tuple(foreign), related=()))
         yield [fingerprint(policy, list(stored.values()))]
@@ -173,34 +174,34 @@ class _Inputs:
             yield self._rows(source)
 
     def _of_requirements(self, policy: Policy) -> Iterator[Source]:
-        """The tables that requirements name."""
+        """Yields the tables that requirements name."""
         for requirement in policy.requirements:
             for _, value in requirement.arguments:
                 if isinstance(value, QualifiedName) and find_relation(self._engine, value):
                     yield Source(name=value)
 
     def _rows(self, source: Source) -> list[str]:
-        """The columns of a table or a query, with their types, and the fingerprint of its rows."""
+        """Returns the columns of a table or a query with their types, and the fingerprint of its rows."""
         bound = bind_source(self._engine, source, self._scratch, copy=False)
         rows = exp.select(exp.Star()).from_(relation(bound.relation))
         return [*(f"{name} {kind}" for name, kind in bound.columns), fingerprint_of(self._engine, rows)]
 
 
 def _key_variables(policy: Policy) -> Iterator[str]:
-    """The environment variables that hold the keys of a policy's pseudonyms."""
+    """Yields the environment variables with the keys of a policy's pseudonyms."""
     for attribute in policy.all_attributes:
         if attribute.pseudonym is not None and attribute.pseudonym.key_variable is not None:
             yield attribute.pseudonym.key_variable
 
 
-# What a job has made: whether it still stands as it was made.
+# The outputs of a job, and whether they are unchanged.
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The releases of a job that stand as they were made, and the SHA-256 of the files that it exports to.
+    """The releases of a job that still exist unchanged, and the SHA-256 of the files that it exports.
 
-    `exported` is None where one of these is not what was certified.
+    `exported` is None if a file differs from its certificate or cannot be compared.
     """
 
     releases: tuple[Release, ...]
@@ -217,13 +218,13 @@ class Outputs:
 
 
 def outputs_of(engine: Engine, statements: Sequence[Statement], names: Sequence[QualifiedName]) -> Outputs:
-    """Finds the outputs of a script, of which `names` are the releases; each is read once."""
+    """Finds the outputs of a script; `names` are its releases. Each output is read once."""
     return Outputs(tuple(_standing_releases(engine, names)), _exported(engine, statements))
 
 
 def _standing_releases(engine: Engine, names: Sequence[QualifiedName]) -> Iterator[Release]:
     for name in names:
-        # It is gone, or something else has its name: the job has to make it again.
+        # The release is gone, or another object has its name: the job has to make it again.
         with suppress(SqlanonError):
             release = releases.load(engine, name)
             require_own_columns(engine, release)
@@ -237,7 +238,7 @@ def _exported(engine: Engine, statements: Sequence[Statement]) -> str | None:
         if not isinstance(statement, ExportRelease):
             continue
         if is_database_url(statement.path):
-            # Nobody can tell without reading all of it, which takes as long as to write it.
+            # Comparing it would mean to read all rows, which takes as long as a new export.
             return None
         path = local_path(statement.path)
         try:
@@ -252,7 +253,7 @@ def _exported(engine: Engine, statements: Sequence[Statement]) -> str | None:
     return digest.hexdigest()
 
 
-# Copies of what a job has exported, a folder for each run; the oldest are removed.
+# The archive of a job's exports, a folder for each run; the oldest folders are removed.
 
 
 _MOMENT = re.compile(r"\d{8}T\d{6}\.\d{6}Z")
@@ -260,10 +261,10 @@ _UNFINISHED = ".unfinished-"
 
 
 def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> Path | None:
-    """Copies the files that a script exports into a new folder, named after the moment; None if it exports none.
+    """Copies the files that a script exports into a new folder, named by the timestamp; None if it exports none.
 
-    The copies are compared with their certificates before the folder takes its name. Raises UserError for an export
-    whose files cannot be copied, and PrivacyViolation for copies that are not what was certified.
+    The copies are compared with their certificates before the folder gets its name. Raises UserError for an export that
+    cannot be copied, and PrivacyViolation for a copy that differs from its certificate.
     """
     exports = [each.path for each in statements if isinstance(each, ExportRelease)]
     paths = [local_path(path) for path in exports if not is_database_url(path)]
@@ -285,7 +286,7 @@ def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> P
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """The copy of an export, a folder or a data file with its certificates."""
+    """Copies an export, a folder or a data file with its certificates, and returns the path of the copy."""
     target = folder / path.name
     if os.path.lexists(target):
         raise UserError(f"two exports are called {path.name}", hint="archive exports of different names")
@@ -298,10 +299,10 @@ def _copied(path: Path, folder: Path) -> Path:
 
 
 def remove_oldest(run: Path, most: int) -> list[Path]:
-    """Removes runs that were archived before `run` until its folder has `most` of them; returns the removed ones.
+    """Removes earlier runs from the folder of `run` until it has `most` of them; returns the removed ones.
 
-    `run` itself always stays. Runs that are named after a later moment were archived before the clock was set back, so
-    they are removed first. Only folders that `archived` has named are removed. Raises UserError for one that cannot be.
+    `run` itself always stays. Runs with a later timestamp were archived before the clock was set back, so they are
+    removed first. Only folders that `archived` named are removed. Raises UserError for a folder that cannot be removed.
     """
     folder = run.parent
     earlier = (path for path in folder.glob("*") if path.is_dir() and _MOMENT.fullmatch(path.name) and path != run)

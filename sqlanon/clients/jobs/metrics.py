@@ -1,4 +1,4 @@
-"""Writes the outcome of jobs to a file of metrics in Prometheus' text format, by the library prometheus_client."""
+"""Writes the outcome of jobs to a metrics file in Prometheus' text format, with the library prometheus_client."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sqlanon.errors import UserError
 
 @dataclass(frozen=True)
 class JobFigures:
-    """The outcome of a job: its exit code, its duration in seconds, and when it last came to its end (UTC).
+    """The outcome of a job: its exit code, its duration in seconds, and when it last succeeded (UTC).
 
-    `releases` are those that it makes, as they stand after it, each with what is measured of it.
+    `releases` are the releases of the job as they are afterwards, each with its measurements.
     """
 
     job: str
@@ -27,7 +27,7 @@ class JobFigures:
 
 
 def write_metrics(path: Path, figures: Sequence[JobFigures]) -> None:
-    """Writes the file anew, in one step. Raises UserError where it cannot be written, or prometheus_client lacks."""
+    """Writes the file in one step. Raises UserError if it cannot be written or prometheus_client is missing."""
     try:
         from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
     except ImportError:
@@ -60,7 +60,7 @@ def write_metrics(path: Path, figures: Sequence[JobFigures]) -> None:
             made.labels(each.job, name).set(_seconds_since_1970(release.created_at))
             for measurement in measurements:
                 if measurement.required is None:
-                    # A figure, such as the loss.
+                    # It is a figure without a requirement, such as the loss.
                     continue
                 labels = (each.job, name, measurement.question, measurement.attribute or "")
                 required.labels(*labels).set(measurement.required)

@@ -1,4 +1,4 @@
-"""In a notebook: magics that run statements, and what they answer as HTML."""
+"""Notebooks: magics that run statements, and their answers as HTML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def load(shell: Any) -> None:
-    """Makes the magics known to a shell of IPython's, and displays what PROFILE proposes, also by connection.sql()."""
+    """Registers the magics with an IPython shell, and shows answers of PROFILE, also from connection.sql(), as HTML."""
     from sqlanon.clients.notebook.magics import SqlanonMagics
     from sqlanon.clients.notebook.result import proposal_html
 

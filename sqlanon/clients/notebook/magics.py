@@ -1,4 +1,4 @@
-"""The magics of IPython: %sqlanon, %%sqlanon, %sqlanon_report and %sqlanon_policy."""
+"""The IPython magics %sqlanon, %%sqlanon, %sqlanon_report and %sqlanon_policy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sqlanon.statements.base import Statement
 from sqlanon.statements.checks.check_release import CheckRelease
 from sqlanon.statements.listings.describe_policy import DescribePolicy
 
-# How far a statement has come, in a line below the cell that runs it.
+# The progress of a statement, in a line below the cell that runs it.
 
 
 _SECONDS_BEFORE_LINE = 1.0
@@ -34,9 +34,9 @@ _SECONDS_BETWEEN = 0.25
 
 
 class Progress:
-    """A line that appears below a cell after a second, says which stage runs, and is empty at the end.
+    """A line below a cell that appears after a second, shows the current stage, and is empty at the end.
 
-    `observe` is what a connection calls. A line is written anew at most four times a second.
+    A connection calls `observe`. The line is updated at most four times a second.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Progress:
     def observe(
         self, stage: str, sql: str | None, done: int | None, total: int | None, detail: str | None = None
     ) -> None:
-        """Says which stage runs, and how many of its steps are done where they are known."""
+        """Shows the current stage, with the number of its steps that are done, if it is known."""
         now = monotonic()
         is_early = now - self._begun < _SECONDS_BEFORE_LINE
         if sql is not None or is_early or (self._line is not None and now - self._written < _SECONDS_BETWEEN):
@@ -56,7 +56,7 @@ class Progress:
         self._write(": ".join(filter(None, [stage or "working", detail or steps])))
 
     def end(self) -> None:
-        """Leaves nothing of the line, in the notebook's file either."""
+        """Empties the line, also in the notebook's file."""
         if self._line is not None:
             self._line.update(HTML(""))
             self._line = None
@@ -71,14 +71,14 @@ class Progress:
 
 _T = TypeVar("_T")
 
-# The packages whose errors are about the statement.
+# The packages whose errors are about the statement, and not about Python code.
 _DATABASE = ("duckdb", "_duckdb")
 _OPTIONS = ("database=", "connection=", "output=")
 
 
 @magics_class
 class SqlanonMagics(Magics):  # type: ignore[misc]
-    """Runs statements on one connection: a database in memory, until another is named."""
+    """Runs statements on one connection, to a database in memory until the user names another."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -86,7 +86,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
 
     @property
     def connection(self) -> Connection:
-        """The connection that the magics use; its database is in memory if none was named."""
+        """Returns the connection that the magics use; without a named one it opens a database in memory."""
         if self._current is None:
             self._current = connect()
         return self._current
@@ -95,15 +95,15 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
     def sqlanon(self, line: str, cell: str | None = None) -> Connection | Result | None:
         """Run statements, DuckDB's and sqlanon's, on the connection of the notebook.
 
-        %sqlanon [options] statement      runs it, and returns what it answers
-        %%sqlanon [options]               runs the script below it; what each statement answers is displayed
+        %sqlanon [options] statement      runs it, and returns its answer
+        %%sqlanon [options]               runs the script below it, and displays the answer of each statement
         %sqlanon [options]                returns the connection
 
-        In a line IPython replaces {name} and $name by the values of variables, as they are and without quotes; in a
+        In a line IPython replaces {name} and $name by the values of variables, without quotes; in a
         script below %%sqlanon it does not.
 
-        --database FILE, -d     from here on, a connection to this database
-        --connection NAME, -c   from here on, the connection in this variable: sqlanon's, or DuckDB's
+        --database FILE, -d     uses a connection to this database from now on
+        --connection NAME, -c   uses the connection in this variable, sqlanon's or DuckDB's, from now on
         --output NAME, -o       puts the last answer into this variable, and does not display it
         """
         options, statement = self.parse_options(line, "d:c:o:", *_OPTIONS, preserve_non_opts=True)
@@ -138,7 +138,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
         return Page(title, _beside(self.shell.user_ns, partial(self.connection.page, statement, written)))
 
     def _choose(self, options: dict[str, str]) -> None:
-        """Takes the connection that the options name."""
+        """Sets the connection that the options name."""
         database, variable = options.get("d", options.get("database")), options.get("c", options.get("connection"))
         if database is not None and variable is not None:
             raise UsageError("name a database or a connection, and not both")
@@ -153,9 +153,9 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
             self._current = value if isinstance(value, Connection) else connect(value)
 
     def _last_answer(self, text: str) -> Result | None:
-        """Runs a script, and displays what each of its statements answers but for the last, which is returned.
+        """Runs a script, displays the answer of each statement but the last, and returns the last answer.
 
-        An answer is displayed when the next one is there, or when the script ends in an error.
+        An answer is displayed when the next one arrives, or when the script ends in an error.
         """
         last: list[Result] = []
 
@@ -179,7 +179,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
 
     @contextmanager
     def _watched(self, connection: Connection) -> Iterator[None]:
-        """Shows how far a statement has come, where a line can be written anew: not in a terminal."""
+        """Shows a statement's progress, except in a terminal, where a line cannot be updated."""
         if not hasattr(self.shell, "kernel"):
             yield
             return
@@ -199,12 +199,12 @@ def _one_name(line: str, magic: str, kind: str) -> str:
 
 
 def _beside(variables: dict[str, Any], function: Callable[[], _T]) -> _T:
-    """Calls the function from where the notebook's variables are, among which statements find data frames."""
+    """Calls the function in a frame with the notebook's variables, so that statements find its data frames."""
     try:
         result: _T = FunctionType(_call.__code__, variables)(function)
     except Exception as error:
         if type(error).__module__.partition(".")[0] in _DATABASE:
-            # No frame of Python's says more.
+            # The frames of the traceback add nothing to the message.
             error._render_traceback_ = partial(_rendered, error)  # type: ignore[attr-defined]
         raise
     return result

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from sqlanon.engines.connection_methods import DuckDBRelation
 
 
-# So many rows are displayed; the relation has all of them.
+# The number of rows to display; the relation has all rows.
 _ROWS = 50
 _NULL = InPlaceOfNumber("NULL")
-# The columns of PROFILE's answer that are read first, and its parts about several columns.
+# The first columns to show of PROFILE's answer, and the parts of the answer that are about several columns.
 _OF_COLUMNS = ("subject", "proposal", "why")
 _SETS = ("columns", "key")
 _SPECIAL = "special"
@@ -24,10 +24,10 @@ _NOT_SATISFIED = Markup("<strong>no</strong>")
 
 
 class Result:
-    """The rows that a statement returned, and the remarks that it made.
+    """The rows that a statement returned, and its remarks.
 
-    It has the methods of DuckDB's relations, such as `df()`, `pl()` and `fetchall()`, and is an Arrow stream.
-    In a notebook it is a table of its first rows, in which a requirement that is not met stands out.
+    It has the methods of DuckDB's relations, such as `df()`, `pl()` and `fetchall()`, and is an Arrow stream. A
+    notebook displays a table of its first rows and highlights a requirement that is not satisfied.
     """
 
     def __init__(self, relation: DuckDBRelation | None, title: str, remarks: Sequence[str] = ()) -> None:
@@ -36,19 +36,19 @@ class Result:
         self._title = title
         self._head = None if relation is None else relation.limit(_ROWS + 1).fetchall()
 
-    # A type checker would take any name for a method.
+    # Hidden from type checkers, which would accept any name.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            # Names with an underscore are asked by those who display things.
+            # Libraries that display objects probe names with an underscore.
             if name.startswith("_") or self.relation is None:
                 raise AttributeError(name)
             return getattr(self.relation, name)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The rows as an Arrow stream, which pyarrow, polars and pandas read. Raises TypeError where there are none.
+        """Returns the rows as an Arrow stream for pyarrow, polars and pandas. Raises TypeError without rows.
 
-        That is Arrow's PyCapsule interface.
+        It implements Arrow's PyCapsule interface.
         """
         if self.relation is None:
             raise TypeError("the statement returned no rows")
@@ -59,7 +59,7 @@ class Result:
         return "\n".join((*([] if self.relation is None else [str(self.relation)]), *self.remarks))
 
     def _repr_html_(self) -> str:
-        """The table, with the remarks below it; a proposal with its script, which can be copied."""
+        """Returns the table with the remarks below it; for a proposal of PROFILE, with the script to copy."""
         if self.relation is not None and is_proposal(self.relation):
             return in_notebook(*_proposal(self.relation, self._title), *map(paragraph, self.remarks))
         parts = [] if self.relation is None or self._head is None else [_table(self.relation, self._head, self._title)]
@@ -67,17 +67,17 @@ class Result:
 
 
 def is_proposal(relation: DuckDBRelation) -> bool:
-    """Whether a relation is the answer of PROFILE: figures and roles of columns, and statements to edit."""
+    """Whether a relation is an answer of PROFILE: figures and roles of columns, and statements to edit."""
     return set(_OF_COLUMNS) < set(relation.columns) and "part" in relation.columns
 
 
 def proposal_html(relation: DuckDBRelation) -> str | None:
-    """The answer of PROFILE as HTML, None for any other relation: IPython then displays it as it would without."""
+    """Returns an answer of PROFILE as HTML; None for any other relation, which IPython then displays as usual."""
     return in_notebook(*_proposal(relation, "PROFILE")) if is_proposal(relation) else None
 
 
 def _proposal(relation: DuckDBRelation, title: str) -> Iterator[Markup]:
-    """Tables of the columns, of sets of them and of those that make rows special, and the statements as a text."""
+    """Yields tables of columns, of sets of columns and of columns that make rows special, and the script."""
     names = list(relation.columns)
     rows = [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
     of_columns = [row for row in rows if row["part"] == "column"]
@@ -101,7 +101,7 @@ def _listed(title: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str])
 
 
 def _lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """A statement behind what is to be known of it, as comments."""
+    """Yields a statement's lines, after its reason as comments."""
     why = f"{row['subject']}: {row['why']}" if row["subject"] else str(row["why"])
     yield from textwrap.wrap(why, _COMMENT_WIDTH, initial_indent="-- ", subsequent_indent="-- ")
     if row["proposal"] is not None:

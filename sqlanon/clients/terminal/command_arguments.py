@@ -1,4 +1,4 @@
-"""Scripts, releases and files of reports as command lines name them."""
+"""Arguments of commands: scripts, names of releases, variables, and files of reports."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sqlanon.errors import UserError
 # What is typed on a command line: scripts, names of releases, variables.
 
 
-# The marks at the beginning of a text in UTF-16; without one, half of the bytes of what is written in ASCII are zero.
+# The byte order marks of UTF-16; in ASCII text without a mark, every second byte is zero.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-# The endings of files that hold data, and the length of a path that file systems allow.
+# The suffixes of data files, and the longest path that file systems allow.
 _DATA = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx", ".csv.gz")
 _LONGEST_PATH = 4096
 _PART = re.compile(r'"(?:[^"]|"")+"|[^".]+')
@@ -27,9 +27,9 @@ _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 
 def read_script(script: str) -> tuple[str, str]:
-    """The name of a script in messages and its text; `-` is standard input.
+    """Returns a script's name in messages and its text; `-` is standard input.
 
-    Raises UserError when it cannot be read, is not UTF-8 or is no script but a database.
+    Raises UserError for a file that cannot be read, that is not UTF-8, or that is a database.
     """
     name = "<stdin>" if script == "-" else script
     if script != "-":
@@ -54,7 +54,7 @@ def read_script(script: str) -> tuple[str, str]:
 
 
 def _near_script(script: str) -> str | None:
-    """The script beside a path that there is not, if one has nearly its name."""
+    """Returns a script with a similar name in the folder of a missing one; None without any."""
     with suppress(OSError, ValueError):
         path = Path(script)
         names = [other.name for other in path.parent.iterdir() if other.suffix.lower() == ".sql"]
@@ -63,7 +63,7 @@ def _near_script(script: str) -> str | None:
 
 
 def _require_script(script: str) -> None:
-    """Raises UserError, with what was meant, for SQL in the place of a file's name, and for a file of data."""
+    """Raises UserError, with a hint, for SQL in place of a script's name, and for a data file."""
     if script.lower().endswith(_DATA):
         raise UserError(
             f"{script} is a file of data, and no script",
@@ -77,7 +77,7 @@ def _require_script(script: str) -> None:
 
 
 def set_variables(connection: Any, settings: Sequence[str]) -> None:
-    """Sets variables of the session from NAME=VALUE; a value that is a number is one. Raises UserError for others."""
+    """Sets variables of the session from texts NAME=VALUE; numbers stay numbers. Raises UserError for other texts."""
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name.isidentifier():
@@ -93,9 +93,9 @@ def _typed(value: str) -> int | float | str:
 
 
 def release_name(text: str) -> QualifiedName:
-    """A name as typed on a command line: `release`, `schema.release`, or with quotes as in SQL.
+    """Reads a release's name as typed on a command line: `release`, `schema.release`, or with quotes as in SQL.
 
-    Anything else is taken for the name itself, so that hostile names need no second kind of quotes.
+    Any other text is the name itself, so unusual names need no quotes within the shell's quotes.
     """
     if not _DOTTED.fullmatch(text):
         return QualifiedName((text,))
@@ -106,14 +106,14 @@ def release_name(text: str) -> QualifiedName:
 # The file of a report.
 
 
-# What DuckDB writes beside a database: a log that is replaced holds all that was committed since the last checkpoint.
+# Suffixes of a database's own files. Its write-ahead log has all commits since the last checkpoint.
 _BESIDE = ("", ".wal", ".tmp")
 
 
 def write_report(connection: Any, name: QualifiedName, path: Path, database: str) -> None:
-    """Writes the report of a release in the place of a file of this name; what was there stays where it fails.
+    """Writes the report of a release to a file, and replaces an existing file only if all goes well.
 
-    Raises what `report_page` raises, and UserError for a path that cannot be written, or that is the database.
+    Raises the errors of `report_page`, and UserError for a path that cannot be written or is the database.
     """
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.export.report.page import report_page
@@ -124,9 +124,9 @@ def write_report(connection: Any, name: QualifiedName, path: Path, database: str
 
 
 def write_policy(connection: Any, name: str, path: Path, database: str) -> None:
-    """Writes the page of a policy in the place of a file of this name; what was there stays where it fails.
+    """Writes the page of a policy to a file, and replaces an existing file only if all goes well.
 
-    Raises what `policy_page` raises, and UserError for a path that cannot be written, or that is the database.
+    Raises the errors of `policy_page`, and UserError for a path that cannot be written or is the database.
     """
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.export.report.page_file import write_page
@@ -137,12 +137,12 @@ def write_policy(connection: Any, name: str, path: Path, database: str) -> None:
 
 
 def new_for_its_owner(path: str, flags: int) -> int:
-    """An opener for `open`: only its owner may read a file that is new, and one that is there keeps its mode."""
+    """An opener for `open`: only the owner may read a new file; an existing file keeps its mode."""
     return os.open(path, flags, 0o600)
 
 
 def require_other_file(path: Path, database: str, example: str) -> None:
-    """Raises UserError for the database and the files that DuckDB writes beside it, by whatever name."""
+    """Raises UserError if the path is the database or one of DuckDB's files beside it, by any name."""
     for suffix in _BESIDE:
         taken = Path(f"{Path(database).resolve()}{suffix}")
         if path.resolve() == taken or (path.exists() and taken.exists() and path.samefile(taken)):

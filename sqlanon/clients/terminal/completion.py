@@ -22,7 +22,7 @@ from sqlanon.sql.questions.load import Parameter, Question, model_names, questio
 from sqlanon.sql.questions.statistics import all_shapes, attack_names, load_statistic, statistic_names
 from sqlanon.statements.registry import label_of, statements
 
-# What the shell says of methods: the arguments of each, while one types them and in `.help method`.
+# The shell's help on methods: their arguments, while a user types them and in `.help method`.
 
 
 _NAMED = re.compile(r"\bMETHOD\s+(\w*)$", re.IGNORECASE)
@@ -31,7 +31,7 @@ _OPENED = re.compile(r"\bMETHOD\s+(\w+)\s*\((.*)$", re.IGNORECASE | re.DOTALL)
 
 
 def method_completions(before: str) -> Iterator[Completion]:
-    """The methods whose names begin with what stands after METHOD."""
+    """Yields the methods that begin with the word after METHOD."""
     if named := _NAMED.search(before):
         fitting = (STREAM,) if _OF_STREAM.search(_last_statement(before)) else METHODS
         yield from _beginning(named.group(1), dict.fromkeys(fitting, ""))
@@ -40,7 +40,7 @@ def method_completions(before: str) -> Iterator[Completion]:
 def argument_completions(before: str) -> list[Completion] | None:
     """Completes the arguments of a method: names with their help, or the values that an argument takes.
 
-    None where the text does not end among them, or is about to name a column.
+    Returns None if the text does not end within a method's arguments, or if a column's name comes next.
     """
     opened = _OPENED.search(_last_statement(before))
     options = _options_of(opened.group(1)) if opened else None
@@ -63,23 +63,23 @@ def argument_completions(before: str) -> list[Completion] | None:
 
 
 def _last_statement(before: str) -> str:
-    """Returns the text behind the last semicolon."""
+    """Returns the text after the last semicolon."""
     return before.rpartition(";")[2]
 
 
 def methods_described() -> str:
-    """Each method with its arguments, what they take, what they are by default, and a line about each."""
+    """Describes each method as `method_described` does."""
     return "\n".join(map(method_described, [*METHODS, STREAM]))
 
 
 def method_described(name: str) -> str:
-    """A method with its arguments, what they take, what they are by default, and a line about each."""
+    """Describes a method: its arguments, each with its type, its default and a line of help."""
     options = _options_of(name)
     return f"METHOD {name}{_described(options) if options else ''}"
 
 
 def _options_of(name: str) -> type[Any] | None:
-    """Returns the options of the method with this name, one of streams or of releases; None if there is none."""
+    """Returns the options class of a method, of releases or of streams; None for an unknown name."""
     if name.lower() == STREAM:
         return StreamOptions
     return find_method(name).OPTIONS if name.lower() in METHODS else None
@@ -133,24 +133,24 @@ def _beginning(typed: str, candidates: dict[str, str]) -> Iterator[Completion]:
             yield Completion(candidate, start_position=-len(typed), display_meta=meaning)
 
 
-# The help of the shell on privacy models, figures and attacks: the meaning of each, and its arguments.
+# The shell's help on privacy models, figures and attacks: their meaning and their arguments.
 
 
 MODELS = (*model_names(), *model_names("itemsets"))
 
 
 def model_described(name: str) -> str:
-    """Describes what a model requires, in each of its variants, with the arguments and a line about each."""
+    """Describes the requirement of a model in each of its variants, with its arguments and a line about each."""
     return "\n".join(map(_described_model_help, questions_of(name)))
 
 
 def models_described() -> str:
-    """Every model, as `model_described` has it."""
+    """Describes every model as `model_described` does."""
     return "\n".join(map(model_described, MODELS))
 
 
 def figure_described(name: str) -> str:
-    """A name that figures are asked for by, with its arguments and the meaning of each of its figures."""
+    """Describes what a name after WITH FIGURES measures: its arguments and the meaning of each figure."""
     parameters = () if name in COMPUTED else load_statistic("figures", name).parameters
     columns = (name,) if name in COMPUTED else load_statistic("figures", name).columns
     arguments = f"({', '.join(parameter.name for parameter in parameters)})" if parameters else ""
@@ -161,12 +161,12 @@ def figure_described(name: str) -> str:
 
 
 def figures_described() -> str:
-    """All figures, as `figure_described` has them."""
+    """Describes every figure as `figure_described` does."""
     return "\n".join(map(figure_described, figure_names()))
 
 
 def attack_described(name: str) -> str:
-    """An attack with what the adversary knows and does, in each of its forms, and its arguments."""
+    """Describes an attack in each of its forms: the adversary's knowledge and actions, and the arguments."""
     parts = [load_statistic("attacks", file) for file in statistic_names("attacks")]
     forms = [part for part in parts if part.model == name]
     parameters = {parameter.name: parameter for part in forms for parameter in part.parameters}
@@ -176,7 +176,7 @@ def attack_described(name: str) -> str:
 
 
 def attacks_described() -> str:
-    """All attacks, as `attack_described` has them."""
+    """Describes every attack as `attack_described` does."""
     return "\n".join(map(attack_described, attack_names()))
 
 
@@ -214,14 +214,14 @@ def _wrapped(comment: str) -> str:
 
 
 def _with_arguments(figure: str) -> str:
-    """A figure as it is asked for, with the arguments that it cannot do without."""
+    """Formats a figure with its required arguments."""
     if figure in COMPUTED:
         return figure
     required = [p.name for p in load_statistic("figures", figure).parameters if p.default is None]
     return f"{figure}({', '.join(f'{name} => ...' for name in required)})" if required else figure
 
 
-# The first words of each of sqlanon's statements, with its form as `.help` shows it.
+# The first words of each of sqlanon's statements, and its form, which `.help` shows.
 STATEMENTS: dict[str, str] = {
     "PROFILE": (
         "PROFILE table | (SELECT ...) | 'file' [(column, ...)] [INTO 'script.sql' [(REPLACE true)]];\n"
@@ -361,12 +361,12 @@ STATEMENTS: dict[str, str] = {
 }
 
 
-# Openings that continue in several ways, each of which has its form above.
+# First words with several continuations; each continuation has its form above.
 _SEVERAL = ("CREATE ANONYMIZED",)
 
 
 def _forms_of_others() -> Iterator[tuple[str, str]]:
-    """The openings of statements that have no form above, each with the form of its grammar and its meaning."""
+    """Yields the first words of statements without a form above, each with its grammar as a form and its meaning."""
     for statement in statements():
         for opening in map(label_of, statement.OPENINGS):
             if not any(name == opening or opening.startswith(f"{name} ") for name in (*STATEMENTS, *_SEVERAL)):
@@ -375,7 +375,7 @@ def _forms_of_others() -> Iterator[tuple[str, str]]:
 
 
 def grammar_form(grammar: str) -> str:
-    """The productions of a statement as a form: the first as it is typed, and the others as comments below it."""
+    """Formats the productions of a statement: the first as it is typed, the others below it as comments."""
     productions = [" ".join(text.split()) for text in re.split(r"\s;(?:\s*\n|\s*$)", grammar.strip()) if text.strip()]
     names, texts = zip(*(production.split(" = ", 1) for production in productions), strict=True)
     plain = [re.sub(r'"([^"]+)"', r"\1", text).replace("qualified_name", "name") for text in texts]
@@ -385,7 +385,7 @@ def grammar_form(grammar: str) -> str:
 
 STATEMENTS |= dict(_forms_of_others())
 
-# Statements whose forms are shown together.
+# Statements whose forms `.help` shows together.
 RELATED: dict[str, tuple[str, ...]] = {"FRONTIER": ("ADVISE",), "ADVISE": ("FRONTIER",)}
 
 # The words that occur within statements.
@@ -413,21 +413,21 @@ _NAMES = """
 
 
 def database_names(connection: Any) -> list[str]:
-    """The names of all tables, views and columns; an empty list if they cannot be read, as in a failed transaction."""
+    """Returns the names of all tables, views and columns; an empty list if they cannot be read."""
     try:
         return [str(row[0]) for row in connection.execute(_NAMES).fetchall()]
     except Exception:
-        # A completion that fails must not end what the user types.
+        # A completion that fails must not lose the text that the user types.
         return []
 
 
 def quoted(name: str) -> str:
-    """The name as it must be typed: in quotes unless it is a plain word in lower case."""
+    """Returns the name as it must be typed: in quotes unless it is a plain word in lower case."""
     return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
 
 class StatementCompleter(Completer):
-    """Completes the first words of sqlanon's statements, keywords, and the names that `names` returns each time."""
+    """Completes first words of sqlanon's statements, keywords, and the names that `names` returns each time."""
 
     def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
         self._keywords = sorted(
@@ -452,7 +452,7 @@ class StatementCompleter(Completer):
                 yield completion
 
     def _statement(self, before: str) -> Iterator[Completion]:
-        """The first words of a statement, such as CREATE ANONYMIZED VIEW after `create an`."""
+        """Yields the first words of statements, such as CREATE ANONYMIZED VIEW after `create an`."""
         match = _BEFORE_STATEMENT.search(before)
         if match and match.group(1).strip():
             yield from _starting(match.group(1), STATEMENTS)

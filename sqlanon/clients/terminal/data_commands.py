@@ -12,12 +12,12 @@ from sqlanon.clients.terminal.options import AsJson, Quiet, ReadOnly, Verbose
 
 _Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")]
 
-# The formats of sqlanon itself, without those of plug-ins: neither help nor completion imports any.
+# The formats of sqlanon itself. Formats of plug-ins are left out: help and completion import no plug-in.
 FORMATS = ("parquet", "csv", "duckdb", "arrow", "sqlite", "postgres")
 
 
 def _formats(incomplete: str) -> list[str]:
-    """The formats that begin with what has been typed."""
+    """Returns the formats that begin with the typed text."""
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
@@ -94,7 +94,7 @@ def export(
 
 
 def _require_release(name: str, path: str) -> None:
-    """Raises UserError where the path of an export is in the place of the release."""
+    """Raises UserError if the path of an export is given in place of the release."""
     from sqlanon.errors import UserError
 
     if name.endswith("/") or "://" in name:

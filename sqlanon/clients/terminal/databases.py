@@ -1,4 +1,4 @@
-"""The database files of commands: opened, looked for, brought up to date."""
+"""Finds, opens and migrates the database files of commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @contextmanager
 def connected(database: str, *, read_only: bool = False, **engine: Any) -> Iterator[Any]:
-    """A connection to a database, closed at the end; `engine` are further arguments of `connect`.
+    """Opens a connection to a database and closes it at the end; `engine` are further arguments of `connect`.
 
     Raises UserError if the file cannot be opened.
     """
@@ -24,7 +24,7 @@ def connected(database: str, *, read_only: bool = False, **engine: Any) -> Itera
 
 
 def either(file: str | None, option: str | None) -> str | None:
-    """The file that a command names as an argument or by --database; raises UserError where it names two."""
+    """Returns the file named as an argument or by --database. Raises UserError if both are given."""
     from sqlanon.errors import UserError
 
     if file is not None and option is not None and file != option:
@@ -33,7 +33,7 @@ def either(file: str | None, option: str | None) -> str | None:
 
 
 def existing(database: str | None) -> str:
-    """The path of a database file; raises UserError if there is none, for DuckDB would make an empty one."""
+    """Returns the path of an existing database file. Raises UserError without one, which DuckDB would create."""
     from sqlanon.errors import UserError
 
     if database is None:
@@ -44,7 +44,7 @@ def existing(database: str | None) -> str:
 
 
 def migrated(connection: Any) -> list[str]:
-    """Brings the catalog of a database up to date; the migrations that were applied."""
+    """Migrates the catalog of a database to this version; returns the names of the applied migrations."""
     from sqlanon.catalog import migrations
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.sql.questions.macros import macro_definitions
@@ -53,7 +53,7 @@ def migrated(connection: Any) -> list[str]:
     if migrations.state(engine).condition is migrations.Condition.ABSENT:
         return []
     applied = migrations.migrate(engine, transaction=engine.transaction)
-    # Even if no migration was applied: another version of sqlanon may have other macros over the same tables.
+    # Needed even without a migration: another version of sqlanon may have had other macros on the same tables.
     with engine.transaction():
         for text in macro_definitions():
             engine.run(text)

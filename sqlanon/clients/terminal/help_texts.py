@@ -1,6 +1,6 @@
-"""Shows the help of commands and options, completes them, and answers a call that cannot be read.
+"""Shows the help of commands and options, completes them, and reports wrong calls.
 
-Nothing is imported that neither help nor completion needs.
+It imports only modules that help and completion need.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-# The endings of files that hold data.
+# The suffixes of data files.
 _DATA = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx", ".csv.gz", ".csv.zst")
-# Words that other tools use for these commands.
+# The names of these commands in other tools.
 _MEANT = {
     "anonymise": "anonymize",
     "anon": "anonymize",
@@ -27,13 +27,13 @@ _MEANT = {
     "console": "shell",
 }
 
-# Words that other tools use for options of anonymize.
+# The names of options of anonymize in other tools.
 _OPTIONS = {
     **dict.fromkeys("--quasi --qi --qid --qis --quasi-identifiers --quasi_identifiers --keys".split(), "--known"),
     **dict.fromkeys("--sensitive --sa --sensitive-attributes --confidential".split(), "--secret"),
 }
 
-# More letters than the first sentence of any command's help has.
+# A length above the first sentence of any command's help.
 _WHOLE = 500
 
 
@@ -44,10 +44,10 @@ def examples(*commands: str) -> str:
 
 
 class Commands(TyperGroup):
-    """Commands whose flags and arguments are shown as they are typed, without the types that typer puts behind them."""
+    """A group of commands whose help shows flags and arguments without typer's types."""
 
     def main(self, args: Any = None, *others: Any, **options: Any) -> Any:
-        """Runs a command, and ends the process; with --json a wrong call writes its error as JSON."""
+        """Runs a command and ends the process; with --json the error of a wrong call is JSON."""
         arguments = sys.argv[1:] if args is None else list(args)
         if "--json" not in arguments or not options.get("standalone_mode", True):
             return super().main(args, *others, **options)
@@ -60,47 +60,47 @@ class Commands(TyperGroup):
         sys.exit(code if isinstance(code, int) else 0)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the first argument names; a call of another name ends with the command that was meant."""
+        """Returns the command that the first argument names. Fails, with a similar command, for an unknown name."""
         name = args[0] if args else ""
         if name and not name.startswith("-") and self.get_command(ctx, name) is None:
             ctx.fail(_no_command(name, self.list_commands(ctx), ctx.command_path))
         return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: Any) -> Any:
-        """The options of the group, with those that typer adds."""
+        """Returns the options of the group, including typer's own."""
         params = super().get_params(ctx)
         for param in params:
             _without_type(param)
-            # typer imports pydantic to read None as a flag, which takes as long as all else.
+            # To convert None to a flag, typer would import pydantic, which takes as long as the rest of the start.
             if getattr(param, "is_flag", False) and param.default is None:
                 param.default = False
         return params
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name. Its option --help is made here, once, and kept by it."""
+        """Returns the command with this name; the command keeps the --help option that is made here."""
         command: Any = super().get_command(ctx, cmd_name)
         if command is not None:
             help_option = command.get_help_option(ctx)
             for param in (*command.params, help_option):
                 _without_type(param)
             if ctx.resilient_parsing:
-                # While a shell completes, nothing reads the values; typer would import pydantic to convert them.
+                # During completion nothing reads the values; typer would import pydantic to convert them.
                 for param in (*command.params, help_option):
                     param.process_value = _unconverted
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the commands with the whole first sentence of each, which typer cuts off."""
+        """Writes the list of commands with each one's whole first sentence, which typer would cut."""
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(_WHOLE)) for name, command in commands])
 
 
 class OfColumns(TyperCommand):
-    """A command with options for columns, whose names in other tools are answered with its own."""
+    """A command with options for columns; for other tools' names of these options it suggests its own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the options; the error for one that there is not names the option that was meant."""
+        """Reads the options. The error for an unknown option names the option that was probably meant."""
         try:
             return super().parse_args(ctx, args)
         except _USAGE_ERROR as error:
@@ -109,12 +109,12 @@ class OfColumns(TyperCommand):
             raise
 
 
-# The error of a call that cannot be read, whether click is a distribution of its own or a part of typer's.
+# The class of errors for wrong calls, whether click is its own distribution or a part of typer.
 _USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
 def _no_command(name: str, commands: list[str], program: str) -> str:
-    """The message for a name that is no command: what it may mean, and which commands there are."""
+    """Returns the message for an unknown command: a suggestion and the list of commands."""
     from difflib import get_close_matches
     from os.path import exists
 
@@ -136,7 +136,7 @@ def _no_command(name: str, commands: list[str], program: str) -> str:
 
 
 def _report(error: Any) -> int:
-    """Prints what is wrong with a call as a JSON object on standard error, and returns the exit code."""
+    """Prints the error of a wrong call as a JSON object on standard error, and returns the exit code."""
     from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.errors import UserError
 
@@ -153,7 +153,7 @@ def _without_type(param: Any) -> None:
     if getattr(param, "is_flag", False) and param.metavar is None:
         param.metavar = ""
     elif param.param_type_name == "argument":
-        # The name of an argument says what it is; its type would be shown as in Python, list[str].
+        # Only the argument's name is shown; its type would be shown as in Python, list[str].
         param.display_type_rich = _no_type
 
 

@@ -11,7 +11,7 @@ from sqlanon.clients.terminal.exit_codes import answering
 from sqlanon.clients.terminal.help_texts import Commands, examples
 from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 
-# Another process has the database: try again.
+# The exit code if another process has the database open: try again.
 _IN_USE = 4
 
 job = typer.Typer(cls=Commands, no_args_is_help=True, help="Run scripts again and again: for cron, Airflow and CI.")
@@ -19,7 +19,7 @@ job = typer.Typer(cls=Commands, no_args_is_help=True, help="Run scripts again an
 
 @job.callback()
 def _jobs() -> None:
-    """Keeps `run` a command of its own, though there is no other."""
+    """Makes `run` a subcommand: with a single command, typer would drop its name."""
 
 
 @job.command(epilog=examples("sqlanon job run jobs/*.sql --database warehouse.duckdb --log jobs.jsonl"))
@@ -59,7 +59,7 @@ def run(
     from sqlanon.errors import InUseError, UserError
 
     output = LoggedOutput(json=as_json, quiet=quiet, verbose=verbose, log=JobLog(log, as_json))
-    # An error of the log itself is in no log.
+    # An error of the log itself cannot be logged.
     with answering(Output(json=as_json, quiet=quiet, verbose=verbose)):
         if keep is not None and archive is None:
             raise UserError(

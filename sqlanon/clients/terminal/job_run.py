@@ -1,4 +1,4 @@
-"""Runs jobs: each script if there is anything to do, with what came of it in a log, in figures and in an archive."""
+"""Runs jobs: scripts that run only if there is anything to do, with a log, metrics and an archive."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ if TYPE_CHECKING:
     from sqlanon.clients.terminal.presentation.rows import Rows
 
 
-# The log of jobs: a JSON object a line, of what was done and how it ended, without rows; errors may name a value.
+# The log of jobs: a JSON object a line for each event, without rows; an error's message may contain a value.
 
 
 @dataclass(frozen=True)
 class JobLog:
-    """Appends lines to a file, and prints them where they are wanted as JSON.
+    """Appends lines to a log file, and prints them if JSON output is wanted.
 
-    Only its owner may read a new file. Raises UserError for one that cannot be written.
+    Only the owner may read a new file. Raises UserError for a file that cannot be written.
     """
 
     path: Path | None = None
     printed: bool = False
 
     def write(self, job: str, event: str, **about: Any) -> None:
-        """One line: the moment (UTC), the job, what happened, and what there is to say of it."""
+        """Writes one line: the timestamp (UTC), the job, the event, and its details."""
         moment = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         line = json.dumps({"time": moment, "job": job, "event": event, **about}, ensure_ascii=False, default=str)
         if self.printed:
@@ -75,33 +75,33 @@ class JobLog:
 
 @dataclass
 class LoggedOutput(Output):
-    """Output whose errors and warnings are in a log, too."""
+    """Output that also writes errors and warnings into a log."""
 
     log: JobLog = JobLog()
     job: str = ""
 
     def error(self, error: SqlanonError, script: str | None = None) -> None:
-        """Prints the error, and writes it into the log."""
+        """Writes the error into the log, and prints it unless the output is JSON."""
         about = {"message": error.message, "hint": error.hint, "position": error.position and str(error.position)}
         self.log.write(self.job, "error", kind=type(error).__name__, **about)
         if not self.json:
             super().error(error, script)
 
     def warning(self, text: str, position: Any = None, script: str | None = None, kind: str = "warning") -> None:
-        """Prints the warning, and writes it into the log."""
+        """Writes the warning into the log and prints it."""
         self.log.write(self.job, kind, message=text, position=position and str(position))
         super().warning(text, position, script, kind)
 
 
-# Statements whose answers have figures of releases, and no values.
+# Statements whose answers contain figures of releases, but no values.
 _OF_RELEASES = (CreateRelease, RefreshRelease, CheckRelease, CheckExport, CheckSeries, ExportRelease)
-# So many seconds are between two looks at a database that is in use.
+# The seconds between two attempts to open a database that is in use.
 _PAUSE = 0.5
 
 
 @contextmanager
 def connected_in_time(database: str, wait: float) -> Iterator[Any]:
-    """A connection to a database that is in use for `wait` seconds at most. Raises InUseError if it is for longer."""
+    """Opens a database and waits up to `wait` seconds if it is in use. Raises InUseError if it stays in use."""
     until = time.monotonic() + wait
     with ExitStack() as opened:
         while True:
@@ -117,9 +117,9 @@ def connected_in_time(database: str, wait: float) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Jobs:
-    """Jobs on one connection. Each that is run to its end is copied to the `archive`, which has `most` runs of it.
+    """Runs jobs on one connection. The exports of a successful job are copied to `archive`, which keeps `most` runs.
 
-    If `force`, a job is run whether anything has changed or not; if `measured`, the figures have those of releases.
+    With `force` a job runs even if nothing has changed. With `measured` the figures include measurements of releases.
     """
 
     connection: Any
@@ -130,7 +130,7 @@ class Jobs:
     measured: bool = False
 
     def run(self, name: str, text: str, script: str) -> JobFigures:
-        """Runs a job, or says that there is nothing to do. What fails is printed, and its exit code returned."""
+        """Runs a job unless nothing has changed, and returns its outcome. Errors are printed and set the exit code."""
         output = replace(self.output, job=name)
         output.log.write(name, "begun", script=script)
         begun = time.perf_counter()
@@ -146,7 +146,7 @@ class Jobs:
         return self._with_releases(figures, text) if self.measured else figures
 
     def _run(self, output: LoggedOutput, name: str, text: str, script: str) -> tuple[int, bool]:
-        """The exit code, and whether there was nothing to do."""
+        """Returns the exit code, and whether there was nothing to do."""
         engine = DuckDBEngine(self.connection.duckdb)
         statements = list(parse_script(text))
         job = FinishedJob(name, script_digest(engine, text), inputs_digest(engine, statements))
@@ -160,7 +160,7 @@ class Jobs:
                 hint = "end the script with COMMIT; nothing that stands behind BEGIN was done"
                 raise UserError(f"{script} leaves a transaction open", hint=hint)
         finally:
-            # The next job begins without a transaction; most leave none.
+            # The next job must begin without an open transaction.
             with suppress(EngineError):
                 engine.run("ROLLBACK")
         if exit_code:
@@ -169,7 +169,7 @@ class Jobs:
             copy = archived(engine, statements, self.archive / name)
             if copy is not None:
                 output.log.write(name, "archived", path=copy.as_posix())
-            # A run that has archived nothing takes no former one's place.
+            # A run without an archived copy removes no earlier run.
             for path in remove_oldest(copy, self.most) if copy is not None and self.most is not None else ():
                 output.log.write(name, "removed", path=path.as_posix())
         if migrations.ready(engine):
@@ -177,7 +177,9 @@ class Jobs:
         return 0, False
 
     def _is_done(self, engine: DuckDBEngine, job: FinishedJob, statements: Sequence[Statement]) -> bool:
-        """Whether the last run was of the same script on the same rows, and what it made stands; it is recorded so."""
+        """Whether the last run had the same script and inputs and its outputs are unchanged; records this success if
+        so.
+        """
         last = catalog.finished(engine, job.name)
         if last is None or not job.inputs or (last.script, last.inputs) != (job.script, job.inputs):
             return False
@@ -187,11 +189,11 @@ class Jobs:
         return is_done
 
     def _with_releases(self, figures: JobFigures, text: str) -> JobFigures:
-        """The figures with those of the releases as they stand now, and with when the job last came to its end."""
+        """Returns the figures with the current measurements of the job's releases and its last success."""
         engine = DuckDBEngine(self.connection.duckdb)
         last = catalog.finished(engine, figures.job)
         figures = replace(figures, finished_at=last.finished_at if last else None)
-        # A script that is none was told before.
+        # A script that cannot be read was reported before.
         with suppress(SqlanonError):
             of_job = _outputs(engine, list(parse_script(text))).releases
             figures = replace(figures, releases=[(each, releases.measurements(engine, each)) for each in of_job])
@@ -203,16 +205,14 @@ def _outputs(engine: DuckDBEngine, statements: Sequence[Statement]) -> Outputs:
 
 
 class _Steps:
-    """Writes each statement into the log as it ends."""
+    """Writes each statement into the log when it has ended."""
 
     def __init__(self, output: LoggedOutput, job: str) -> None:
         self._output, self._job = output, job
         self._last = time.perf_counter()
 
     def ended(self, statement: Statement, rows: Rows) -> None:
-        """Logs the answer of a statement about releases, which is figures; answers of other statements may be values
-        and are left out.
-        """
+        """Logs a statement, with its answer if it is about releases; other answers may contain values."""
         now = time.perf_counter()
         seconds, self._last = round(now - self._last, 3), now
         about = {"answer": rows.records()} if isinstance(statement, _OF_RELEASES) else {}

@@ -71,7 +71,7 @@ def _say_written(output: Output, key: str, path: Path) -> None:
     output.status(f"wrote {path}")
 
 
-# The command that writes scripts for other warehouses: `sqlanon compile`.
+# The command `sqlanon compile`, which writes scripts for other warehouses.
 
 
 def compile_(

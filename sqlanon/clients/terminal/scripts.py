@@ -1,4 +1,4 @@
-"""Runs a script and shows each statement's result: what `sqlanon run`, `demo` and the shell have in common."""
+"""Runs scripts and shows the result of each statement, for `sqlanon run`, `demo` and the shell."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-# What happens while a statement runs: a live line after a second, and with -v the SQL of each stage.
+# The progress of a statement: a live line after a second, and with -v the SQL of each stage.
 
 
 _SECONDS_BEFORE_LIVE_LINE = 1.0
 
 
 class Watch:
-    """Follows the stages of a statement; `observe` is what a connection calls.
+    """Follows the stages of a statement; a connection calls `observe`.
 
-    The live line is drawn on standard error, only if that is a terminal, and only for work that takes over a second.
+    The live line appears on standard error, only on a terminal, and only for statements that take over a second.
     """
 
     def __init__(self, output: Output) -> None:
@@ -60,12 +60,12 @@ class Watch:
     def observe(
         self, stage: str, sql: str | None, done: int | None, total: int | None, detail: str | None = None
     ) -> None:
-        """Shows the stage that runs, with `done` of `total` steps where they are known, and with -v its SQL."""
+        """Shows the current stage, with `done` of `total` steps if they are known, and with -v its SQL."""
         if sql and self._output.verbose:
             self._show(stage, sql)
         with self._lock:
             if sql is None or stage != self._stage:
-                # The event of a query has no progress of its stage.
+                # The event of a query lacks the progress of its stage, which is kept.
                 self._stage, self._done, self._total, self._detail = stage, done, total, detail or ""
             self._update()
 
@@ -92,7 +92,7 @@ class Watch:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         with self._lock:
-            # Stopped between the timer's end and this line: the statement is over.
+            # `stop` was called after the timer ended: the statement is over.
             if self._timer is None:
                 return
             columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -121,11 +121,11 @@ Answered = Callable[[Statement, Rows], None]
 
 _ABOUT_RELEASES = (CreateRelease, RefreshRelease, ExportRelease)
 
-# The columns of an answer that says only that a statement is done.
+# The columns of an answer that only reports that a statement is done.
 _DONE = ("statement", "name", "outcome")
 # The column of an answer that holds a warning, or NULL.
 _WARNING = "warning"
-# The column of an answer that holds the meaning of a figure, and the number of figures that are told in words.
+# The column of an answer that holds the meaning of a figure, and the number of figures that are shown in words.
 _MEANING = "meaning"
 _IN_WORDS = 3
 # The column of an answer that holds remarks, a line each, or NULL.
@@ -135,10 +135,10 @@ _METHOD = "method"
 
 
 def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseException:
-    """A SqlanonError with the statement's position; the error itself where it is a defect of sqlanon.
+    """Converts an error to a SqlanonError with the statement's position; returns defects of sqlanon unchanged.
 
-    An error of DuckDB in the user's own SQL becomes a UserError, one in sqlanon's SQL an EngineError. Its message
-    keeps names and drops values.
+    A DuckDB error in the user's own SQL becomes a UserError, and one in sqlanon's SQL an EngineError. The message keeps
+    names and drops values.
     """
     known = _known_error(error, statement)
     return statement.locate(known) if statement and isinstance(known, SqlanonError) else known
@@ -154,7 +154,7 @@ def _known_error(error: BaseException, statement: Statement | None) -> BaseExcep
         return error
     translation = translated(error)  # type: ignore[arg-type]
     if translation.hint:
-        # What has a hint already is of the right class.
+        # An error with a hint has the right class already.
         return translation
     is_fatal = type(error).__name__ in ("InternalException", "FatalException")
     is_sqlanons = is_fatal or not isinstance(statement, PassThrough)
@@ -165,7 +165,7 @@ def _known_error(error: BaseException, statement: Statement | None) -> BaseExcep
     quoted = translation.quoted
     if isinstance(statement, PassThrough):
         if statement.parts and statement.parts.is_doubtful:
-            # DuckDB names the word at fault, which may be data that a quote set free.
+            # DuckDB quotes the wrong word, which may be data if a quote is unpaired.
             (message, hint), quoted = UNPAIRED, None
         hint = hint or hint_for(error, statement.text)
     own_error = kind(message, hint=hint, quoted=quoted)
@@ -181,7 +181,7 @@ def report(
     *,
     is_script: bool = True,
 ) -> int:
-    """Prints an error, and returns the exit code that says whose fault it is."""
+    """Prints an error and returns the exit code of its kind."""
     known = as_sqlanon_error(error, statement)
     if isinstance(known, SqlanonError):
         if not is_script:
@@ -196,15 +196,15 @@ def report(
 
 
 def _is_duckdb_error(error: BaseException) -> bool:
-    # By name: the engines are the only place that imports the driver.
+    # Compared by name, because only the engines import the driver.
     return any(kind.__name__ == "Error" and kind.__module__ in ("duckdb", "_duckdb") for kind in type(error).__mro__)
 
 
 class ScriptRun:
-    """Runs scripts on one connection and prints what they answer, errors included.
+    """Runs scripts on one connection and prints the answers and errors.
 
-    `answered`, where there is one, is called with each statement and its result instead of printing it. `exit_code`
-    is that of the first error, 1 once a CHECK has found a requirement that is not met, else 0.
+    `answered`, if given, is called with each statement and its result instead of printing the result. `exit_code` is
+    the exit code of the first error, 1 after a CHECK with a requirement that is not met, else 0.
     """
 
     def __init__(self, connection: Any, output: Output, answered: Answered | None = None) -> None:
@@ -223,15 +223,15 @@ class ScriptRun:
 
     @property
     def unexported(self) -> str:
-        """Counts in words the releases that were made and not exported; empty if there are none."""
+        """Returns the number of releases that were made but not exported, in words; empty if there are none."""
         count = len(self._unexported)
         return f"{count} release{'s' if count > 1 else ''}" if count else ""
 
     def run(self, text: str, script: str, *, is_script: bool = True) -> bool:
-        """Runs the statements of `text` up to the first that fails; True if none did.
+        """Runs the statements of `text` up to the first one that fails; returns whether all succeeded.
 
-        `script` is the name of the text in messages; of a text that nobody wrote, no `is_script`, they show no line.
-        What ran before a failure stays.
+        `script` is the name of the text in messages. Without `is_script`, for a text that no user wrote, messages show
+        no line. The effects of statements before a failure stay.
         """
         self._script, self._statement, self._is_script = script, None, is_script
         try:
@@ -265,7 +265,7 @@ class ScriptRun:
         rows = Rows((), ())
         if result is not None:
             rows = Rows.of(result, None if is_sqlanons else self._output.row_limit)
-        # A relation is computed while its rows are read, so only now the statement is over.
+        # A relation is computed while its rows are read, so the statement ends only now.
         self._watch.stop()
         seconds = time.perf_counter() - self._begun
         self._show(statement, rows, seconds)
@@ -310,7 +310,7 @@ class ScriptRun:
             self._output.result(rows)
 
     def _not_satisfied(self, statement: Statement, rows: Rows) -> None:
-        """Prints how many of a CHECK's requirements are not met, and sets the exit code."""
+        """Prints the number of a CHECK's requirements that are not met, and sets the exit code."""
         verdicts = [record["satisfied"] for record in rows.records() if record.get("required") is not None]
         failed = sum(verdict is not True for verdict in verdicts)
         self.exit_code = self.exit_code or PrivacyViolation.exit_code
@@ -319,7 +319,7 @@ class ScriptRun:
 
 
 def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:
-    """The items of a result's JSON object besides its rows: script, line, column, statement and seconds."""
+    """Returns the items of a result's JSON object besides its rows: script, line, column, statement and seconds."""
     position = statement.position
     return {
         "script": script,
@@ -331,13 +331,13 @@ def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:
 
 
 def _says_only_that_it_is_done(statement: Statement, rows: Rows) -> bool:
-    """Whether the result is one word for its outcome, or DuckDB's count of the rows that a statement wrote."""
+    """Whether the result only reports the statement's outcome, or DuckDB's count of written rows."""
     counted = rows.columns == ("Count",) and statement.label() not in ("SELECT", "FROM", "WITH", "TABLE")
     return rows.columns == _DONE or counted or (rows.columns == ("Success",) and not rows.rows)
 
 
 def _print_release(output: Output, rows: Rows) -> None:
-    """Prints the figures of a release. Remarks are sentences, printed one below the other and not in a cell."""
+    """Prints the figures of a release, without its remarks, which are printed as sentences."""
     result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS).without(_METHOD)
     for methods in dict.fromkeys(rows.column(_METHOD)):
         for line in (methods or "").splitlines():
@@ -347,7 +347,7 @@ def _print_release(output: Output, rows: Rows) -> None:
 
 
 def _print_plan(output: Output, rows: Rows) -> None:
-    """Prints the stages as a table, and below it, with -v, the details of several lines, which are SQL."""
+    """Prints the stages as a table and, with -v, the SQL of the stages below it."""
     long = [row for row in rows.rows if "\n" in str(row[-1])]
     hint = "{} lines of SQL" if output.verbose else "{} lines of SQL; -v shows them"
     steps = (row if row not in long else (*row[:-1], hint.format(row[-1].count("\n") + 1)) for row in rows.rows)
@@ -358,9 +358,9 @@ def _print_plan(output: Output, rows: Rows) -> None:
 
 
 def _print_figures(output: Output, rows: Rows) -> None:
-    """Prints the three figures in words, and the others; the release, which the status names, is left out.
+    """Prints two tables: the three figures in words, and the other figures, without the name of the release.
 
-    On a terminal the three are last, where the screen ends, and the meaning of a figure is there once.
+    On a terminal the three figures come last, where the reader looks, and a repeated figure's meaning is shown once.
     """
     if _MEANING not in rows.columns or not rows.rows:
         output.result(rows)
@@ -377,24 +377,24 @@ def _print_figures(output: Output, rows: Rows) -> None:
         output.folded(Rows(short.columns, part))
 
 
-# How an answer is printed that is not printed as its rows are.
+# The functions that print answers with a presentation of their own.
 _PRINTED: Mapping[Presentation, Callable[[Output, Rows], None]] = {
     Presentation.RELEASE: _print_release,
-    # The warning is printed once, and not with each file.
+    # The warning is printed once and not for each file.
     Presentation.FILES: lambda output, rows: output.result(rows.without(_WARNING)),
     Presentation.PLAN: _print_plan,
     Presentation.PROFILE: show_profile,
     Presentation.DEFINITIONS: show_definitions,
     Presentation.SCRIPT: lambda output, rows: output.text("\n".join(str(row[0]) for row in rows.rows)),
     Presentation.FIGURES: _print_figures,
-    # Nothing was required, so nothing is satisfied.
+    # Without requirements these columns are empty.
     Presentation.UNASKED: lambda output, rows: output.result(rows.without("required").without("satisfied")),
     Presentation.ADVICE: show_advice,
 }
 
 
 def _common_and_varying(rows: Rows) -> list[Rows]:
-    """A table (item, value) of the columns that have one value in all rows, and a table of the other columns."""
+    """Returns a table (item, value) of columns with one value in all rows, and a table of the other columns."""
     common = [index for index in range(len(rows.columns)) if len({row[index] for row in rows.rows}) == 1]
     varying = [index for index in range(len(rows.columns)) if index not in common]
     if not rows.rows:

@@ -1,7 +1,7 @@
 """The interactive shell, which also reads statements from a pipe.
 
-A statement ends with a semicolon. An error does not end the shell, Ctrl-C drops what was
-typed, Ctrl-D leaves.
+A statement ends with a semicolon. An error does not end the shell. Ctrl-C drops the typed text, and Ctrl-D leaves the
+shell.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
 
-# What the shell remembers of what was typed: statements, but none that may hold a secret.
+# The history of the shell: statements, except any that may contain a secret.
 
 
-# Words of statements and connection strings beside which DuckDB and its extensions read a secret.
+# Words of statements and connection strings next to which DuckDB and its extensions expect a secret.
 _SECRET = re.compile(
     r"secret|passw|passphrase|pwd|token|credential|authorization|bearer|signature|\bsig=|connection_?string"
     r"|encryption|parquet_key|(?:access|account|api|private)_?key|\bset\s+variable\b",
@@ -58,7 +58,7 @@ _SECRET = re.compile(
 
 
 def may_hold_secret(text: str) -> bool:
-    """Whether a statement has a word that stands beside secrets, or a URL that may have a password or a token in it.
+    """Whether a statement has a word that is used with secrets, or a URL that may contain a password or token.
 
     The name of an environment variable, as in `SIGN KEY 'RELEASE_KEY'`, is no secret.
     """
@@ -66,22 +66,22 @@ def may_hold_secret(text: str) -> bool:
 
 
 class StatementHistory(FileHistory):
-    """A file of statements. One that may hold a secret is neither written to it nor offered again."""
+    """The history file. A statement that may contain a secret is not written to it, and not offered again."""
 
     def append_string(self, string: str) -> None:
-        """Remembers a statement, unless it may hold a secret."""
+        """Stores a statement, unless it may contain a secret."""
         if not may_hold_secret(string):
             super().append_string(string)
 
 
 def history_file() -> Path | None:
-    """The history file below XDG_STATE_HOME, readable by its owner only; None if it cannot be made."""
+    """Returns the history file below XDG_STATE_HOME, readable only by its owner; None if it cannot be created."""
     state = os.environ.get("XDG_STATE_HOME", "")
     try:
         base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
         path = base / "sqlanon" / "history"
         path.parent.mkdir(parents=True, exist_ok=True)
-        # What is typed may hold data: nobody else reads it.
+        # Typed statements may contain data, so only the owner may read the file.
         os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
         path.chmod(0o600)
     except (OSError, RuntimeError):
@@ -90,7 +90,7 @@ def history_file() -> Path | None:
 
 
 _PROMPT, _CONTINUED = "sqlanon> ", "    ...> "
-# The catalog's own tables, views and macros stand in the schema anon.
+# The catalog's own tables, views and macros are in the schema anon.
 _TABLES = """
     SELECT table_schema AS "schema", table_name AS "name", lower(table_type) AS kind
     FROM information_schema.tables
@@ -117,14 +117,14 @@ A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D
   .quit               leaves
 Statements of sqlanon; everything else is DuckDB's SQL:
 """
-# What has a help of its own, by its name.
+# The names with a help text, and the functions that return the text.
 _NAMES: tuple[tuple[Collection[str], Callable[[str], str]], ...] = (
     (METHODS, method_described),
     (MODELS, model_described),
     (figure_names(), figure_described),
     (attack_names(), attack_described),
 )
-# The help of all of a kind, by the word that asks for it.
+# Functions that return the help on all methods, models, figures or attacks, by the word after .help.
 _LISTS: dict[str, Callable[[], str]] = {
     "METHOD": methods_described,
     "METHODS": methods_described,
@@ -132,13 +132,13 @@ _LISTS: dict[str, Callable[[], str]] = {
     "FIGURES": figures_described,
     "ATTACKS": attacks_described,
 }
-# What newcomers type, with or without a semicolon.
+# Words that newcomers type, with or without a semicolon, and the commands that they mean.
 _WORDS = {"help": ".help", "quit": ".quit", "exit": ".quit", "quit()": ".quit", "exit()": ".quit", "\\q": ".quit"}
 _COMMANDS = (".help", ".tables", ".schema", ".read", ".mode", ".quit")
 
 
 class Shell:
-    """Runs what is typed on one connection."""
+    """Runs the typed statements and commands on one connection."""
 
     def __init__(self, connection: Any, output: Output, script: str = "input") -> None:
         self._connection = connection
@@ -148,11 +148,11 @@ class Shell:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the first error or failed CHECK, 0 without one."""
+        """Returns the exit code of the first error or failed CHECK, and 0 without one."""
         return self._run.exit_code
 
     def submit(self, text: str) -> bool:
-        """Runs a dot command or statements and prints errors; False if the user wants to leave."""
+        """Runs a dot command or statements and prints errors; returns False if the user wants to leave."""
         stripped = _command_of(text)
         if not stripped.startswith("."):
             self._run.run(text, self._script)
@@ -218,7 +218,7 @@ class Shell:
 
 
 def _command_of(text: str) -> str:
-    """The text, or the command with a dot that a word like help or quit means."""
+    """Returns the dot command that a word like help or quit means, else the text itself."""
     stripped = text.strip()
     word, _, rest = stripped.rstrip(";").strip().partition(" ")
     command = _WORDS.get(word.lower(), stripped)
@@ -262,7 +262,7 @@ def interact(shell: Shell, connection: Any) -> int:
         except KeyboardInterrupt as error:
             if (stop := stop_of(error)) and stop.ends:
                 raise
-            # While typing it drops the input, while a statement runs it stops the statement.
+            # Ctrl-C drops the input while the user types, and stops a statement that runs.
             continue
         except EOFError:
             return 0

@@ -1,7 +1,7 @@
 """Signals that end a run: Ctrl-C, the end of a job, the end of a terminal.
 
-Each becomes an exception, so that what was begun is undone, as after any error. While DuckDB computes, Python
-does not look at signals for up to a minute; then another thread tells DuckDB to stop.
+Each signal becomes an exception, so that unfinished work is undone, as after any error. While DuckDB computes, Python
+may not look at signals for up to a minute; then another thread tells DuckDB to stop.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
 
 
 class Stopped(KeyboardInterrupt):
-    """Raised when a signal arrives. `exit_code` is what a shell reports for a program that the signal ended.
+    """Raised when a signal arrives. `exit_code` is the code that a shell reports for a program that the signal ended.
 
-    Ctrl-C ends the statement that runs; the other signals, for which `ends` is true, end the program.
+    Ctrl-C ends the current statement; the other signals, for which `ends` is true, end the program.
     """
 
     def __init__(self, number: int = signal.SIGINT) -> None:
@@ -30,13 +30,13 @@ class Stopped(KeyboardInterrupt):
         super().__init__(self.word)
 
 
-# The last signal: DuckDB raises another error in place of the exception of a signal that it has seen itself. The
-# exception is not kept, for its traceback would keep the connection.
+# The last signal. If DuckDB itself has noticed the signal, it raises another error in place of this exception. The
+# exception itself is not stored: its traceback would keep the connection open.
 _last_signal: int = signal.SIGINT
 
 
 def stop_of(error: BaseException) -> Stopped | None:
-    """The signal that caused an error, as Stopped; None if none did."""
+    """Returns the signal that caused an error, as Stopped; None if no signal did."""
     if isinstance(error, Stopped):
         return error
     if isinstance(error, KeyboardInterrupt):

@@ -1,1 +1,1 @@
-"""A data file in, what is in it or an anonymized one out: the commands `sqlanon profile` and `sqlanon anonymize`."""
+"""The commands that read a data file: `sqlanon profile` describes it, and `sqlanon anonymize` publishes it."""

@@ -1,4 +1,4 @@
-"""The commands that begin with a data file: `sqlanon profile` and `sqlanon anonymize`."""
+"""The commands that read a data file: `sqlanon profile` and `sqlanon anonymize`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 
 # The exit code that a shell reports for a program that Ctrl-C ended.
 _INTERRUPTED = 130
-# The defaults of policies, K_BY_DEFAULT and L_BY_DEFAULT: neither help nor completion imports these.
+# The defaults of policies, K_BY_DEFAULT and L_BY_DEFAULT, repeated because help and completion do not import them.
 _K, _L = 5, 2
-# The formats of an export to files, without those of plug-ins: neither help nor completion imports any.
+# The formats of an export to files. Formats of plug-ins are left out: help and completion import no plug-in.
 _FORMATS = ("csv", "parquet", "duckdb", "arrow", "sqlite")
 
 Files = Annotated[
@@ -39,7 +39,7 @@ Replace = Annotated[bool, typer.Option("--replace", metavar="", help="Replace wh
 
 
 def _formats(incomplete: str) -> list[str]:
-    """The formats that begin with the text that has been typed."""
+    """Returns the formats that begin with the typed text."""
     return [name for name in _FORMATS if name.startswith(incomplete)]
 
 
@@ -169,6 +169,6 @@ def anonymize(
             with data_of(files, nulls or (), encoding, decimal) as data:
                 anonymized(files, data, wanted, output, script, is_dry=is_dry)
         except typer.Abort:
-            # Ctrl-C or Ctrl-D in place of an answer.
+            # The user typed Ctrl-C or Ctrl-D in place of an answer.
             typer.echo("\nno answer: nothing was written", err=True)
             raise typer.Exit(_INTERRUPTED) from None

@@ -29,7 +29,7 @@ from sqlanon.syntax.texts import name_text
 _STDIN, _STDIN_PATH = "-", "/dev/stdin"
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _NO_WORD = re.compile(r"\W+")
-# A file of an export is named after the release: file systems allow 255 bytes.
+# A file of an export has the release's name, and file systems allow 255 bytes.
 _LONGEST = 60
 
 
@@ -37,11 +37,11 @@ _LONGEST = 60
 def data_of(
     texts: Sequence[str], nulls: Sequence[str] = (), encoding: str | None = None, decimal: str | None = None
 ) -> Iterator[DataFile]:
-    """The data that the arguments of a command name; standard input is kept in a file until the end.
+    """Yields the data that a command's arguments name; standard input is kept in a file until the end.
 
-    `nulls` are texts of a CSV file that mean a missing value, `encoding` is that of its text, and `decimal` the decimal
-    separator of its numbers. Raises UserError for files that there are not, or that are no data, and for options of CSV
-    files where it is none.
+    `nulls` are texts of a CSV file that mean a missing value, `encoding` is the encoding of its text, and `decimal` the
+    decimal separator of its numbers. Raises UserError for missing files, for files without data, and for options of CSV
+    files if the file is none.
     """
     with ExitStack() as stack:
         data = _from_stdin(_unnamed_file(stack)) if list(texts) == [_STDIN] else _data_file(texts)
@@ -49,9 +49,9 @@ def data_of(
 
 
 def _unnamed_file(stack: ExitStack) -> Path:
-    """The path of an empty file that is gone at the end, also of a program that is killed, where the system allows it.
+    """Returns the path of an empty file that the system removes at the end, if possible even if the program is killed.
 
-    A file without a name is read by its number.
+    A file without a name is read by its descriptor's number.
     """
     file = stack.enter_context(TemporaryFile(prefix="sqlanon-"))  # noqa: SIM115 - the stack closes it
     numbered = Path(f"/proc/self/fd/{file.fileno()}")
@@ -83,7 +83,7 @@ def _data_file(texts: Sequence[str]) -> DataFile:
 
 
 def _name(texts: Sequence[str]) -> str:
-    """A word for what is made of files: the part that their names begin with."""
+    """Returns a name for objects made from files: the common beginning of the files' names."""
     stems = [re.split(r"[/\\]", text)[-1].lstrip(".").split(".")[0] for text in texts]
     letters = zip(*(GLOB.split(stem)[0] for stem in stems), strict=False)
     common = "".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, letters))
@@ -92,14 +92,14 @@ def _name(texts: Sequence[str]) -> str:
 
 
 def _file(text: str) -> tuple[str, str]:
-    """The path of a file, or a pattern of several, as DuckDB takes it, and its kind."""
+    """Returns the path of a file, or a pattern of several files, as DuckDB reads it, and the files' kind."""
     if _URL.match(text):
         return text, kind_by_name(text) or "csv"
     try:
         if Path(text).is_dir():
             raise UserError(f"{text} is a folder", hint=f"name its files, in quotes: '{text.rstrip('/')}/*.csv'")
         if os.path.lexists(text):
-            # Signs of a pattern stand for themselves in the name of a file that is there.
+            # In the name of an existing file, the characters of patterns are escaped.
             return GLOB.sub(lambda sign: f"[{sign[0]}]", text), kind_of(text, text)
         matches = sorted(str(path) for path in _matching(text)) if GLOB.search(text) else []
     except (OSError, ValueError) as error:
@@ -128,7 +128,7 @@ def _no_file(text: str) -> UserError:
 
 
 def _table_of(text: str) -> DataFile | None:
-    """The table that FILE:TABLE names; None where no DuckDB file is before a colon. Raises UserError for no table."""
+    """Returns the table that FILE:TABLE names; None without a DuckDB file. Raises UserError for an unknown table."""
     for colon in (match.start() for match in re.finditer(":", text)):
         path, name = text[:colon], text[colon + 1 :]
         if not Path(path).is_file() or not is_database(path):

@@ -1,4 +1,4 @@
-"""The proposal of PROFILE for a data file: shown, confirmed question by question, and as a script."""
+"""The proposal of PROFILE for a data file: shown, confirmed by the user, and written as a script."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.errors import UserError
 
 KNOWN, SECRET, ENTITY, DROPPED = "known", "secret", "entity", "left out"
-# The words of PROFILE's proposals, and what they are here: a column without a use for people is left out.
+# The role that PROFILE proposes for a column, and the column's use: identifiers and insensitive columns are left out.
 _USES = {
     Role.QUASI_IDENTIFIER: KNOWN,
     Role.SENSITIVE: SECRET,
@@ -31,13 +31,13 @@ _USES = {
 }
 _ANSWERS = {"k": KNOWN, "s": SECRET, "d": DROPPED, KNOWN: KNOWN, SECRET: SECRET, "drop": DROPPED, DROPPED: DROPPED}
 _LETTERS = {KNOWN: "k", SECRET: "s", DROPPED: "d", ENTITY: "p"}
-# The beginnings of PROFILE's reasons by which a column that repeats is the number of a person; and its advice.
+# The beginnings of PROFILE's reasons for a repeating column that may be the number of a person, and its advice.
 _NUMBERS = ("its name says a unique number", "it repeats as the number of a person does")
 _ADVICE = "if it says whom a row is about, make it ENTITY"
 _ADVISED = "if it says whom a row is about, name it with --entity"
-# The end of the reason why a secret column is left out, and how it is kept.
+# The advice for keeping a secret column that is left out; it ends the reason.
 _KEEPING_ADVICE = "put something coarser in its place, or publish it with --secret {0} --allow {0}"
-# How PROFILE writes codes for missing values and decimal commas in SQL; a command has options for those of CSV files.
+# Patterns of PROFILE's advice in SQL on codes for missing values and decimal commas; commands have options for them.
 _CODES = re.compile(r": nullif\([^;]*, or read_csv\(\.\.\., nullstr => \['', ((?:'(?:[^']|'')*'(?:, )?)+)\]\)")
 _COMMAS = re.compile(r": CAST\(replace\([^;]*, or read_csv\(\.\.\., decimal_separator => ','\)")
 _CODE = re.compile(r"'((?:[^']|'')*)'")
@@ -46,9 +46,9 @@ _SETS = 3
 
 @dataclass(frozen=True)
 class ProposedUse:
-    """The use of a column: KNOWN, SECRET, ENTITY or DROPPED; why, and whether the user has said so.
+    """The use of a column (KNOWN, SECRET, ENTITY or DROPPED), its reason, and whether the user named the column.
 
-    `is_refused_secret` says that it looks secret, and is published only if the user allows it.
+    `is_refused_secret` is set for a column that looks secret and is published only if the user allows it.
     """
 
     column: str
@@ -60,11 +60,11 @@ class ProposedUse:
 
 @dataclass(frozen=True)
 class Proposal:
-    """The answer of PROFILE: a use for each column, who is at risk, and statements to begin with.
+    """The answer of PROFILE: a use for each column, the risks, and statements to begin with.
 
-    `risks` are sets of columns, each with the share of the rows that nobody else shares. `special` are the columns that
-    make most rows special, each with the share of the rows that are alone by it and a few others. `release` is the name
-    of the first release, None where the statements make none.
+    `risks` are sets of columns, each with the share of rows with a combination of values that no other row has.
+    `special` are the columns that make most rows special, each with the share of rows that are unique by it and a few
+    other columns. `release` is the name of the first release, None if the statements make none.
     """
 
     called: str
@@ -95,7 +95,7 @@ class Proposal:
         return next(iter(self._columns_for(ENTITY)), None)
 
     def as_typed(self, typed: Columns, wanted: Wanted) -> Proposal:
-        """The proposal with the columns that the user has named; where a list is typed, no column is added to it."""
+        """Returns the proposal with the columns that the user named; no column is added to a list that was typed."""
         uses = {**dict.fromkeys(typed.known, KNOWN), **dict.fromkeys(typed.secret, SECRET)}
         uses |= {typed.entity: ENTITY} if typed.entity else {}
         closed = {KNOWN} if wanted.known is not None else {SECRET} if wanted.secret is not None else set()
@@ -115,12 +115,12 @@ class Proposal:
         return replace(self, uses=tuple(map(one_use, self.uses)))
 
     def wanted(self, wanted: Wanted) -> Wanted:
-        """The options with the lists of the proposal."""
+        """Returns the options with the columns of the proposal."""
         return replace(wanted, known=self.known, secret=self.secret, entity=self.entity)
 
 
 def proposal_of(answer: Sequence[Mapping[str, Any]], called: str, *, is_csv: bool = False) -> Proposal:
-    """The proposal in an answer of PROFILE; of CSV files with the options that read codes and decimal commas."""
+    """Reads the proposal in an answer of PROFILE; for CSV files its advice names options of the command."""
     uses = [_with_way_to_keep(each) for each in _with_entity([_use(row) for row in answer if row["part"] == "column"])]
     if is_csv:
         uses = [replace(each, why=with_options(each.why)) for each in uses]
@@ -146,7 +146,7 @@ def _use(row: Mapping[str, Any]) -> ProposedUse:
 
 
 def _with_way_to_keep(proposed: ProposedUse) -> ProposedUse:
-    """The use, where it is that of a secret left out as it tells people apart with the options that publish it."""
+    """Returns the use; for a secret that is left out because it identifies people, with the options that keep it."""
     if MAKE_IT_SENSITIVE not in proposed.why:
         return proposed
     advice = _KEEPING_ADVICE.format(shell_name(proposed.column))
@@ -154,7 +154,7 @@ def _with_way_to_keep(proposed: ProposedUse) -> ProposedUse:
 
 
 def with_options(why: str) -> str:
-    """A reason with the options of the command in place of SQL."""
+    """Replaces SQL in a reason by options of the command."""
 
     def options(match: re.Match[str]) -> str:
         codes = (code.replace("''", "'") for code in _CODE.findall(match[1]))
@@ -164,9 +164,10 @@ def with_options(why: str) -> str:
 
 
 def _with_entity(uses: Sequence[ProposedUse]) -> list[ProposedUse]:
-    """The uses, with the number of a person for the one column that repeats as such a number does, if there is one.
+    """Returns the uses, with ENTITY for the column that repeats as the number of a person does, if there is exactly
+    one.
 
-    With it k counts people. Each person has a row or more, so as many rows look alike as without it.
+    Then k counts people. Because each person has at least one row, classes have at least k rows as well.
     """
     numbers = [each.column for each in uses if each.why.startswith(_NUMBERS) and each.why.endswith(_ADVICE)]
     if len(numbers) != 1 or any(each.use == ENTITY for each in uses):
@@ -180,14 +181,14 @@ def _with_entity(uses: Sequence[ProposedUse]) -> list[ProposedUse]:
 
 
 def is_conversation() -> bool:
-    """Whether the user can be asked: standard input and the output of questions are a terminal."""
+    """Whether the user can answer questions: standard input and standard error are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def confirmed(texts: Sequence[str], proposal: Proposal, wanted: Wanted, output: Output) -> Wanted:
-    """The options with the lists of the proposal, as somebody confirms them on a terminal, at once or one by one.
+    """Returns the options with the proposal's columns after the user confirmed them, all at once or one by one.
 
-    Raises UserError, with the command to type, where nobody can be asked.
+    Raises UserError, with the command to type, if the user cannot answer questions.
     """
     missing = {"--known": "which columns others may know of a person", "--secret": "which columns are secret"}
     typed = {"--known": wanted.known, "--secret": wanted.secret}
@@ -218,7 +219,7 @@ def _command(texts: Sequence[str], proposal: Proposal, wanted: Wanted) -> str:
 
 
 def _is_accepted(command: str, output: Output) -> bool:
-    """Whether all of the proposal is taken, or each column is to be asked about. Raises typer.Abort for neither."""
+    """Whether the user accepts the whole proposal; false to edit each column. Raises typer.Abort for neither."""
     output.text(f"\nProposed: {command}\n")
     while True:
         question = "Accept all (y), edit column by column (e), or write nothing (n)?"
@@ -231,7 +232,7 @@ def _is_accepted(command: str, output: Output) -> bool:
 
 
 def _asked_use(proposed: ProposedUse) -> ProposedUse:
-    """The use of a column as the user wants it; one that was typed is not asked about."""
+    """Returns the use that the user chooses for a column; a column that was typed is not asked about."""
     if proposed.is_typed:
         return proposed
     answers = {**_ANSWERS, "p": ENTITY} if proposed.use == ENTITY else _ANSWERS
@@ -250,7 +251,7 @@ def _show_uses(output: Output, proposal: Proposal) -> None:
 
 
 def _risks(proposal: Proposal) -> Iterator[str]:
-    """Sentences about who can be found: the most telling sets of columns, the smallest first."""
+    """Yields sentences about rows that can be identified: the riskiest set of columns of each size, smallest first."""
     by_size: dict[int, tuple[str, float]] = {}
     for columns, share in proposal.risks:
         size = columns.count(", ") + 1
@@ -264,10 +265,10 @@ def _risks(proposal: Proposal) -> Iterator[str]:
 def show_proposal(
     output: Output, proposal: Proposal, command: str | None, script: str, written: str | None, said: Sequence[str] = ()
 ) -> None:
-    """Prints the uses of columns, who is at risk, a command to type if there is one, and the script if it is asked for.
+    """Prints the uses of columns, the risks, a command to type, if any, and the script, if wanted.
 
-    `written` is the path that the script was written to, - for standard output, and None where nobody asked for it.
-    `said` are sentences about how the data were read.
+    `written` is the path of the written script, - for standard output, and None if no script was wanted. `said` are
+    sentences about reading the data.
     """
     if output.json:
         uses = [{"column": each.column, "use": each.use, "why": each.why} for each in proposal.uses]

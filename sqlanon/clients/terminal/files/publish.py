@@ -1,4 +1,4 @@
-"""The way of `sqlanon anonymize`: data read, a release made and summarized, files written; and of `sqlanon profile`."""
+"""Runs `sqlanon anonymize`: reads data, makes and summarizes a release, writes files. Also runs `sqlanon profile`."""
 
 from __future__ import annotations
 
@@ -48,25 +48,25 @@ from sqlanon.sql.build.names import relation
 from sqlanon.statements.base import PassThrough
 from sqlanon.syntax.texts import name_text, string_text, typed_name
 
-# The table of the rows as they were read at first.
+# The table with the rows as first read.
 _AS_READ = "as_read"
-# The advice of remarks, and the options by which the command line follows it.
+# Advice in remarks, and the same advice with options of the command line.
 _OPTIONS = {
     "name it in the policy as ENTITY": "name it with --entity",
     "make it ENTITY": "name it with --entity",
     "or make it IDENTIFIER or QUASI IDENTIFIER": "or name it with --known, or leave it out",
     "require l_diversity(l => 3)": "write --l 3",
 }
-# The beginnings of remarks on what the summary says, and on the policy, which ends with the command.
+# The beginnings of remarks that are left out: the summary has the content, or the policy ends with the command.
 _SAID_ANYHOW = ("USING AUTO: ", "not published, because ", "the policy ")
 
 
 def anonymize(
     texts: Sequence[str], data: DataFile, wanted: Wanted, output: Output, script: Path | None, *, is_dry: bool
 ) -> None:
-    """Makes a release of the data, writes it unless `is_dry`, and prints its summary; `script` gets the SQL.
+    """Makes a release of the data, writes it unless `is_dry`, and prints its summary; `script` receives the SQL.
 
-    Raises UserError, PrivacyViolation and what the statements raise; then nothing is written.
+    Raises UserError, PrivacyViolation and errors of the statements; nothing is written then.
     """
     if wanted.format is not None:
         export_format(wanted.format)
@@ -126,9 +126,9 @@ def profile(
     replaces: bool,
     labels: Path | None = None,
 ) -> None:
-    """Prints what is in the data and who is at risk, and writes a script to begin with; one named - is printed.
+    """Prints the columns of the data and the risks, and writes a script to begin with; a script named - is printed.
 
-    `labels` is a CSV file of names of columns and what they mean.
+    `labels` is a CSV file with names of columns and their meaning.
     """
     _require_new(script, replaces)
     with connected(":memory:") as connection:
@@ -138,7 +138,7 @@ def profile(
         said = [*data.remarks, *said]
         engine = running.engine
         said += data.booleans(engine, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE))))
-        # The script names the table after the data, and so its hierarchies.
+        # The script names the table, and thereby its hierarchies, after the data.
         table = typed_name(data.name)
         connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {table}")
         if labels is not None:
@@ -149,7 +149,7 @@ def profile(
         columns = Columns(proposal.known, proposal.secret, proposal.entity, ())
         people = people_of(running.engine, data.name, proposal.entity)
         wanted = Wanted(k=min(K_BY_DEFAULT, max(people, 2)))
-        # Nothing hides one person, and nobody is found by no column.
+        # A release needs at least two people and a known column.
         is_possible = people > 1 and bool(proposal.known)
         command = proposed_command([*texts, *data.typed], columns, wanted) if is_possible else None
         statements = [*data.statements(data.name), *(proposal.statements if is_possible else ())]
@@ -158,7 +158,7 @@ def profile(
             statements.append(export_statement(proposal.release, data, target))
         text = _script(command, statements)
         if proposal.entity is not None:
-            # The policy of PROFILE leaves the choice to its reader; command and script are to say the same.
+            # The policy of PROFILE leaves the choice to its reader; here the script has to agree with the command.
             number = name_text(proposal.entity)
             text = text.replace(f"    {number} IDENTIFIER,\n", f"    {number} ENTITY,\n", 1)
         text = text.replace(f"k_anonymity(k => {K_BY_DEFAULT})", f"k_anonymity(k => {wanted.k})", 1)
@@ -168,28 +168,28 @@ def profile(
 
 
 def _without_sql(remark: str, forms: FieldForms) -> str:
-    """A remark on a column of text, without the SQL that reads its values where options of the command do."""
+    """Returns a remark on a text column without its SQL, if options of the command read the column's values."""
     names = {*forms.commas, *(name for code in forms.nulls for name in code.columns)}
     is_mended = any(remark.startswith(f"{name}{IS_TEXT}") for name in names)
     return remark.rpartition("; ")[0] if is_mended else remark
 
 
 def _as_typed(remark: str) -> str:
-    """A remark with the options of the command in the place of what a policy would say."""
+    """Returns a remark with options of the command in place of clauses of a policy."""
     for said, option in _OPTIONS.items():
         remark = remark.replace(said, option)
     return remark
 
 
 def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile, list[str]]:
-    """A CSV file, read again where its fields have forms that its reader was not told of, and sentences about these."""
+    """Returns a CSV file, read again with options for codes and decimal commas in its fields, and sentences about them."""
     if data.kind != "csv":
         return data, []
     engine = DuckDBEngine(connection.duckdb)
     forms = forms_of(engine, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE))))
     taken = dict(data.options)
     nulls = [code.text for code in forms.harmless] if "nullstr" not in taken else []
-    # Codes that may be values elsewhere are the user's to read.
+    # The user has to decide about codes that may be values in other columns.
     doubtful = [code for code in forms.nulls if code.is_sure and code.others]
     left = list(forms_in_words(FieldForms(tuple(doubtful)))) if "nullstr" not in taken else []
     decimal = "," if forms.commas and "decimal_separator" not in taken else None
@@ -210,7 +210,7 @@ def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile
 
 
 class Running:
-    """Statements of sqlanon's own that run on a connection, with the progress that a terminal shows."""
+    """Runs sqlanon's own statements on a connection and shows their progress on a terminal."""
 
     def __init__(self, connection: Any, output: Output) -> None:
         self._connection = connection
@@ -220,7 +220,7 @@ class Running:
         connection.observe(self._watch.observe)
 
     def loaded(self, data: DataFile) -> DataFile:
-        """The data, read into the table SOURCE, with the options by which they could be read."""
+        """Reads the data into the table SOURCE, and returns them with the options that were needed."""
         self._watch.start()
         self._watch.observe(f"read {data.called}", None, None, None)
         try:
@@ -230,13 +230,13 @@ class Running:
             self._watch.stop()
 
     def rows(self, statement: str) -> list[dict[str, Any]]:
-        """The answer of a statement, a dict for each row. Raises SqlanonError without a place in a script."""
+        """Runs a statement and returns its answer, a dict for each row. Errors have no position in a script."""
         answers: list[dict[str, Any]] = []
         self._run(statement, answers)
         return answers
 
     def remarks(self, statement: str) -> list[str]:
-        """Runs a statement, and returns the remarks on its answer, each once."""
+        """Runs a statement and returns the remarks on its answer, each once."""
         answers: list[dict[str, Any]] = []
         remarks = self._run(statement, answers)
         for answer in answers:
@@ -244,7 +244,7 @@ class Running:
         return [_as_typed(remark) for remark in dict.fromkeys(remarks) if not remark.startswith(_SAID_ANYHOW)]
 
     def exported(self, statement: str, target: str) -> list[str]:
-        """Runs an EXPORT, and returns the paths of the files that it wrote, as the user would type them."""
+        """Runs an EXPORT and returns the paths of the files that it wrote, as the user would type them."""
         answers = self.rows(statement)
         if "://" in target:
             return [str(answer["path"]) for answer in answers]
@@ -279,7 +279,7 @@ class Running:
         except Exception as error:
             known = as_sqlanon_error(error, running if isinstance(running, PassThrough) else None)
             if isinstance(known, SqlanonError):
-                # Nobody wrote the statement, so its lines say nothing.
+                # The user did not write the statement, so its position means nothing.
                 known.position = known.excerpt = None
             raise known from (None if known is error else error)
         finally:
@@ -290,9 +290,9 @@ class Running:
 def _completed(
     texts: Sequence[str], data: DataFile, names: Sequence[str], wanted: Wanted, running: Running, output: Output
 ) -> Wanted:
-    """The options with the columns that PROFILE proposes, once they are confirmed on a terminal.
+    """Returns the options with the columns that PROFILE proposes, after the user confirmed them on a terminal.
 
-    Raises UserError, with the command that PROFILE proposes, where nobody can be asked.
+    Raises UserError, with the command that PROFILE proposes, if the user cannot answer questions.
     """
     typed = resolved(data.called, names, wanted)
     rows = running.rows(f"PROFILE {typed_name(SOURCE)}")
@@ -304,7 +304,7 @@ def _completed(
 
 
 def _finish(summary: Summary, command: str, ran: Sequence[str], output: Output, script: Path | None) -> None:
-    """Prints the summary, and writes the script."""
+    """Prints the summary and writes the script."""
     text = _script(command, ran)
     is_printed = script is not None and str(script) == "-"
     if script is not None and not is_printed:
@@ -321,15 +321,15 @@ def _finish(summary: Summary, command: str, ran: Sequence[str], output: Output, 
 
 
 def _script(command: str | None, statements: Sequence[str]) -> str:
-    """The text of a script, which begins with the command that it does the work of, if there is one."""
+    """Returns the text of a script; its first line is a comment with the command that does the same, if any."""
     if command is None:
         return "".join(f"{statement.rstrip(';')};\n" for statement in statements)
-    # Behind a line break the rest of a name would be a statement.
+    # After a line break, the rest of a column's name would be a statement.
     line = "".join(c if c.isprintable() else " " for c in command)
     return "".join((f"-- {line}\n", *(f"{statement.rstrip(';')};\n" for statement in statements)))
 
 
 def _require_new(script: Path | None, replaces: bool) -> None:
-    """Raises UserError where the script is a file already, which may have been edited."""
+    """Raises UserError if the script exists already, because the user may have edited it."""
     if script is not None and os.path.lexists(script) and not replaces:
         raise UserError(f"{script} is there", hint="name a new file, or replace it with --replace")

@@ -1,4 +1,4 @@
-"""The release that `sqlanon anonymize` is asked for: its columns and numbers, checked against the data, as SQL."""
+"""The release that `sqlanon anonymize` makes: its columns and numbers, checked against the data, as SQL."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import column, relation
 from sqlanon.syntax.texts import call_text, string_text, typed_name
 
-# Typographic quotes, single, double and pointed, an accent and a grave accent.
+# Typographic quotes (single, double and pointed), and the acute and the grave accent.
 _QUOTES = "\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb\u00b4`"
 
-# The columns that a sentence names at most.
+# The largest number of columns that a sentence names.
 _LISTED = 4
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of `sqlanon anonymize` as they were typed; None where one was left out.
+    """The options of `sqlanon anonymize` as typed; None for an option that was left out.
 
-    `known` and `secret` are lists of columns, in which `drop` takes columns out of a proposal; `allowed` are published
-    though they look like identifiers. `target` is the folder or the file of the export.
+    `known` and `secret` are lists of columns, and `drop` removes columns from proposed lists. Columns in `allowed` are
+    published even if they look like identifiers. `target` is the folder or the file of the export.
     """
 
     known: tuple[str, ...] | None = None
@@ -59,7 +59,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the data, by what becomes of them; `unpublished` are those that are in no file."""
+    """The columns of the data by role; `unpublished` are the columns that no file contains."""
 
     known: tuple[str, ...]
     secret: tuple[str, ...]
@@ -68,9 +68,9 @@ class Columns:
 
 
 def listed(texts: Iterable[str] | None) -> tuple[str, ...] | None:
-    """The columns of an option that may be repeated, each time with names between commas; None where it is left out.
+    """Returns the columns of a repeatable option, each with names separated by commas; None if it was left out.
 
-    A name with a comma in it stands in double quotes.
+    A name that contains a comma is in double quotes.
     """
     if texts is None:
         return None
@@ -92,7 +92,7 @@ def resolved(called: str, names: Sequence[str], wanted: Wanted) -> Columns:
 
 
 def require_known(columns: Columns, names: Sequence[str]) -> None:
-    """Raises UserError where no column is known: then there is nothing by which people could be found."""
+    """Raises UserError if there is no known column, because then no column could identify people."""
     if not columns.known:
         raise UserError(
             "no column is named as known",
@@ -101,7 +101,7 @@ def require_known(columns: Columns, names: Sequence[str]) -> None:
 
 
 def _require_apart(options: dict[str, tuple[str, ...]]) -> None:
-    """Raises UserError for a column that stands in two options."""
+    """Raises UserError for a column that two options name."""
     option_of: dict[str, str] = {}
     for option, columns in options.items():
         for name in columns:
@@ -114,7 +114,7 @@ def _require_apart(options: dict[str, tuple[str, ...]]) -> None:
 
 
 def _known(option: str, called: str, names: Sequence[str], wanted: Iterable[str]) -> tuple[str, ...]:
-    """The columns as the data spell them. Raises UserError, with the nearest names, for one that there is not."""
+    """Returns the columns as the data spell them. Raises UserError, with similar names, for an unknown column."""
     spelling = {fold(name.strip()): name for name in names} | {fold(name): name for name in names}
     columns: list[str] = []
     for name in wanted:
@@ -136,9 +136,9 @@ def _known(option: str, called: str, names: Sequence[str], wanted: Iterable[str]
 
 
 def labels_of(path: Path, names: Sequence[str]) -> dict[str, str]:
-    """The label of each column that a CSV file has one for, by the column's name; other lines are passed over.
+    """Reads the labels of columns from a CSV file, by column; other lines are ignored.
 
-    Raises UserError for a file that cannot be read, and where no line is about one of the `names`.
+    Raises UserError for a file that cannot be read, and for a file without a label for any of the `names`.
     """
     spelling = {fold(name): name for name in names}
     try:
@@ -157,20 +157,20 @@ def labels_of(path: Path, names: Sequence[str]) -> dict[str, str]:
 
 
 def shell_name(name: str) -> str:
-    """A column's name as it is typed behind an option: in quotes where the shell or a comma would part it."""
+    """Returns a column's name as typed after an option: in quotes if the shell or a comma would split it."""
     quoted = '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
     return shlex.quote(quoted)
 
 
 def people_of(engine: Engine, table: str, entity: str | None) -> int:
-    """The people of a table that k counts: the different values of the column `entity`, or rows."""
+    """Counts the people in a table, as k does: the different values of the column `entity`, or the rows without one."""
     count = f.count_distinct(column(entity)) if entity else f.count()
     ((people,),) = engine.rows(exp.select(count).from_(relation(table)))
     return int(people)
 
 
 def require_possible(engine: Engine, called: str, columns: Columns, wanted: Wanted) -> None:
-    """Raises UserError for numbers that promise nothing, PrivacyViolation for those that the data cannot reach."""
+    """Raises UserError for k or l without effect, and PrivacyViolation for k or l beyond the data's numbers."""
     if wanted.k < 2:
         raise UserError(
             f"--k {wanted.k} hides nobody: a row may be alone",
@@ -198,7 +198,7 @@ def require_possible(engine: Engine, called: str, columns: Columns, wanted: Want
 
 
 def require_no_identifiers(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
-    """Raises UserError for a column that would be published, and whose name or values are those of an identifier."""
+    """Raises UserError for a published column that looks like an identifier by its name or values."""
     allowed = {fold(name) for name in wanted.allowed}
     published = {fold(name) for name in (*columns.known, *columns.secret)} - allowed
     published_columns = [(name, kind) for name, kind in types if fold(name) in published]
@@ -212,7 +212,7 @@ def require_no_identifiers(engine: Engine, columns: Columns, types: Sequence[tup
 
 
 def require_publishable(engine: Engine, columns: Columns, types: Sequence[tuple[str, str]], wanted: Wanted) -> None:
-    """Raises UserError for free text, and for a secret column whose values tell people apart."""
+    """Raises UserError for a column of free text, and for a secret column whose values identify people."""
     roles = dict.fromkeys(columns.known, Role.QUASI_IDENTIFIER) | dict.fromkeys(columns.secret, Role.SENSITIVE)
     allowed = {fold(name) for name in wanted.allowed}
     other_roles = {name: role for name, role in roles.items() if fold(name) not in allowed}
@@ -224,20 +224,20 @@ def require_publishable(engine: Engine, columns: Columns, types: Sequence[tuple[
 
 
 def forms_of(engine: Engine, types: Sequence[tuple[str, str]]) -> FieldForms:
-    """The forms of the fields in columns of (name, type) of the table SOURCE."""
+    """Finds missing-value codes and decimal commas in columns, given as (name, type), of the table SOURCE."""
     return field_forms(engine, QualifiedName((SOURCE,)), sample_of(engine, SOURCE, types))
 
 
 def sample_of(engine: Engine, table: str, types: Sequence[tuple[str, str]]) -> Sample:
-    """Some rows of a table, in columns of (name, type)."""
+    """Returns a sample of a table's rows, with columns given as (name, type)."""
     ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
     return sampled(engine, QualifiedName((table,)), types, rows)
 
 
 def forms_in_words(forms: FieldForms, *, advised: bool = True) -> Iterator[str]:
-    """Sentences about the forms of fields, with the options that read them if `advised`.
+    """Yields sentences about codes and decimal commas, with the options that read them if `advised`.
 
-    Without advice codes are left out that a reader may not take for missing values in all columns.
+    Without advice, codes that may be values in other columns are left out.
     """
     for each in forms.nulls if advised else forms.harmless:
         advice = f", and is read as a value: {_null_option(each)}" if advised else ""
@@ -248,18 +248,18 @@ def forms_in_words(forms: FieldForms, *, advised: bool = True) -> Iterator[str]:
 
 
 def _null_option(code: MissingText) -> str:
-    """Says how the option --null reads a code."""
+    """Describes the effect of the option --null for a code."""
     others = f", also of {names_in_words(code.others)}, where it may be a value" if code.others else ""
     return f"--null {shlex.quote(code.text)} reads it as missing, in all columns{others}"
 
 
 def names_in_words(names: Sequence[str]) -> str:
-    """The first columns, and how many more there are."""
+    """Names the first columns and the number of further columns."""
     return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
 
 
 def require_free(target: str | None, replace: bool, is_dry: bool) -> None:
-    """Raises UserError, before anything is computed, for a target of the export that cannot be one."""
+    """Raises UserError, before anything is computed, for a target to which nothing can be exported."""
     if target is None:
         if is_dry:
             return
@@ -283,9 +283,9 @@ def require_free(target: str | None, replace: bool, is_dry: bool) -> None:
 
 
 def release_statements(name: str, columns: Columns, wanted: Wanted) -> list[str]:
-    """The statements that make the release and its policy from the table SOURCE.
+    """Returns the statements that make the release and its policy from the table SOURCE.
 
-    With columns that are allowed they are those of a full policy, since the short form refuses such columns.
+    For allowed columns they contain a full policy, because the short form refuses such columns.
     """
     requirements = [f"k_anonymity({wanted.k})"]
     if columns.secret:
@@ -314,7 +314,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def export_statement(name: str, data: DataFile, wanted: Wanted) -> str:
-    """The EXPORT of the release to its target; a folder has the format of the data."""
+    """Returns the EXPORT of the release to its target; files in a folder have the format of the data."""
     target = str(wanted.target)
     kind = wanted.format
     if (
@@ -330,7 +330,7 @@ def export_statement(name: str, data: DataFile, wanted: Wanted) -> str:
 
 
 def proposed_command(texts: Sequence[str], columns: Columns, wanted: Wanted) -> str:
-    """The command line that names the columns to publish, to be typed; it publishes no other column."""
+    """Returns the command line that publishes these columns and no others."""
     parts = ["sqlanon", "anonymize", *map(shlex.quote, texts)]
     for option, names in (("--known", columns.known), ("--secret", columns.secret)):
         if names or option == "--secret":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MODES = ("table", "markdown", "json")
 
-# Wide enough that nothing is cut off in a pipe.
+# A width at which nothing is cut off in a pipe.
 _PIPE_WIDTH = 100_000
 # DuckDB answers EXPLAIN with drawings of several lines.
 _PLAN = ("explain_key", "explain_value")
@@ -28,10 +28,10 @@ _PLAN = ("explain_key", "explain_value")
 
 @dataclass
 class Output:
-    """The place and the amount of printing. `limit` is the most rows of a result to show: 0 for all, None for the
-    default.
+    """The options of printing: `limit` is the largest number of rows of a result: 0 for all, None for the default.
 
-    `markdown` says how tables are drawn; None is for a terminal's lines there, and Markdown in a pipe.
+    `markdown` selects tables in Markdown or drawn with lines; None draws lines on a terminal and writes Markdown into a
+    pipe.
     """
 
     json: bool = False
@@ -55,31 +55,31 @@ class Output:
 
     @property
     def mode(self) -> str:
-        """The form in which results are printed, one of `MODES`."""
+        """Returns the form in which results are printed, one of `MODES`."""
         if self.json:
             return "json"
         is_markdown = not self.out.is_terminal if self.markdown is None else self.markdown
         return "markdown" if is_markdown else "table"
 
     def set_mode(self, mode: str) -> None:
-        """Prints results in one of `MODES` from here on."""
+        """Sets the form in which results are printed, one of `MODES`."""
         self.json = mode == "json"
         self.markdown = mode == "markdown"
 
     @property
     def debug(self) -> bool:
-        """Whether to show what may hold values: tracebacks, and the database's messages in full."""
+        """Whether to show texts that may contain values: tracebacks, and complete messages of the database."""
         return self.verbose > 1 or bool(os.environ.get("SQLANON_DEBUG"))
 
     @property
     def row_limit(self) -> int | None:
-        """The most rows of a result to show: 40 on a terminal, None, which is all, in a pipe or in JSON."""
+        """Returns the largest number of rows to show: 40 on a terminal; None, for all, in a pipe or in JSON."""
         if self.limit is not None:
             return self.limit or None
         return 40 if self.out.is_terminal and not self.json else None
 
     def result(self, rows: Rows, **about: Any) -> None:
-        """Prints one statement's result; `about` are further items of its JSON object."""
+        """Prints the result of a statement; `about` are further items of its JSON object."""
         if self.json:
             answer = about | {"columns": list(rows.columns), "rows": rows.records(), "truncated": rows.truncated}
             self.json_line(answer)
@@ -92,11 +92,11 @@ class Output:
             self._table(rows)
 
     def fits(self, rows: Rows) -> bool:
-        """Whether a table of these rows shows all their columns; it does wherever nothing is cut."""
+        """Whether a table of these rows would show all their columns; always true outside of a terminal."""
         return self.mode != "table" or fits(rows, self.out.width)
 
     def folded(self, rows: Rows) -> None:
-        """Prints a table as `result` does, the text of its last column folded to what is left of a terminal's width."""
+        """Prints a table as `result` does; on a terminal the last column's text is folded to the remaining width."""
         if self.mode == "table" and not self.quiet:
             self._space()
             draw_folded(self.out, rows)
@@ -116,7 +116,7 @@ class Output:
         print(json.dumps(answer, ensure_ascii=False, default=str), file=file, flush=True)
 
     def status(self, text: str) -> None:
-        """Prints a line on standard error about what happens, unless the run is quiet or in JSON."""
+        """Prints a line about the progress on standard error, unless the run is quiet or in JSON."""
         if not self.quiet and not self.json:
             self.err.print(one_line(text), style="dim", markup=False, highlight=False)
 
@@ -169,7 +169,7 @@ class Output:
         self.err.print("".join(traceback.format_exception(error)), style="dim", soft_wrap=True)
 
     def _space(self) -> None:
-        """An empty line between tables."""
+        """Prints an empty line between tables."""
         if self._tables:
             self.out.out("")
         self._tables += 1
@@ -179,7 +179,7 @@ class Output:
         if self.mode == "table":
             draw_table(self.out, rows)
         else:
-            # Nobody folds or cuts what goes into a pipe.
+            # Output into a pipe is neither folded nor cut.
             for line in markdown_table(rows):
                 self.out.out(line, highlight=False)
         if rows.truncated:
@@ -206,7 +206,7 @@ def _printable(text: str) -> str:
 
 
 def _location(script: str | None, position: Position | None) -> str:
-    """`script.sql:12:5: `, as compilers write it and editors read it."""
+    """Returns `script.sql:12:5: `, the form that compilers write and editors read."""
     parts = [script] if script else []
     parts += [str(position.line), str(position.column)] if position else []
     return one_line(":".join(parts)) + ": " if parts else ""
@@ -227,21 +227,21 @@ def _error_record(error: SqlanonError, script: str | None) -> dict[str, Any]:
     }
 
 
-# Answers with statements in them: those that propose some, as tables and a script to run; and lists of definitions.
+# Answers with statements: proposals, shown as tables and a script to run, and lists of definitions.
 
 
-# The most telling first: what a long name leaves no room for is the last.
+# The most informative column first: a long name may leave no room for the last columns.
 _FIGURES = ("unique_rows", "distinct", "missing", "distinction", "separation")
 
 
-# A definition is shown up to so many characters.
+# The longest part of a definition that is shown, in characters.
 _DEFINITION = 100
 
 
 def show_definitions(output: Output, rows: Rows) -> None:
-    """Prints a list of hierarchies; the long definitions, such as queries over groups of values, by their beginnings.
+    """Prints a list of hierarchies, with only the beginning of a long definition, such as a query.
 
-    They would make every line of a table thousands of characters wide. JSON, which programs read, has them in full.
+    A long definition would make each line of the table thousands of characters wide. JSON has the whole definitions.
     """
     at = rows.columns.index("definition")
     texts = [row[at] for row in rows.rows]
@@ -253,16 +253,15 @@ def show_definitions(output: Output, rows: Rows) -> None:
 
 
 def show_advice(output: Output, rows: Rows) -> None:
-    """Prints the candidate with its figures, and below the statements that publish it."""
+    """Prints the chosen candidate with its figures, and below it the statements that publish it."""
     output.result(rows.without("statement"))
     _print_script(output, [f"{text.rstrip(';')};" for text in rows.column("statement") if text is not None])
 
 
 def show_profile(output: Output, rows: Rows) -> None:
-    """Prints a table of the columns, one of sets of them, one of columns that make rows special, and the statements.
+    """Prints tables of the columns, of sets of columns and of columns that make rows special, and the statements.
 
-    Where a terminal is too narrow, roles and figures of the columns stand in tables of their own, and sets
-    have fewer figures.
+    On a narrow terminal, roles and figures of the columns have tables of their own, and sets have fewer figures.
     """
     columns = _with_parts(rows, "column").without("part")
     if output.fits(columns):

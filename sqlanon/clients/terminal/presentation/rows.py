@@ -1,4 +1,4 @@
-"""A statement's result as values: on one line of text for people, in JSON for machines."""
+"""The values of a statement's result: as one line of text for people, and in JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rows:
-    """A statement's result: its column names and rows; `truncated` says whether rows were left out at the end."""
+    """A statement's result: its column names and rows; `truncated` tells whether rows at the end were left out."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -25,29 +25,29 @@ class Rows:
 
     @classmethod
     def of(cls, result: Any, limit: int | None = None) -> Rows:
-        """The rows of a DuckDB relation, at most `limit` of them."""
+        """Fetches the rows of a DuckDB relation, at most `limit` of them."""
         if limit is None:
             return cls(tuple(result.columns), tuple(result.fetchall()))
         fetched = result.limit(limit + 1).fetchall()
         return cls(tuple(result.columns), tuple(fetched[:limit]), truncated=len(fetched) > limit)
 
     def column(self, name: str) -> list[Any]:
-        """The values of one column; none if there is no such column."""
+        """Returns the values of a column; an empty list if there is no such column."""
         return [row[self.columns.index(name)] for row in self.rows] if name in self.columns else []
 
     def without(self, name: str) -> Rows:
-        """These rows without one column."""
+        """Returns these rows without a column."""
         indexes = [index for index, column in enumerate(self.columns) if column != name]
         rows = tuple(tuple(row[index] for index in indexes) for row in self.rows)
         return Rows(tuple(self.columns[index] for index in indexes), rows, self.truncated)
 
     def only(self, *names: str) -> Rows:
-        """These rows with some of their columns, in this order."""
+        """Returns these rows with the named columns only, in the order of the names."""
         indexes = [self.columns.index(name) for name in names]
         return Rows(names, tuple(tuple(row[index] for index in indexes) for row in self.rows), self.truncated)
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as dicts of JSON values by column name; a repeated name gets a number, as DuckDB gives it."""
+        """Returns the rows as dicts of JSON values by column name; a repeated name gets a number, as in DuckDB."""
         names: list[str] = []
         for column in self.columns:
             name, number = column, 0
@@ -59,7 +59,7 @@ class Rows:
 
 
 def json_value(value: Any) -> Any:
-    """A value as JSON can say it: exact numbers as numbers, everything else that JSON lacks as text."""
+    """Converts a value to JSON: exact numbers stay numbers, and values of types that JSON lacks become texts."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -81,7 +81,7 @@ def _json_number(value: Decimal) -> int | float | str:
 
 
 def cell_text(value: Any) -> str:
-    """A value on one line, without characters that would act on a terminal."""
+    """Formats a value on one line, without characters that would control a terminal."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -98,20 +98,20 @@ def cell_text(value: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text with line breaks and control characters written out, so that no value can drive a terminal."""
+    """Escapes line breaks and control characters in the text, so that no value can control a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-# Results as tables: drawn for a terminal, in Markdown for a pipe.
+# Tables of results: drawn with lines for a terminal, in Markdown for a pipe.
 
 
 _MAX_CELL_WIDTH = 48
 _MIN_COLUMNS = 2
-# Text is folded into a column that is at least so wide.
+# The least width of a column with folded text.
 _LEAST_FOLDED = 20
-# Up to this many rows are listed one below the other, an item a line, if they are too wide for a table.
+# Up to this many rows that are too wide for a table are listed one below the other, an item a line.
 _MAX_LISTED_ROWS = 3
-# What is smaller has as many digits, wherever the point is.
+# The number of decimals; a number below _SMALL has as many significant digits.
 _DIGITS = 6
 _SMALL = 1e-3
 
@@ -119,8 +119,8 @@ _SMALL = 1e-3
 def draw_table(console: Console, rows: Rows) -> None:
     """Draws the rows as a table, at most as wide as the terminal.
 
-    Of rows that are too wide, columns with one value in all rows are written below the table, and the text of the last
-    column is folded. A few rows that are too wide still are listed one below the other; of more rows, the columns that
+    If the rows are too wide, columns with one value in all rows are written below the table, and the last column's text
+    is folded. If they are still too wide, up to 3 rows are listed one below the other; of more rows, the columns that
     do not fit are left out and named.
     """
     if fits(rows, console.width):
@@ -139,13 +139,13 @@ def draw_table(console: Console, rows: Rows) -> None:
 
 
 def draw_folded(console: Console, rows: Rows) -> None:
-    """Draws the rows as a table whose last column is folded to what is left of the width."""
+    """Draws the rows as a table whose last column is folded to the remaining width."""
     others = _fitting(rows.only(*rows.columns[:-1]), console.width - _LEAST_FOLDED - 2)
     _draw(console, rows, len(rows.columns) if others == len(rows.columns) - 1 else others)
 
 
 def _apart(rows: Rows) -> tuple[Rows, list[tuple[str, Any]]]:
-    """The rows without the columns that have one value in all of them, and these with their value; of one row none."""
+    """Returns the rows without columns that have one value in all rows, and these columns with their value."""
     if not rows.rows:
         return rows, []
     same = [len(rows.rows) > 1 and len({*map(cell_text, values)}) == 1 for values in zip(*rows.rows, strict=True)]
@@ -158,7 +158,7 @@ def _apart(rows: Rows) -> tuple[Rows, list[tuple[str, Any]]]:
 
 
 def _folds(rows: Rows, width: int) -> bool:
-    """Whether all columns but the last fit beside the least width of a folded text, which only the last is."""
+    """Whether the rows fit if the last column, which must be text, is folded to the least width."""
     others = rows.only(*rows.columns[:-1])
     last = len(rows.columns) - 1
     return fits(rows, width) or (
@@ -167,7 +167,7 @@ def _folds(rows: Rows, width: int) -> bool:
 
 
 def fits(rows: Rows, width: int) -> bool:
-    """Whether a table of the rows is at most so wide."""
+    """Whether a table of the rows has at most this width."""
     return _fitting(rows, width) == len(rows.columns)
 
 
@@ -189,7 +189,7 @@ def _draw(console: Console, rows: Rows, column_count: int) -> None:
     for row in rows.rows:
         cells = [_cell(value) for value in row[:column_count]]
         if column_count > 1 and isinstance(row[column_count - 1], str):
-            # Its lines stay below each other, and beside the other columns none of them looks like a row.
+            # Line breaks are kept: next to other columns no line can look like a row.
             cells[-1] = _lines(row[column_count - 1])
         table.add_row(*cells)
     console.print(table)
@@ -199,7 +199,7 @@ def _draw(console: Console, rows: Rows, column_count: int) -> None:
 
 
 def markdown_table(rows: Rows) -> Iterator[str]:
-    """The lines of a Markdown table, never cut however wide, with numbers aligned to the right."""
+    """Yields the lines of a Markdown table, with numbers aligned to the right; no cell is cut."""
     from rich.cells import cell_len
 
     cells = [[_text(value).replace("|", "\\|") for value in row] for row in (rows.columns, *rows.rows)]
@@ -232,7 +232,7 @@ def _cell(value: Any) -> Text:
 
 
 def _text(value: Any) -> str:
-    """A cell as people read it: a number with six digits after the point, or, if it is small, of six digits."""
+    """Formats a cell: a number has at most six decimals, and a small one six significant digits."""
     if not isinstance(value, float) or not isfinite(value):
         return cell_text(value)
     return repr(round(value, _DIGITS)) if value == 0 or abs(value) >= _SMALL else f"{value:.{_DIGITS}g}"
@@ -244,7 +244,7 @@ def _is_numeric(rows: Rows, index: int) -> bool:
 
 
 def _fitting(rows: Rows, width: int) -> int:
-    """The number of columns, from the left, that fit into the width uncut; at least two."""
+    """Returns the number of columns, from the left, that fit into the width without being cut; at least two."""
     from rich.cells import cell_len
 
     used = 0
