@@ -1,6 +1,6 @@
 """Writes the JSON Schema of certificates: `python -m tools.certificate_schema --write`.
 
-The types are those of `sqlanon/export/certificate_format.py`, by which certificates are written and read.
+The types come from `sqlanon/export/certificate_format.py`, which also writes and reads certificates.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ FILE = Path(__file__).resolve().parents[1] / "docs" / "certificate.schema.json"
 
 
 def text() -> str:
-    """The text of the file."""
+    """Returns the text of the schema file."""
     return json.dumps(certificate_schema(), indent=2) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the file, or compares it."""
+    """Writes the file, or with --check compares it; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", action="store_true", help="write the file")

@@ -1,4 +1,4 @@
-"""Runs the quick tests of what has changed: `python tools/changed_tests.py`, or `make test-changed`.
+"""Runs the quick tests of changed files: `python tools/changed_tests.py`, or `make test-changed`.
 
 A change is what differs from the commit where the branch left main, uncommitted and new files included; `--since`
 names another commit. Each changed file selects tests, and the run prints them with the reason:
@@ -38,11 +38,11 @@ from tests.support.subjects import PARTS, subjects_of  # noqa: E402
 
 __all__ = ["Selection", "Tree", "changed_files", "select"]
 
-# The functions of sqlanon/assets.py, whose first argument is a folder of the project.
+# The functions of sqlanon/assets.py; their first argument is a folder of the project.
 READERS = ("folder", "listing", "read")
-# The module whose functions read the files that others name.
+# The module whose functions read files that other modules name.
 SQL_FILES = "sqlanon.sql.build.sql_files"
-# What runs the blocks of pages, follows their links and reads their words.
+# The tests that run the blocks of pages, follow their links and read their words.
 OF_PAGES = (
     "tests/unit/test_docs.py",
     "tests/unit/test_examples.py",
@@ -50,13 +50,13 @@ OF_PAGES = (
     "tests/packaging/test_tree.py",
     "tests/packaging/test_words.py",
 )
-# The run names the test files that it selects if there are at most this many; --list names any number.
+# The run names the selected test files up to this number; --list names all of them.
 NAMED = 12
-# What surrounds the package: the tests of the project, and those that name or import the file.
+# Files around the package: they select the tests of the project, and the tests that name or import the file.
 AROUND = ("Makefile", "mkdocs.yml", "LICENSE", ".gitignore", ".ci/", "tools/", "benchmarks/")
 
 
-# The tests over all models: their subjects, the folders of such tests, and what these import.
+# The tests over all models: their subjects, their folders, and the helpers that they import.
 OVER_MODELS = frozenset({"models", "check"})
 FOLDERS_OVER_MODELS = ("tests/contract/", "tests/golden/", "tests/migrations/")
 HELPERS_OVER_MODELS = ("tests.oracles.models", "tests.support.models")
@@ -64,9 +64,7 @@ HELPERS_OVER_MODELS = ("tests.oracles.models", "tests.support.models")
 
 @dataclass(frozen=True)
 class Model:
-    """The names of a file of sql/models/: its own, and that of a statement, whose variant is empty if it need not be
-    named.
-    """
+    """The names of a file in sql/models/: its own, its model's and its variant's (empty for a default variant)."""
 
     file: str
     name: str
@@ -74,7 +72,7 @@ class Model:
 
     @staticmethod
     def read(file: str, text: str) -> Model | None:
-        """The model of a file with this text; None for a text without its header."""
+        """Returns the model of a file with this text; None for a text without its header."""
         name = re.search(r"^-- model: (\w+)$", text, re.MULTILINE)
         variant = re.search(r"^-- when: \w+ = (\w+)( \(default\))?$", text, re.MULTILINE)
         return Model(file, name[1], variant[1] if variant and not variant[2] else "") if name else None
@@ -91,7 +89,7 @@ class Selection:
     everything: list[str] = field(default_factory=list)
     subjects: dict[str, set[str]] = field(default_factory=dict)
     files: dict[str, set[str]] = field(default_factory=dict)
-    # Subjects that import what changed by more than one step.
+    # Subjects that import the changed modules by more than one step.
     beyond: set[str] = field(default_factory=set)
 
     def add(self, reason: str, *, subjects: Iterable[str] = (), files: Iterable[str] = ()) -> None:
@@ -108,14 +106,14 @@ class Selection:
 
 
 class Tree:
-    """The imports and loads of sqlanon and of its tests, and the tree of a commit from which these differ."""
+    """The imports and file reads of sqlanon and its tests, and the commit that the working tree is compared with."""
 
     def __init__(self, commit: str = "HEAD") -> None:
         self.commit = commit
 
     @cached_property
     def graph(self) -> grimp.ImportGraph:
-        """The imports, and those by name: of a method's module, which the registry names as a text."""
+        """Returns the imports, including imports by name: the registry names a method's module as a text."""
         graph = grimp.build_graph("sqlanon", cache_dir=None)
         for module, texts in self.texts.items():
             for named in texts & graph.modules - {module}:
@@ -124,39 +122,39 @@ class Tree:
 
     @cached_property
     def tests(self) -> set[str]:
-        """The test files that `make test` runs."""
+        """Returns the test files that `make test` runs."""
         found = (path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py"))
         return {path for path in found if not path.startswith(("tests/spark/", "tests/clients/"))}
 
     @cached_property
     def imports_of_tests(self) -> dict[str, set[str]]:
-        """The modules that each file under tests/ and benchmarks/ imports."""
+        """Returns the modules that each file under tests/ and benchmarks/ imports."""
         files = (path for folder in ("tests", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
         return {path.relative_to(ROOT).as_posix(): set(_imported(_tree(path))) for path in files}
 
     @cached_property
     def modules(self) -> dict[str, ast.Module]:
-        """The modules of sqlanon as they are written."""
+        """Returns the syntax tree of each module of sqlanon."""
         paths = (ROOT / "sqlanon").rglob("*.py")
         return {_module(path.relative_to(ROOT).as_posix()): _tree(path) for path in paths}
 
     @cached_property
     def texts(self) -> dict[str, set[str]]:
-        """The literal texts in each module of sqlanon."""
+        """Returns the string literals in each module of sqlanon."""
         return {
             module: {node.value for node in ast.walk(tree) if _is_text(node)} for module, tree in self.modules.items()
         }
 
     @cached_property
     def loads(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The modules that read files, with the start of the paths that they can read."""
+        """Returns pairs of a module that reads files and the beginning of the paths that it can read."""
         return [(module, start) for module, tree in self.modules.items() for start in _loaded(tree)]
 
     def loading(self, path: str) -> set[str]:
-        """The modules that can read a file.
+        """Returns the modules that can read a file.
 
-        Those that are handed its folder are among them if they, their part or a module that imports them writes the
-        name of the folder. If no call names the file, the modules that write the name of its folder can read it.
+        A module that gets the folder as an argument counts if it, its part or a module that imports it contains the
+        folder's name. If no call names the file, the modules that contain the name of its folder count.
         """
         parts = tuple(Path(path).with_suffix("").parts)
         found = {module for module, start in self.loads if parts[: len(start)] == start}
@@ -170,11 +168,11 @@ class Tree:
         return set().union(*map(self.texts.__getitem__, around))
 
     def importers(self, module: str) -> set[str]:
-        """The modules that import this one; for a module that is gone, none."""
+        """Returns the modules that import this one directly; an empty set for a removed module."""
         return self.graph.find_modules_that_directly_import(module) if module in self.graph.modules else set()
 
     def tests_that_import(self, modules: set[str]) -> set[str]:
-        """The test files that import one of these modules, themselves or by helpers of the tests."""
+        """Returns the test files that import one of these modules, directly or through helpers of the tests."""
         seen: set[str] = set()
         waiting = set(modules)
         while waiting:
@@ -184,11 +182,11 @@ class Tree:
         return seen & self.tests
 
     def tests_that_name(self, path: str) -> set[str]:
-        """The test files in whose text the name of a file is."""
+        """Returns the test files that contain the name of a file."""
         return {test for test in self.tests if Path(path).name in (ROOT / test).read_text(encoding="utf-8")}
 
     def model(self, path: str) -> Model | None:
-        """The model of a file of sql/models/; None if the commit has no such file, or one that names it otherwise."""
+        """Returns the model of a file in sql/models/; None if the commit lacks the file or has another name in it."""
         if not re.fullmatch(r"sql/models/\w+\.sql", path) or not (ROOT / path).exists():
             return None
         stem = Path(path).stem
@@ -196,7 +194,7 @@ class Tree:
         return model if model == Model.read(stem, _git("show", f"{self.commit}:{path}", check=False)) else None
 
     def naming(self, model: Model) -> tuple[set[str], set[str]]:
-        """The modules of sqlanon, and the modules of tests, in whose text a model is named."""
+        """Returns the modules of sqlanon, and the modules of tests, that name a model in their text."""
 
         def are_named(folder: str) -> set[str]:
             files = (path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts)
@@ -215,12 +213,12 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _module(path: str) -> str:
-    """The name of a module by its path from the root."""
+    """Returns the name of a module by its path from the root."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
-    """The modules that a file imports, wherever in it. A name imported from a package may be a module, too."""
+    """Yields the modules that a file imports anywhere. A name imported from a package counts as a module, too."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
@@ -230,9 +228,9 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def _loaded(tree: ast.AST) -> Iterator[tuple[str, ...]]:
-    """The starts of the paths that a module can read: a part that is no literal may be any.
+    """Yields the beginnings of the paths that a module can read, up to the first part that is no literal.
 
-    A call whose first argument is a folder of sql/, such as query_file("estimates", "range"), is taken for a reader.
+    A call whose first argument is a folder of sql/, such as query_file("estimates", "range"), counts as a read.
     """
     folders = {path.name for path in (ROOT / "sql").iterdir()}
     for node in ast.walk(tree):
@@ -248,14 +246,14 @@ def _loaded(tree: ast.AST) -> Iterator[tuple[str, ...]]:
 
 @cache
 def part_of(module: str) -> str | None:
-    """The part of sqlanon that a module belongs to, the longest of PARTS; None for a module of no part."""
+    """Returns the part of sqlanon that a module belongs to, the longest match in PARTS; None without a part."""
     below = module.removeprefix("sqlanon.")
     parts = [part for part in PARTS if below == part or below.startswith(f"{part}.")]
     return max(parts, key=len, default=None)
 
 
 def changed_files(since: str | None) -> tuple[str, list[str]]:
-    """Returns the commit that the tree is compared with, and the files that differ from it or are new."""
+    """Returns the commit to compare with, and the files that differ from it or are new."""
     commit = since
     for main in ("main", "origin/main"):
         commit = commit or _git("merge-base", "HEAD", main, check=False).strip()
@@ -269,7 +267,7 @@ def _git(*arguments: str, check: bool = True) -> str:
 
 
 def select(paths: Sequence[str], tree: Tree) -> Selection:
-    """Returns what changed files select."""
+    """Returns the tests that changed files select."""
     selection = Selection()
     for path in paths:
         _select(path, selection, tree)
@@ -317,10 +315,9 @@ def _select_module(path: str, module: str, selection: Selection, tree: Tree) -> 
 
 
 def _select_model(path: str, model: Model, selection: Selection, tree: Tree) -> bool:
-    """Selects the tests of a model that is named as before; False, and nothing, if more rests on its name.
+    """Selects the tests of a model with unchanged names; returns False, without a selection, if more uses them.
 
-    A module that names the model, as a method names the one that it promises, selects its part and the parts that
-    import it.
+    A module that names the model, such as a method that promises it, selects its part and the parts that import it.
     """
     modules, of_tests = tree.naming(model)
     parts = {part_of(module) for module in modules | set().union(*map(tree.importers, modules))}
@@ -339,7 +336,7 @@ def _select_model(path: str, model: Model, selection: Selection, tree: Tree) -> 
 
 
 def _reached(modules: set[str], tree: Tree, part: str | None) -> set[str]:
-    """The modules that import these by however many steps, and these; within a part if one is given."""
+    """Returns these modules and the modules that import them by any number of steps, within a part if one is given."""
     seen, waiting = set(modules), list(modules)
     while waiting:
         found = {each for each in tree.importers(waiting.pop()) - seen if part is None or part_of(each) == part}
@@ -349,7 +346,7 @@ def _reached(modules: set[str], tree: Tree, part: str | None) -> set[str]:
 
 
 def _told(selection: Selection, paths: Sequence[str]) -> Iterator[str]:
-    """The lines that say what is selected, and why."""
+    """Yields the lines that report the selection and its reasons."""
     if selection.everything:
         yield from (f"  everything, for {reason}" for reason in selection.everything)
         return
@@ -362,7 +359,7 @@ def _told(selection: Selection, paths: Sequence[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Selects and runs tests."""
+    """Selects tests and runs them."""
     parser = argparse.ArgumentParser(description="Runs the quick tests of what has changed.")
     parser.add_argument("--since", metavar="COMMIT", help="compare with this commit, not with where main was left")
     parser.add_argument("--list", action="store_true", help="print the test files, and run none")

@@ -27,7 +27,7 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def sections(menu: str) -> dict[str, list[Path]]:
-    """The pages of each section of the menu, in the menu's order; a folder in it is all of its pages."""
+    """Returns the pages of each section of the menu, in the menu's order; a folder contributes all its pages."""
     pages: dict[str, list[Path]] = {}
     section = ""
     _, _, nav = menu.partition("\nnav:\n")
@@ -41,18 +41,18 @@ def sections(menu: str) -> dict[str, list[Path]]:
 
 
 def users_sections(menu: str) -> list[str]:
-    """The sections that users read, from the line `for_users` of mkdocs.yml."""
+    """Returns the sections that users read, from the line `for_users` of mkdocs.yml."""
     [names] = re.findall(r"^  for_users: \[(.*)\]$", menu, re.MULTILINE)
     return [name.strip() for name in names.split(",")]
 
 
 def page_words(text: str) -> int:
-    """The number of words of a page."""
+    """Returns the number of words of a page."""
     return len(_WORD.findall(_COMMENT.sub("", text)))
 
 
 def users_words(counts: Mapping[str, int], menu: str) -> int:
-    """The words of all sections that users read, of the words of each section."""
+    """Returns the sum of the words in the sections that users read, from the words of each section."""
     return sum(counts[section] for section in users_sections(menu))
 
 

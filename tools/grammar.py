@@ -1,7 +1,7 @@
-"""Writes what names all statements: the page of the grammar, `docs/grammar.md`, and a list in two docstrings.
+"""Writes the files that list all statements: the grammar's page, `docs/grammar.md`, and two docstrings.
 
-`python -m tools.grammar --write` takes the productions from the classes of statements and from what these share, and
-the list from their keywords. `--check` fails where a file is not as it would be written.
+`python -m tools.grammar --write` takes the productions from the statements' classes and from the shared productions,
+and the list from the statements' keywords. `--check` fails if a file is not up to date.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlanon.syntax.grammar import SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "grammar.md"
-# The docstrings of the package and of `connect()`, which editors show.
+# The files with the docstrings of the package and of `connect()`, which editors show.
 LISTED = (ROOT / "sqlanon" / "__init__.py", ROOT / "sqlanon" / "clients" / "session.py")
 LIST = re.compile(r"(?<=sqlanon's statements:\n)([^.]*)\.\n")
 WIDTH = 120
@@ -55,7 +55,7 @@ This page is written by `python -m tools.grammar --write`.
 
 
 def page() -> str:
-    """The text of the page."""
+    """Returns the text of the grammar's page."""
     parts = [HEAD]
     for subject, of_subject in groupby(statements(), key=_subject):
         parts.append(f"## {subject.rpartition('.')[2].capitalize()}\n\n{import_module(subject).__doc__}\n")
@@ -65,13 +65,13 @@ def page() -> str:
 
 
 def files() -> dict[Path, str]:
-    """The texts of the files that name all statements."""
+    """Returns the texts of the files that list all statements, by path."""
     texts = {path: path.read_text(encoding="utf-8") for path in LISTED}
     return {PAGE: page()} | {path: LIST.sub(_list, text, count=1) for path, text in texts.items()}
 
 
 def _list(former: re.Match[str]) -> str:
-    """The keywords of all statements, by their first one, indented like the list before."""
+    """Returns the keywords of all statements, grouped by the first keyword and indented like the list before."""
     by_verb: dict[str, list[str]] = {}
     for verb, _, others in (keyword.partition(" ") for keyword in sorted(keywords())):
         by_verb.setdefault(verb, []).append(others)
@@ -85,7 +85,7 @@ def _subject(statement: type[Statement]) -> str:
 
 
 def _section(statement: type[Statement]) -> str:
-    """The meaning of a statement, examples of it and its productions."""
+    """Returns the meaning of a statement, its examples and its productions."""
     meaning = " ".join((statement.__doc__ or "").partition("\n\n")[0].split())
     examples = "".join(f"    {example}\n" for example in statement.EXAMPLES)
     name = statement.GRAMMAR.split()[0]
@@ -93,7 +93,7 @@ def _section(statement: type[Statement]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the files, or compares them."""
+    """Writes the files, or with --check compares them; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", action="store_true", help="write the files")

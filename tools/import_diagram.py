@@ -1,10 +1,10 @@
-"""Draws which parts of a package import which, as Mermaid: `python tools/import_diagram.py sqlanon.methods`.
+"""Draws the imports between the parts of a package, as Mermaid: `python tools/import_diagram.py sqlanon.methods`.
 
-An arrow means an import. Arrows that follow from others are left out: where a imports b and b imports c, nothing is
-drawn for an import of c by a. Parts that import each other, by whatever way, are one box.
+An arrow is an import. Arrows that follow from other arrows are left out: if a imports b and b imports c, there is no
+arrow from a to c. Parts that import each other, directly or not, are in one box.
 
-`--write PAGE` and `--check PAGE` are about the pictures of a page: blocks of Mermaid, each below a line
-`<!-- imports: sqlanon.methods -->`. The one draws them anew, the other fails where one is not as it would be drawn.
+`--write PAGE` and `--check PAGE` treat the pictures of a page: blocks of Mermaid, each below a line `<!-- imports:
+sqlanon.methods -->`. `--write` draws them again, and `--check` fails if a picture is not up to date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import grimp
 __all__ = ["boxes", "diagram", "drawn_anew", "reduced"]
 
 ROOT = "sqlanon"
-# What starts the package and what everything may raise are no parts to look for.
+# The modules that start the package, and the module of errors, are left out.
 LEFT_OUT = ("sqlanon.__main__", "sqlanon.errors")
 
 PICTURE = re.compile(r"(<!-- imports: (\S+) -->\n+```mermaid\n).*?(?=```)", re.DOTALL)
@@ -40,7 +40,7 @@ def imports(package: str) -> Imports:
 
 
 def reachable(starts: Iterable[str], edges: Imports) -> set[str]:
-    """Returns the parts that some parts import, by however many steps."""
+    """Returns the parts that the given parts import, by any number of steps."""
     seen: set[str] = set()
     waiting = [end for start in starts for end in edges[start]]
     while waiting:
@@ -52,7 +52,7 @@ def reachable(starts: Iterable[str], edges: Imports) -> set[str]:
 
 
 def boxes(edges: Imports) -> Imports:
-    """Groups the imports by boxes, named after their parts: parts that import each other are one box."""
+    """Groups parts that import each other into boxes; returns the imports between boxes, named after their parts."""
     below = {part: reachable([part], edges) for part in edges}
     name = {part: ", ".join(sorted({part, *(one for one in below[part] if part in below[one])})) for part in edges}
     found: dict[str, frozenset[str]] = {}
@@ -62,34 +62,34 @@ def boxes(edges: Imports) -> Imports:
 
 
 def reduced(edges: Imports) -> Imports:
-    """The transitive reduction of imports without a cycle (Aho, Garey and Ullman 1972)."""
+    """Returns the transitive reduction of imports without a cycle (Aho, Garey and Ullman 1972)."""
     return {part: frozenset(ends - reachable(ends, edges)) for part, ends in edges.items()}
 
 
 def diagram(package: str) -> str:
-    """The lines of the picture."""
+    """Returns the lines of the picture."""
     edges = reduced(boxes(imports(package)))
     drawn = {box: _box(box) for box in edges}
     lines = [f"    {drawn[box]} --> {drawn[end]}" for box in sorted(edges) for end in sorted(edges[box])]
-    # Boxes without any arrow stand by themselves.
+    # A box without an arrow has its own line.
     linked = {box for box, ends in edges.items() if ends} | {end for ends in edges.values() for end in ends}
     lines += [f"    {drawn[box]}" for box in sorted(edges.keys() - linked)]
     return "\n".join(("flowchart TD", *lines)) + "\n"
 
 
 def _box(box: str) -> str:
-    """A box in Mermaid: its name, and what stands in it where that is something else."""
+    """Formats a box in Mermaid: its name, and its text if it differs from the name."""
     names = [part.rpartition(".")[2] for part in box.split(", ")]
     return names[0] if len(names) == 1 else f'{"_".join(names)}["{", ".join(names)}"]'
 
 
 def drawn_anew(text: str) -> str:
-    """The text of a page with its pictures as they are drawn now."""
+    """Returns the text of a page with its pictures drawn again."""
     return PICTURE.sub(lambda found: found[1] + diagram(found[2]), text)
 
 
 def main() -> None:
-    """Prints a picture, or draws or checks those of a page."""
+    """Prints a picture, or writes or checks the pictures of a page."""
     parser = argparse.ArgumentParser(description="Draws which parts of a package import which, as Mermaid.")
     parser.add_argument("package", nargs="?", default=ROOT)
     parser.add_argument("--write", metavar="PAGE", type=Path, help="draw the pictures of a page anew")

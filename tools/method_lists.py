@@ -1,4 +1,4 @@
-"""Writes the lists that name each method: `python -m tools.method_lists --write`.
+"""Writes the lists that name every method: `python -m tools.method_lists --write`.
 
 A folder under `sqlanon/methods/` and a line in its registry are enough. The import contracts in `pyproject.toml`, the
 public names in `sqlanon/__init__.py` and `sqlanon/clients/api/__init__.py`, the abilities in `docs/choosing.md` and
@@ -36,7 +36,7 @@ MENU = re.compile(r"((?:^      - .*methods/.*\n)+)", re.MULTILINE)
 
 
 def example_arguments(method: Method[Any, Any]) -> tuple[tuple[str, Value], ...]:
-    """The arguments that a method has to be given, each with the example of its help."""
+    """Returns the arguments that a method requires, each with the example of its help."""
     known = arguments_of(method.OPTIONS)
     optional = [name for name, about in known.items() if name not in required(method.OPTIONS) and about.example]
     arguments = [(name, example_of(known[name])) for name in required(method.OPTIONS)]
@@ -45,20 +45,20 @@ def example_arguments(method: Method[Any, Any]) -> tuple[tuple[str, Value], ...]
         try:
             method.options(given)
         except PolicyError:
-            # One of several arguments has to be given.
+            # The method requires one of several arguments.
             continue
         return given
     raise ValueError(f"the examples of {method.name} are no arguments that it takes")
 
 
 def folders() -> list[str]:
-    """The folders of methods."""
+    """Returns the names of the methods' folders."""
     inside = (path.parent.name for path in (ROOT / "sqlanon" / "methods").glob("*/__init__.py"))
     return sorted(name for name in inside if name != "shared")
 
 
 def texts(root: Path = ROOT, of_folders: Sequence[str] | None = None) -> dict[str, str]:
-    """The text of each file with its list of methods, by the path from the root."""
+    """Returns the text of each file with a list of methods, by its path from the root."""
     names = folders() if of_folders is None else of_folders
     classes = [class_name(name) for name in registry.METHODS]
     written: Mapping[str, Callable[[str], str]] = {
@@ -79,7 +79,9 @@ def _replaced(pattern: re.Pattern[str], text: str, new: Callable[[re.Match[str]]
 
 
 def _contracts(text: str, names: Sequence[str]) -> str:
-    """The contracts of imports: methods do not know each other, and nothing else knows a method's folder."""
+    """Returns the text with the import contracts: methods import no other method, and other code imports no method's
+    folder.
+    """
     text = _replaced(LAYERS, text, lambda match: f"{match[1]}{' | '.join(names)}{match[2]}")
     listed = "".join(f'    "sqlanon.methods.{name}",\n' for name in names)
     return _replaced(FORBIDDEN, text, lambda match: f"{match[1]}{listed}{match[3]}")
@@ -102,9 +104,9 @@ def _public(text: str, classes: Iterable[str]) -> str:
 
 
 def _abilities(text: str) -> str:
-    """The table of what each method can do: a row for each ability, a column for each method.
+    """Returns the text with the table of abilities: a row for each ability, a column for each method.
 
-    Words that say more than yes or no stay, as long as they begin with the right one.
+    A cell that says more than yes or no is kept if it begins with the right word.
     """
     return _replaced(TABLE, text, lambda match: "\n".join(_table(match[0].splitlines())))
 
@@ -135,20 +137,20 @@ def _cell(words: str, can: bool) -> str:
 
 
 def _limits(name: str) -> Limits:
-    """The abilities of a method with no more arguments than it has to be given."""
+    """Returns the abilities of a method that has only its required arguments."""
     method = registry.find_method(name)
     return method.limits(method.options(example_arguments(method)))
 
 
 def _menu(text: str, root: Path) -> str:
-    """The pages of the methods: one that is missing stands at the end of them."""
+    """Returns the text with the pages of all methods in the menu; a missing page is added at the end."""
     pages = dict.fromkeys(f"methods/{name.replace('_', '-')}.md" for name in registry.METHODS)
     missing = [page for page in pages if page not in text and (root / "docs" / page).exists()]
     return _replaced(MENU, text, lambda match: match[1] + "".join(f"      - {page}\n" for page in missing))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the lists, or compares them."""
+    """Writes the lists, or with --check compares them; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", action="store_true", help="write the lists")

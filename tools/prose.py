@@ -1,7 +1,7 @@
-"""Finds prose that is hard to read: docstrings that begin with no noun or verb, long lines and long sentences of pages.
+"""Finds prose that is hard to read: docstrings without a verb or noun first, long lines and long sentences of pages.
 
-`python -m tools.prose` prints what it finds. The words with which a docstring does not begin are in `tools/prose.toml`,
-each with the advice that is printed.
+`python -m tools.prose` prints the findings. The words that must not begin a docstring are in `tools/prose.toml`, each
+with advice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["FOLDERS", "LINE_LIMIT", "docstring_findings", "line_findings", "open
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("sqlanon", "udfs", "tools", "benchmarks")
 LINE_LIMIT = 120
-# Written by tools.grammar.
+# The page is written by tools.grammar.
 GENERATED = {"docs/grammar.md"}
 _FENCE = re.compile(r"^( *)(```|~~~).*?^ *\2[`~]*$", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\S*\w\S*")
 
 
 def openings() -> Mapping[str, str]:
-    """Returns the words with which a docstring does not begin, each with its advice."""
+    """Returns the words that must not begin a docstring, each with its advice."""
     found: Mapping[str, str] = tomllib.loads((ROOT / "tools" / "prose.toml").read_text(encoding="utf-8"))["openings"]
     return found
 
@@ -48,7 +48,7 @@ def line_findings(text: str) -> Iterator[tuple[int, str]]:
     """Yields each line of prose of a page that is longer than `LINE_LIMIT`; tables and code may be longer."""
     blank = _FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
     for number, line in enumerate(blank.split("\n"), 1):
-        # A word that is longer by itself, such as a link, cannot be broken.
+        # A single word that is too long, such as a link, cannot be broken.
         longest = max(map(len, line.split()), default=0)
         if len(line) > LINE_LIMIT and not line.lstrip().startswith(("|", "#", "<")) and longest <= LINE_LIMIT - 10:
             yield number, f"a line of prose has {len(line)} characters, of {LINE_LIMIT} at most"
@@ -65,7 +65,7 @@ def sentence_lengths(text: str) -> list[int]:
 
 
 def findings() -> Iterator[str]:
-    """Yields what is found in the package and in its pages, each as `file:line: advice`."""
+    """Yields the findings in the package and in its pages, each as `file:line: advice`."""
     forbidden = openings()
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):

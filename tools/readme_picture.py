@@ -1,8 +1,8 @@
-"""Draws the picture of the README: what became of each column of a release, and how far counts on it are off.
+"""Draws the picture of the README: each column of a release before and after, and the error of counts.
 
-`python -m tools.readme_picture --write` writes docs/assets/release_light.svg and release_dark.svg, `--check` fails
-where a file is not as it would be written. The table is drawn here from a fixed seed, and everything in the picture
-is computed from releases of it.
+`python -m tools.readme_picture --write` writes docs/assets/release_light.svg and release_dark.svg, `--check` fails if a
+file is not up to date. The table is generated from a fixed seed, and the rest of the picture is computed from its
+releases.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PATIENTS = 1000
 KNOWN = ("age", "sex", "zip")
 _DIAGNOSES = ("asthma", "diabetes", "flu", "fracture", "migraine", "ulcer")
 _REQUIRED = "k_anonymity(k => 5), l_diversity(l => 2)"
-# A method of the README's table of methods, and the bar's words for it.
+# The methods in the picture, and the label of each bar.
 _METHODS = {
     "generalization": "one level for all rows",
     "generalization(recoding => 'local')": "coarser where needed",
@@ -38,7 +38,7 @@ THEMES = {
 
 
 def draw_patients(path: Path) -> None:
-    """Writes a CSV of 1,000 made-up patients, the same each time: name, age, sex, zip, diagnosis."""
+    """Writes a CSV file of 1,000 made-up patients, the same each time: name, age, sex, zip, diagnosis."""
     drawn = random.Random(5)
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
@@ -60,7 +60,7 @@ class Facts:
 
 
 def facts(patients: Path) -> Facts:
-    """Makes a release of the patients by each method, and compares counts on it with those of the file."""
+    """Makes a release of the patients with each method, and compares counts on it with counts on the file."""
     connection = sqlanon.connect()
     connection.execute("CREATE TABLE patients AS FROM read_csv(?)", [str(patients)])
     connection.sql(
@@ -79,7 +79,7 @@ def facts(patients: Path) -> Facts:
 
 
 def _columns(connection: Any, release: str) -> Iterator[tuple[str, str, str]]:
-    """Each column with the values of one patient, and what is published in their place."""
+    """Yields each column with the values of one patient and the published values that replace them."""
     name, *before = connection.execute("FROM patients WHERE name = 'Patient 21'").fetchall()[0]
     age, sex, zip_code, diagnosis = before
     groups = (
@@ -94,14 +94,14 @@ def _columns(connection: Any, release: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _within(label: Any, value: Any) -> bool:
-    """Whether a value is between the ends of a range, or is what the label says."""
+    """Whether a value is within the range of a label, or equals the label."""
     low, _, high = str(label).strip("[]").partition(", ")
     kind = type(value)
     return kind(low) <= value <= kind(high or low)
 
 
 def picture(found: Facts, theme: str) -> str:
-    """The picture as SVG, in the colors of a theme."""
+    """Returns the picture as SVG, in the colors of a theme."""
     colors = THEMES[theme]
     parts = [*_table(found, colors), *_bars(found, colors)]
     body = "\n".join(parts)
@@ -154,7 +154,7 @@ def _written(folder: Path) -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the pictures, or returns 1 where one is not up to date."""
+    """Writes the pictures, or with --check returns 1 if one is not up to date."""
     written = _written(ASSETS)
     if "--write" in arguments:
         for path, text in written.items():

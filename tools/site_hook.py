@@ -1,10 +1,9 @@
 """Changes the pages for the site, as a hook of mkdocs: `mkdocs.yml` names this file.
 
-Pages are written for a reader of the repository, too. So links lead to folders, and to files outside `docs/` such as a
-script or CONTRIBUTING.md. The site has a page for each of them that no menu and no search shows, below `repository/`
-for what lies outside.
-Two things that only the tests read are taken from blocks: the words behind a language, and `<!-- output -->`,
-which becomes a title.
+Pages are also written for readers of the repository, so links lead to folders and to files outside `docs/`, such as a
+script or CONTRIBUTING.md. The site has a page for each of these, without an entry in the menu or the search; files
+outside `docs/` are below `repository/`. Two marks that only tests read are removed from blocks: the words after a
+language, and `<!-- output -->`, which becomes a title.
 
 Why: docs/decisions/0031-the-site-is-made-of-the-same-pages.md
 """
@@ -28,18 +27,18 @@ DOCS = "docs"
 OUTSIDE = "repository"
 CODE = re.compile(r"^(?P<fence>`{3,}).*?^(?P=fence)$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#|/)(?P<path>[^)\s#]+)(?P<anchor>#[^)\s]*)?(?=\))")
-# Names of languages that Pygments does not have under the suffix.
+# Pygments' names of languages whose suffix it does not know.
 LANGUAGES = {".py": "python", ".toml": "toml", ".md": "markdown", ".sh": "sh", ".sql": "sql"}
-# The weight of a hit of the search, by a page or its folder: readers first look for how something is done.
+# The weight of a hit in the search, by page or folder: readers look for how-to guides first.
 WEIGHTS = {"five-minutes.md": 3, "legal.md": 2, "how-to": 2, "statements": 2, "maintainers": 0.5, "decisions": 0.3}
 UNLISTED = "---\nsearch:\n  exclude: true\n---\n\n"
 
 
 def prose(text: str) -> Iterator[tuple[bool, str]]:
-    """A page's parts in order: whether a part is prose, where links are looked for, and the part."""
+    """Yields a page's parts in order: whether a part is prose, in which links are searched, and its text."""
     end = 0
     for code in CODE.finditer(text):
-        # A link's own text may be code: [`CHECK`](check.md). Only its target matters, which stands outside.
+        # A link's text may be code: [`CHECK`](check.md). Only its target, which is outside the code, matters.
         yield True, text[end : code.start()]
         yield False, code[0]
         end = code.end()
@@ -47,17 +46,17 @@ def prose(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def target(source: str, path: str) -> str:
-    """The file that a link of the file `source` leads to, as a path from the top of the repository."""
+    """Returns the file that a link in the file `source` leads to, as a path from the top of the repository."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
 
 
 def is_page(path: str) -> bool:
-    """Whether mkdocs itself makes a page of it, or would say that it is missing."""
+    """Whether mkdocs itself makes a page of the file, or would report it as missing."""
     return path.startswith(f"{DOCS}/") and not (ROOT / path).is_dir()
 
 
 def page_of(path: str) -> str:
-    """The page of the site that shows a file of the repository, as a path below `docs/`."""
+    """Returns the site's page that shows a file of the repository, as a path below `docs/`."""
     if (ROOT / path).is_dir():
         path = f"{path}/index.md"
     if path.startswith(f"{DOCS}/"):
@@ -66,13 +65,13 @@ def page_of(path: str) -> str:
 
 
 def linked(text: str, source: str) -> set[str]:
-    """The folders, and the files outside `docs/`, to which a page links."""
+    """Returns the folders, and the files outside `docs/`, that a page links to."""
     paths = {target(source, link["path"]) for is_prose, part in prose(text) if is_prose for link in LINK.finditer(part)}
     return {path for path in paths if not is_page(path) and (ROOT / path).exists()}
 
 
 def rewritten(text: str, source: str) -> str:
-    """The page with links that the site can follow; `source` is where the page lies in the repository."""
+    """Returns the page with links that work on the site; `source` is the page's path in the repository."""
     folder = posixpath.dirname(page_of(source))
 
     def followed(link: re.Match[str]) -> str:
@@ -91,7 +90,7 @@ def listed(entry: Path, folder: str) -> str:
 
 
 def contents(path: str) -> str:
-    """The page that shows a folder, or a file outside `docs/`."""
+    """Returns the page that shows a folder, or a file outside `docs/`."""
     if (ROOT / path).is_dir():
         entries = sorted(entry for entry in (ROOT / path).iterdir() if not entry.name.startswith(("_", ".")))
         return f"{UNLISTED}# {Path(path).name.capitalize()}\n\n" + "".join(
@@ -104,7 +103,7 @@ def contents(path: str) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """A folder in the menu, `decisions/`, is all of its pages, below a list of them."""
+    """Replaces each folder in the menu, such as `decisions/`, by a list of its pages, the index first."""
     docs = Path(config.docs_dir)
     for section in config.nav or []:
         for title, entry in section.items():
@@ -115,7 +114,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds a page for each folder, and each file outside `docs/`, that a page links to, or a page so added."""
+    """Adds a page for each folder, and each file outside `docs/`, that a page links to, also if that page was added."""
     from mkdocs.structure.files import File, InclusionLevel
 
     waiting = [(f"{DOCS}/{file.src_uri}", file.content_string) for file in files.documentation_pages()]
@@ -132,7 +131,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: MkDocsConfig, files: Files) -> str:
-    """Rewrites the links of a page and weighs it for the search, and takes what is for the tests from its blocks."""
+    """Rewrites the links of a page, sets its weight in the search, and removes marks for tests from its blocks."""
     if not page.file.src_uri.startswith(f"{OUTSIDE}/"):
         markdown = rewritten(markdown, f"{DOCS}/{page.file.src_uri}")
         page.meta["search"] = {"boost": WEIGHTS.get(page.file.src_uri.partition("/")[0], 1)}
@@ -140,7 +139,7 @@ def on_page_markdown(markdown: str, *, page: Any, config: MkDocsConfig, files: F
 
 
 def plain_blocks(markdown: str) -> str:
-    """A page without what its blocks of code say for the tests, which the site's parser takes for no block."""
+    """Returns a page without the marks for tests in its code blocks, which the site's parser would misread."""
     markdown = re.sub(r"<!-- output -->\s*^(`{3,})text$", r'\1text title="Output"', markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="This fails"', markdown, flags=re.MULTILINE)
     return re.sub(r"^(`{3,})(sh|python) (no-run|spark)$", r"\1\2", markdown, flags=re.MULTILINE)

@@ -1,7 +1,8 @@
-"""Asks the index of the built docs site for words of newcomers: `make docs` runs `python -m tools.site_search site`.
+"""Searches the built docs site for words of newcomers: `make docs` runs `python -m tools.site_search site`.
 
-It fails where a word does not lead first to a page that is for it. The sections of the index are ranked by BM25, as
-lunr does in the browser: a title weighs a thousand times as much as a text, and a page what `tools/site_hook.py` says.
+It fails if the first hit for a word is not a page that explains it. The index's sections are ranked by BM25, as lunr
+ranks them in the browser: a title has a thousand times the weight of a text, and a page the weight in
+`tools/site_hook.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import NamedTuple
 # The weight of a title, and the constants of BM25.
 TITLE = 1000
 K1, B = 1.2, 0.75
-# Words of newcomers, and the pages of which one comes first.
+# Words of newcomers, each with the pages that may come first.
 PAGES: dict[str, frozenset[str]] = {
     "csv": frozenset({"index", "tutorial", "five-minutes"}),
     "gdpr": frozenset({"legal"}),
@@ -39,12 +40,12 @@ class Section(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """The words of a field as the index separates them, without the punctuation around them."""
+    """Returns the words of a field as the index separates them, without the punctuation around them."""
     return [word.strip("`*_()[]{}.,:;?!'\"|<>#").lower() for word in re.split(r"[\s-]+", text)]
 
 
 def ranked(sections: Sequence[Section], query: str) -> list[str]:
-    """The pages with all words of a query in a section, the best first."""
+    """Returns the pages with a section that has all words of a query, best first."""
     scores: dict[str, float] = {}
     asked = words(query)
     for section in sections:
@@ -63,7 +64,7 @@ def ranked(sections: Sequence[Section], query: str) -> list[str]:
 
 
 def built(index: str) -> list[Section]:
-    """The sections of a built index, a JSON object with `docs`."""
+    """Returns the sections of a built index, a JSON object with `docs`."""
     sections: list[Section] = []
     for entry in json.loads(index)["docs"]:
         path = entry["location"].partition("#")[0].removesuffix(".html").rstrip("/")
@@ -74,7 +75,7 @@ def built(index: str) -> list[Section]:
 
 
 def misled(sections: Sequence[Section]) -> list[str]:
-    """A sentence for each word whose first page is not one that is for it."""
+    """Returns a sentence for each word whose first hit is not one of its pages."""
     first = {query: next(iter(ranked(sections, query)), "no page") for query in PAGES}
     return [
         f"the search for {query!r} leads to {first[query]}, and not to {' or '.join(sorted(pages))}"
@@ -84,7 +85,7 @@ def misled(sections: Sequence[Section]) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Asks the index of a site's folder, and prints what is wrong; returns the exit code."""
+    """Searches the index in a site's folder and prints the errors; returns the exit code."""
     sections = built(Path(arguments[0], "search", "search_index.json").read_text(encoding="utf-8"))
     problems = misled(sections)
     print("\n".join(problems or [f"the search finds {', '.join(PAGES)} in {len(sections)} sections"]))

@@ -1,7 +1,7 @@
 """Writes the classes of models and methods in `sqlanon.clients.api`: `python -m tools.typed_classes --write`.
 
-What a class takes, and what its docstring says, is read from the headers of the models and from the options of the
-methods; nothing is said a second time. `--check` fails where a module is not as it would be written.
+The parameters of a class and its docstring come from the headers of the models and from the options of the methods; no
+text is repeated. `--check` fails if a module is not up to date.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["class_name", "modules"]
 FOLDER = Path(__file__).resolve().parents[1] / "sqlanon" / "clients" / "api"
 WIDTH = 120
 INDENT = 8
-# What a BIGINT may be at most: a bound of the type, and none of the model.
+# The largest BIGINT: a bound of the type, not of the model.
 UNBOUNDED = 2**63 - 1
 OF_HEADER = {"BIGINT": "int", "DECIMAL": "Number", "COLUMN": "str", "RELATION": "Name"}
 OF_METHOD = {
@@ -56,7 +56,7 @@ IN_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "multirelational": {"suppression": 0},
     "personalized": {"p": 0.5},
 }
-# Models of a reader who knows more than quasi-identifiers.
+# Models against a reader who knows more than quasi-identifiers.
 OF_KNOWLEDGE = ("ck_safety", "epsilon_privacy", "privacy_skyline")
 OF_JOIN = (
     ("x", "Names", "the columns X of the join"),
@@ -66,7 +66,7 @@ OF_JOIN = (
 
 @dataclass(frozen=True)
 class Taken:
-    """An argument of a class: its type, what it is for, and whether it has to be given."""
+    """An argument of a class: its name, its type, its meaning, and whether it is required."""
 
     name: str
     type: str
@@ -75,7 +75,7 @@ class Taken:
 
     @property
     def declared(self) -> str:
-        """The parameter as a signature has it."""
+        """Returns the parameter as a signature has it."""
         text = f"{self.name}: {self.type}" + ("" if self.is_required else " | None = None")
         if len(text) < WIDTH - INDENT or "Literal[" not in text:
             return text
@@ -84,12 +84,12 @@ class Taken:
 
 
 def class_name(name: str) -> str:
-    """The name of the class of a model or a method: KAnonymity of k_anonymity."""
+    """Returns the class name of a model or a method: KAnonymity for k_anonymity."""
     return "".join(part.capitalize() for part in name.split("_"))
 
 
 def modules() -> dict[str, str]:
-    """The text of each module that is written, by the name of its file."""
+    """Returns the text of each generated module, by the name of its file."""
     names = [*model_names(), *model_names("itemsets")]
     of_values = [name for name in model_names() if questions_of(name)[0].of_sensitive_values]
     of_numbers = [name for name in of_values if "sensitive_number" in questions_of(name)[0].reads]
@@ -142,7 +142,7 @@ def _when(question: Question) -> str:
 
 
 def _parameters(questions: Sequence[Question]) -> Iterator[Taken]:
-    """The parameters of a model's questions, each once: those that all need have to be given."""
+    """Yields the parameters of a model's questions, each once; a parameter that all questions need is required."""
     by_name: dict[str, list[tuple[Question, Parameter]]] = {}
     for question in questions:
         for parameter in question.parameters:
@@ -160,7 +160,7 @@ def _parameters(questions: Sequence[Question]) -> Iterator[Taken]:
 
 
 def _meanings(questions: Sequence[Question], known: Sequence[tuple[Question, Parameter]]) -> str:
-    """Writes the purpose of an argument, and its companions where these are not the same with all models."""
+    """Returns the meaning of an argument, and its companions if they differ between models."""
     texts = [_header_meaning(parameter) for _, parameter in known]
     if len(questions) == len(known) and len(set(texts)) == 1:
         return texts[0]
@@ -256,8 +256,8 @@ def _class(
 
 
 def _example(name: str, base: str, taken: Sequence[Taken]) -> str:
-    """A doctest: the object with values for its required arguments, and the text that it stands for."""
-    # Only these two classes are needed, and not the modules that are written here.
+    """Returns a doctest: the object with values for its required arguments, and its SQL."""
+    # Only these two classes are imported, not the modules that are written here.
     from sqlanon.clients.api.method import Method
     from sqlanon.clients.api.requirements import Requirement
 
@@ -271,7 +271,7 @@ def _example(name: str, base: str, taken: Sequence[Taken]) -> str:
 
 
 def _title(title: str) -> Iterator[str]:
-    """The first line of a docstring, and what does not fit in it."""
+    """Yields the first line of a docstring, with the rest of a long title below it."""
     (first, *rest) = wrap(title, WIDTH - 8)
     yield "\n    ".join([first, *rest])
 
@@ -285,7 +285,7 @@ def _wrapped(lines: Iterable[str], hanging: str = "") -> str:
 
 
 def _call(opening: str, parts: Sequence[str], closing: str, indent: str) -> str:
-    """A call or a signature as ruff formats it: on one line, on one between the parentheses, or on a line for each."""
+    """Formats a call or a signature as ruff does: on one line, on one between the parentheses, or one for each part."""
     whole = ", ".join(parts)
     if len(opening + whole + closing) <= WIDTH:
         return f"{opening}{whole}{closing}"
@@ -296,7 +296,7 @@ def _call(opening: str, parts: Sequence[str], closing: str, indent: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the modules, or compares them."""
+    """Writes the modules, or with --check compares them; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", action="store_true", help="write the modules")

@@ -1,13 +1,13 @@
-"""Sums over buckets of rows and values from which counts are estimated and bounded, for each of many queries.
+"""Sums over buckets of rows and values, from which counts are estimated and bounded, for many queries.
 
-A bucket of n rows has n values. Of the rows m satisfy the query's conditions on rows, of the values s its conditions on
-values. Added up over the buckets of n rows are m s, m s^2, and the least and the greatest number of rows
+A bucket of n rows has n values. For a query, m of the rows satisfy its conditions on rows, and s of the values its
+conditions on values. Summed over the buckets of n rows are m s, m s^2, and the least and the greatest number of rows
 that satisfy both, max(0, m + s - n) and min(m, s).
 
-Rows and values come in blocks, a list of their codes, which say what their labels satisfy and of which bucket of the
-block they are; a value that a bucket has several times comes as often. The sums stand in one result for all blocks of a
-call: a struct for each n with lists of an entry for each query, and one without lists that says how many buckets do not
-have as many values as rows.
+Rows and values come in blocks. A block lists the codes of its rows and of its values; a code gives the conditions that
+its labels satisfy and the bucket within the block. A value occurs as often as the bucket contains it. The first result
+has the sums over all blocks of a call: a struct for each n with a list entry for each query, and a struct without lists
+with the number of buckets that do not have as many values as rows.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ __all__ = ["PARAMETERS", "RETURNS", "bucket_sums"]
 PARAMETERS = ("STRUCT(rows BIGINT[], value BIGINT[])",)
 RETURNS = "STRUCT(n BIGINT, hits BIGINT[], squares BIGINT[], low BIGINT[], high BIGINT[], wrong BIGINT)[]"
 
-# In buckets of up to this number of rows every pair of numbers of rows and of values that satisfy is counted.
+# In buckets of up to this size, buckets are counted for each pair of numbers of satisfying rows and values.
 _ROWS_FOR_PAIRS = 7
-# The pairs that are added up at a time: they fit a processor's cache.
+# The number of pairs that are added up at a time: they fit a processor's cache.
 _PAIRS_IN_CACHE = 4608
 
 _LISTS = [(name, pa.list_(pa.int64())) for name in ("hits", "squares", "low", "high")]
@@ -45,7 +45,7 @@ _RESULT = pa.list_(pa.struct([("n", pa.int64()), *_LISTS, ("wrong", pa.int64())]
 
 
 def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_codes: Codes) -> pa.Array:
-    """The sums of each query over the buckets of all blocks, as the first of the results."""
+    """Returns the sums of each query over the buckets of all blocks, as the first of the results; others are empty."""
     rows, values = fields(blocks)
     pairs = zip(rows_of(rows, row_codes.count), rows_of(values, value_codes.count), strict=True)
     wrong = 0
@@ -55,7 +55,7 @@ def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_code
         wrong += int(np.count_nonzero(sizes != value_counts))
         if wrong:
             continue
-        # A bucket has as many rows as values, so that both begin at the same index.
+        # A bucket has as many rows as values, so both begin at the same index.
         first = np.cumsum(sizes) - sizes
         for n in (np.flatnonzero(np.bincount(sizes)[1:]) + 1).tolist():
             if n not in sums:
@@ -72,10 +72,10 @@ def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_code
 
 
 class _Pairs:
-    """The sums over buckets of n rows, from how many have at least i rows and at least j values that satisfy.
+    """Sums over buckets of n rows, from the number of buckets with at least i satisfying rows and j satisfying values.
 
-    Over all i and j these add up to m s, with 2 j - 1 for each to m s^2, where i = j to the lesser of m and s, and
-    where i + j = n + 1 to what m + s is more than n.
+    The sum of these numbers over all i and j is m s; with the weight 2 j - 1 it is m s^2; over i = j it is min(m, s);
+    and over i + j = n + 1 it is max(0, m + s - n).
     """
 
     CHUNK = 4096
@@ -103,7 +103,7 @@ class _Pairs:
 
 
 class _Sums:
-    """The sums over buckets of n rows, by arithmetic with bits."""
+    """Sums over buckets of n rows, by arithmetic with bits."""
 
     CHUNK = 512
 
@@ -126,5 +126,5 @@ class _Sums:
 
     def totals(self) -> dict[str, NDArray[np.int64]]:
         hits, square, satisfying, high, failed = (total.counts(self._queries) for total in self._totals)
-        # max(0, m + s - n) is m less the lesser of m and of the n - s values that do not satisfy.
+        # max(0, m + s - n) = m - min(m, n - s), where n - s values do not satisfy.
         return {"hits": hits, "squares": square, "low": satisfying - failed, "high": high}

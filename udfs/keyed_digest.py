@@ -1,7 +1,7 @@
-"""Keyed digests by which a series knows its respondents: BLAKE2b with a key (RFC 7693), 128 bits, as a UUID.
+"""Keyed digests that identify respondents in a series: BLAKE2b with a key (RFC 7693), 128 bits, as a UUID.
 
-Who does not hold the key can neither compute the digest of a guessed value nor tell which value a digest stands for.
-Two different values share one with a probability below n^2 / 2^129 for n values.
+Without the key nobody can compute the digest of a guessed value, or find the value of a digest. Among n different
+values, two have the same digest with a probability below n^2 / 2^129.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _BYTES = 16
 
 
 def keyed_digest(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
-    """The digest of each text under `key`, of its UTF-8 bytes as they are; NULL for NULL."""
+    """Returns the digest of each text's UTF-8 bytes under `key`; NULL for NULL."""
     import pyarrow as pa
 
-    # What there is of a value is its own: the key goes into each digest once, and is hashed once.
+    # The state after the key is computed once and copied for each value.
     keyed = hashlib.blake2b(key=key, digest_size=_BYTES).copy
     digests: list[bytes] = []
     append = digests.append
@@ -42,7 +42,7 @@ def keyed_digest(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
 
 
 def of_value(value: str | None, key: bytes) -> uuid.UUID | None:
-    """The digest of one text."""
+    """Returns the digest of one text."""
     if value is None:
         return None
     return uuid.UUID(bytes=hashlib.blake2b(value.encode(), key=key, digest_size=_BYTES).digest())

@@ -1,14 +1,15 @@
-"""Sums over links between the groups of two tables from which counts are estimated and bounded, for many queries.
+"""Sums over links between the groups of two tables, from which counts are estimated and bounded, for many queries.
 
-A group has as many rows as links, and each of its links leads to a group of the other table: a row of the source has
-the values of a row of either. With s of t and s' of t' rows that satisfy, a link may satisfy if both are more than 0,
-does for certain if both are all, and s s' / (t t') is how likely it does. Added up over links are s s' and its square,
-for each t t', and over the groups what bounds are made of in by_links.sql.
+A group has as many rows as links, and each link leads to a group of the other table: a row of the source has the values
+of one row of each group. If s of t rows of one group and s' of t' rows of the other satisfy a query, their link may
+satisfy it if s and s' are positive, certainly does if s = t and s' = t', and does with the probability s s' / (t t').
+Summed over links are s s' and its square, for each t t'; summed over groups are the terms of the bounds in
+by_links.sql.
 
-Groups come in blocks: a list of the codes of their rows, which say what their labels satisfy and of which group they
-are, and those of each link's rows in the other table, with the links and groups that these are of. The sums stand
-in one result for all blocks of a call, first of all how many groups are wrong: they do not have as many rows as links,
-or a link leads to no rows.
+Groups come in blocks. A block lists the codes of the groups' own rows, with the group and the conditions that the
+labels satisfy, and the codes of each link's rows in the other table, with their link and group. The first result has
+the sums over all blocks of a call. It begins with the number of wrong groups: groups with another number of rows than
+links, and links that lead to no rows.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ PARAMETERS = ("STRUCT(own BIGINT[], other BIGINT[], link BIGINT[])",)
 _SUMS = ("hits", "squares", "possible", "open", "satisfying", "failing", "apart")
 RETURNS = f"STRUCT(wrong BIGINT, total BIGINT, {', '.join(f'{name} BIGINT[]' for name in _SUMS)})[]"
 
-# The groups whose masks are looked up at a time.
+# The number of groups whose masks are looked up at a time.
 _CHUNK = 4096
-# The groups whose masks are added up at a time: they fit a processor's cache.
+# The number of groups whose masks are added up at a time: they fit a processor's cache.
 _STEP = 512
 
 _LISTS = ((name, pa.list_(pa.int64())) for name in _SUMS)
@@ -48,7 +49,7 @@ _RESULT = pa.list_(pa.struct([("wrong", pa.int64()), ("total", pa.int64()), *_LI
 
 
 def link_sums(blocks: pa.Array | pa.ChunkedArray, own_codes: Codes, other_codes: Codes, links: bool) -> pa.Array:
-    """The sums of each query over the groups of all blocks and, with `links`, over their links."""
+    """Returns the sums of each query over the groups of all blocks and, with `links`, over their links."""
     group_rows, other, link = fields(blocks)
     blocks_of_codes = zip(
         rows_of(group_rows, own_codes.count), rows_of(other, other_codes.count), lists(link), strict=True
@@ -67,9 +68,9 @@ def link_sums(blocks: pa.Array | pa.ChunkedArray, own_codes: Codes, other_codes:
 
 
 class _Groups:
-    """The rows of groups in their order, and the rows that their links lead to in the order of these.
+    """The rows of groups, sorted by group, and the linked rows, sorted by link.
 
-    Groups have a number of links, which begin at one place with their rows; each link leads to a number of rows.
+    The links of a group begin at the same index as its rows; each link has a number of linked rows.
     """
 
     def __init__(self, group_rows: Numbers, linked_rows: Numbers, link: Numbers) -> None:
@@ -84,19 +85,19 @@ class _Groups:
         self._count = np.bincount(group_of_link, minlength=MOST_LOCAL)
         self._first = np.cumsum(self._count) - self._count
         if len(self._size) and self._size.min() != self._size.max():
-            # Links of a group in the order of how many rows they lead to.
+            # Sorts the links of a group by their number of linked rows.
             by_size = np.lexsort((self._size, group_of_link))
             self._start, self._size = self._start[by_size], self._size[by_size]
         uneven = np.count_nonzero(self._count != rows)
         self.wrong = int(uneven) + int(np.count_nonzero(linked_rows[0] < 0))
 
     def chunks(self) -> Iterator[tuple[Numbers, list[Numbers]]]:
-        """Groups that have equally many rows and links: their first rows, second rows, ..., and those of each link."""
+        """Yields groups with equally many rows and equal sizes of links: their rows, and the rows of each link."""
         for number in (np.flatnonzero(np.bincount(self._count)[1:]) + 1).tolist():
             links = self._first[self._count == number][:, None] + np.arange(number)
             sizes = self._size[links]
             if sizes.min() == sizes.max():
-                # As in most releases: to find the different shapes takes longer than all else.
+                # The usual case; finding the different shapes would take longer than all the rest.
                 shapes, which = sizes[:1], np.zeros(len(links), dtype=np.int64)
             else:
                 shapes, which = np.unique(sizes, axis=0, return_inverse=True)
@@ -112,18 +113,18 @@ class _Groups:
 class _Sums:
     """Sums over links and over groups.
 
-    What is counted is how many groups, or links, have at least so many rows that satisfy: numbers, their products and
-    the lesser of two add up from these.
+    It counts the groups, or links, with at least a number of satisfying rows. Numbers of rows, their products and the
+    lesser of two numbers are sums of these counts.
     """
 
     def __init__(self, queries: int, links: bool) -> None:
         self._queries, self._with_links = queries, links
-        # How many links have at least i rows that satisfy, and lead to j: of those with so many rows of either.
+        # By the numbers of rows on both sides: the links with at least i and j satisfying rows on them.
         self._of_links: dict[tuple[int, int], Totals] = {}
         self._of_groups = Totals(_STEP)
 
     def add(self, group_masks: Plane, others: list[Plane]) -> None:
-        """Adds the masks of groups that have equally many rows, and whose links lead to equally many."""
+        """Adds the masks of groups with equally many rows, whose links have equally many linked rows."""
         for masks in (group_masks, *others):
             sort_bits(masks)
         for first in range(0, group_masks.shape[1], _STEP):
@@ -131,7 +132,7 @@ class _Sums:
             self._add(group_masks[:, chunk], [other[:, chunk] for other in others])
 
     def _add(self, group_masks: Plane, others: list[Plane]) -> None:
-        """Adds groups and their links, of whose masks that at index i has what more than i rows satisfy."""
+        """Adds groups and their links; the mask at index i has the bits of queries that more than i rows satisfy."""
         n = len(group_masks)
         possible, unsure, narrow = (np.empty_like(group_masks) for _ in range(3))
         for link, other in enumerate(others):

@@ -1,4 +1,4 @@
-"""Masks in place of identifying values, by a function that holds the key."""
+"""Masks for identifying values, computed by a function that holds the key."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ RETURNS = "VARCHAR"
 
 
 def mask(values: pa.Array | pa.ChunkedArray, masked: Callable[[str], str | None]) -> pa.Array:
-    """The mask of each text; NULL for NULL, and for a text that has none."""
+    """Returns the mask of each text; NULL for NULL, and for a text without a mask."""
     import pyarrow as pa
 
     return pa.array([None if value is None else masked(value) for value in values.to_pylist()], type=pa.string())
 
 
 def of_value(value: str | None, masked: Callable[[str], str | None]) -> str | None:
-    """The mask of one text."""
+    """Returns the mask of one text."""
     return None if value is None else masked(value)

@@ -1,8 +1,7 @@
-"""Keyed tokens in place of identifying values: HMAC-SHA-256 (RFC 2104), the first 128 bits in hexadecimal.
+"""Keyed tokens for identifying values: HMAC-SHA-256 (RFC 2104), the first 128 bits in hexadecimal.
 
-Who does not hold the key can neither compute the token of a guessed value nor tell which
-value a token stands for. Two different values share a token with a probability below
-n^2 / 2^129 for n values: 2^-69 for a thousand million of them.
+Without the key nobody can compute the token of a guessed value, or find the value of a token. Among n different values,
+two have the same token with a probability below n^2 / 2^129, which is 2^-69 for a thousand million values.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ TOKEN_BYTES = 16
 
 
 def pseudonym(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
-    """The token of each text under `key`, of its UTF-8 bytes as they are; NULL for NULL.
+    """Returns the token of each text's UTF-8 bytes under `key`; NULL for NULL.
 
-    Equal texts get equal tokens and every text, the empty one too, has one.
+    Equal texts get equal tokens, and an empty text gets a token as well.
     """
     import pyarrow as pa
 
-    # A copy of one that has the key already takes less than a new one; and unlike hmac.digest, it does not
-    # let go of Python's lock for each value, which threads would then pass to and fro.
+    # Copying an HMAC with the key is cheaper than making one; and unlike hmac.digest, it does not
+    # release Python's lock for each value, which threads would then pass to and fro.
     keyed = hmac.new(key, digestmod="sha256")
     return pa.array([_token(keyed, value) for value in values.to_pylist()], type=pa.string())
 
 
 def of_value(value: str | None, key: bytes) -> str | None:
-    """The token of one text."""
+    """Returns the token of one text."""
     return _token(hmac.new(key, digestmod="sha256"), value)
 
 

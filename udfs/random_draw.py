@@ -1,6 +1,6 @@
-"""64 random bits a row, of the operating system's generator.
+"""Random numbers of 64 bits, one for each row, from the operating system's generator.
 
-The draws cannot be repeated: no seed makes them, whatever the session has set.
+The numbers cannot be reproduced: no seed of the session affects them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _BYTES = 8
 
 
 def random_draw(rows: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """One draw for each row; what the rows hold does not matter."""
+    """Returns one random number for each row; the values of the rows do not matter."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(os.urandom(_BYTES * len(rows)))])
 
 
 def of_value(row: int | None) -> int:
-    """One draw."""
+    """Returns one random number."""
     return int.from_bytes(os.urandom(_BYTES), "little")

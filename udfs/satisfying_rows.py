@@ -1,7 +1,7 @@
-"""Counts the rows that satisfy each of many queries, from codes of the rows, which say what their labels satisfy.
+"""Counts the rows that satisfy each of many queries, from codes that give the conditions each row's labels satisfy.
 
-A block of rows is a list of their codes. The counts stand in one result for all blocks of a call; the
-others are empty. So the sum over all results is the count of all rows.
+A block of rows is a list of their codes. The first result has the counts over all blocks of a call, and the other
+results are empty. So the sum over all results is the count of all rows.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["PARAMETERS", "RETURNS", "satisfying_rows"]
 PARAMETERS = ("BIGINT[]",)
 RETURNS = "BIGINT[]"
 
-# So many rows at a time: their masks fit a processor's cache.
+# The number of rows at a time: their masks fit a processor's cache.
 _CHUNK = 4096
 
 
 def satisfying_rows(blocks: pa.Array | pa.ChunkedArray, codes: Codes) -> pa.Array:
-    """The number of rows that satisfy each query."""
+    """Returns the number of rows that satisfy each query."""
     satisfying = Totals(_CHUNK)
     for rows in rows_of(blocks, codes.count):
         for first in range(0, rows.shape[1], _CHUNK):

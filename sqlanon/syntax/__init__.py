@@ -1,1 +1,1 @@
-"""The parts of statements as text: tokens, a reader with errors that say where, and the text of each part."""
+"""Reads and writes parts of statements: tokens, a reader whose errors have positions, and the text of each part."""

@@ -1,4 +1,4 @@
-"""The columns of a policy: each its role, and what goes with the role."""
+"""Reads the columns of a policy: each has a role and the clauses of its role."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CLAUSES = {
     Role.SENSITIVE: ("USING", "MIN LEVEL", "HIDE", "SHIFT"),
     Role.INSENSITIVE: ("SHIFT", "SAMPLING WEIGHT"),
 }
-# The fields of clauses that are not called as the clause.
+# The fields of clauses whose name differs from the clause.
 _FIELDS = {"USING": "hierarchy", "MASK": "pseudonym", "SHIFT": "pseudonym"}
-# What people write in place of a role.
+# Words that people write in place of a role.
 _MEANT = {
     **dict.fromkeys(("QI", "QID", "KNOWN", "QUASIIDENTIFIER"), Role.QUASI_IDENTIFIER),
     **dict.fromkeys(("SECRET", "CONFIDENTIAL", "SA"), Role.SENSITIVE),
@@ -37,7 +37,7 @@ _OWNERS = {
 def attributes(
     reader: Reader, require: Callable[[Attribute, Token], None] = lambda attribute, token: None
 ) -> tuple[Attribute, ...]:
-    """(column role ..., ...), no column twice. `require` is called with each column and the token of its name."""
+    """Reads (column role ..., ...); a column occurs once. Calls `require` with each column and its name's token."""
     columns: dict[str, Attribute] = {}
 
     def item() -> None:
@@ -55,7 +55,7 @@ def attributes(
 
 
 def attribute(reader: Reader) -> Attribute:
-    """A column, its role and the role's clauses in any order, each at most once."""
+    """Reads a column, its role and the role's clauses in any order, each at most once."""
     _refuse_role_before_column(reader)
     name = reader.column("column")
     reader.mark("column", name, "role")
@@ -64,7 +64,7 @@ def attribute(reader: Reader) -> Attribute:
 
 
 def quasi_identifiers(reader: Reader) -> tuple[Attribute, ...]:
-    """(column [USING hierarchy] [MIN LEVEL level] ..., ...), no column twice; a column without USING has USING AUTO."""
+    """Reads (column [USING hierarchy] [MIN LEVEL level] ..., ...), each column once; USING AUTO is the default."""
     columns: dict[str, Attribute] = {}
 
     def item() -> None:
@@ -85,7 +85,7 @@ def quasi_identifiers(reader: Reader) -> tuple[Attribute, ...]:
 
 
 def _clauses(reader: Reader, column: str, role: Role) -> dict[str, Any]:
-    """The clauses of a role, in any order, each at most once."""
+    """Reads the clauses of a role in any order, each at most once; returns the fields of an Attribute."""
     clauses: dict[str, Any] = {}
     while not (reader.sees_symbol(",") or reader.sees_symbol(")") or reader.peek().kind is Kind.END):
         clauses.update([_clause(reader, column, role, clauses)])
@@ -93,17 +93,17 @@ def _clauses(reader: Reader, column: str, role: Role) -> dict[str, Any]:
 
 
 def hierarchy_name(reader: Reader) -> str:
-    """The name behind USING."""
+    """Reads the name after USING."""
     return reader.named("the name of a hierarchy", "hierarchy")
 
 
 def role_words(role: Role) -> str:
-    """The role as a policy writes it."""
+    """Returns the role as a policy writes it."""
     return next(words for words, other in ROLES.items() if other is role)
 
 
 def _role(reader: Reader) -> Role:
-    """The role behind a column. QUASI-IDENTIFIER and QUASI_IDENTIFIER, as people write it elsewhere, are the same."""
+    """Reads the role after a column. QUASI-IDENTIFIER and QUASI_IDENTIFIER, as other tools write it, are accepted."""
     if reader.sees("QUASI") and reader.sees_symbol("-", ahead=1) and keyword_of(reader.peek(2)) == "IDENTIFIER":
         for _ in range(3):
             reader.take()
@@ -119,7 +119,7 @@ def _role(reader: Reader) -> Role:
 
 
 def _refuse_role_before_column(reader: Reader) -> None:
-    """Raises StatementError for SENSITIVE disease in place of disease SENSITIVE; a column may be called sensitive."""
+    """Raises StatementError for SENSITIVE disease in place of disease SENSITIVE; sensitive may also be a column."""
     behind_column = (*ROLES, *_OWNERS)
     for words in sorted(ROLES, key=len, reverse=True):
         token = reader.peek(len(words.split()))
@@ -150,7 +150,7 @@ def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> 
 
 
 def _automatic(reader: Reader, column: str, role: Role) -> bool:
-    """Whether AUTO stands behind USING; raises StatementError where the role has no automatic hierarchy."""
+    """Reads AUTO after USING; returns whether it was there. Raises StatementError for a role that AUTO does not fit."""
     token = reader.peek()
     if not reader.accept("AUTO"):
         return False
@@ -170,7 +170,7 @@ def _clause_phrase(reader: Reader, role: Role) -> str:
 
 
 def _nodes(reader: Reader) -> tuple[str, ...]:
-    """('HIV', 'hepatitis'), nodes of the hierarchy: values or labels, as texts, none twice."""
+    """Reads ('HIV', 'hepatitis'), nodes of the hierarchy: values or labels, as texts; a node occurs once."""
     nodes: dict[str, None] = {}
 
     def item() -> None:
@@ -204,7 +204,7 @@ def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | InPlace 
 
 
 def _shift(reader: Reader) -> Shift:
-    """(DAYS => 182) or (WEEKS => 26), and KEY with the name of a variable."""
+    """Reads (DAYS => 182) or (WEEKS => 26), and KEY with the name of a variable, if it follows."""
     token = reader.peek()
     width: dict[str, Value] = {}
     reader.listed(lambda: values.named(reader, width, "shift"))
@@ -217,7 +217,7 @@ def _shift(reader: Reader) -> Shift:
 
 
 def key_variable(reader: Reader) -> str:
-    """The name behind KEY, that of an environment variable."""
+    """Reads the name after KEY, the name of an environment variable."""
     token = reader.peek()
     variable = values.string(reader, "the name of an environment variable, as in KEY 'RELEASE_KEY'")
     if not variable:
@@ -228,21 +228,21 @@ def key_variable(reader: Reader) -> str:
 
 
 def sensitive_attributes(reader: Reader) -> list[Attribute]:
-    """SENSITIVE column [USING hierarchy [MIN LEVEL level | HIDE (node, ...)]], ...; nothing without the keyword."""
+    """Reads SENSITIVE column [USING hierarchy [MIN LEVEL level | HIDE (node, ...)]], ...; empty without the keyword."""
     return [Attribute(name, Role.SENSITIVE, **clauses) for name, clauses in _sensitive(reader, _LABELS)]
 
 
 def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
-    """SENSITIVE column [USING hierarchy], ...; nothing without the keyword. Each column with its hierarchy, or None."""
+    """Reads SENSITIVE column [USING hierarchy], ...; returns each column with its hierarchy or None."""
     return [(name, clauses.get("hierarchy")) for name, clauses in _sensitive(reader, ("USING",))]
 
 
-# The clauses that stand behind a sensitive column in a list without roles.
+# The clauses that may follow a sensitive column in a list without roles.
 _LABELS = ("USING", "MIN LEVEL", "HIDE")
 
 
 def _sensitive(reader: Reader, phrases: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    """SENSITIVE with its columns, each with those of the clauses that stand behind it."""
+    """Reads SENSITIVE and its columns, each with its clauses among `phrases`; empty without the keyword."""
     if not reader.accept("SENSITIVE"):
         return []
     if reader.sees_symbol("("):

@@ -1,4 +1,4 @@
-"""Text of a hierarchy, a policy and a release: the statements that make them, as a catalog keeps them."""
+"""Writes the statements that define a hierarchy, a policy or a release, as the catalog stores them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sqlanon.syntax.texts import (
 
 
 def hierarchy_text(definition: HierarchyDefinition, *, or_replace: bool = False, if_not_exists: bool = False) -> str:
-    """The CREATE HIERARCHY statement that defines this hierarchy."""
+    """Returns the CREATE HIERARCHY statement that defines this hierarchy."""
     kind = word_text(definition.kind)
     kind = kind if kind.startswith('"') else kind.upper()
     head = f"{create_text(or_replace)}HIERARCHY {if_not_exists_text(if_not_exists)}{name_text(definition.name)}"
@@ -51,7 +51,7 @@ def _hierarchy_arguments(definition: HierarchyDefinition) -> str:
 
 
 def policy_text(policy: Policy, *, or_replace: bool = False, if_not_exists: bool = False) -> str:
-    """The CREATE POLICY statement that defines this policy, an attribute a line."""
+    """Returns the CREATE POLICY statement that defines this policy, with each attribute on its own line."""
     head = f"{create_text(or_replace)}POLICY {if_not_exists_text(if_not_exists)}{name_text(policy.name)} ON "
     parts = [
         sample_text(policy.sample),
@@ -77,12 +77,12 @@ def _attribute_lines(attributes: tuple[Attribute, ...]) -> str:
 
 
 def attribute_text(attribute: Attribute) -> str:
-    """A column of a policy with its role and the clauses of the role."""
+    """Returns a column of a policy with its role and the role's clauses."""
     return f"{name_text(attribute.name)} {role_text(attribute)}"
 
 
 def role_text(attribute: Attribute) -> str:
-    """The role of a column and its clauses, as a policy says them behind the column's name."""
+    """Returns the role of a column and its clauses, as a policy writes them after the column's name."""
     parts = [role_words(attribute.role)]
     if attribute.pseudonym:
         parts.append(in_place_text(attribute.pseudonym))
@@ -98,31 +98,31 @@ def role_text(attribute: Attribute) -> str:
     if attribute.hide:
         parts.append(f"HIDE ({', '.join(map(string_text, attribute.hide))})")
     if attribute.weight != 1:
-        # The catalog keeps six decimals of it.
+        # The catalog stores six decimals of a weight.
         parts.append(f"WEIGHT {value_text(plain_number(attribute.weight))}")
     return " ".join(parts)
 
 
 def in_place_text(in_place: InPlace) -> str:
-    """The clause that publishes something in place of a value, without its key."""
+    """Returns the clause PSEUDONYM, MASK or SHIFT, without its key."""
     if isinstance(in_place, Shift):
         return f"SHIFT ({', '.join(arguments_text(in_place.arguments))})"
     return f"MASK {mask_text(in_place)}" if isinstance(in_place, Mask) else "PSEUDONYM"
 
 
 def mask_text(mask: Mask) -> str:
-    """A mask as it is written behind MASK, without its key."""
+    """Returns a mask as it is written after MASK, without its key."""
     arguments = ", ".join(arguments_text(mask.arguments))
     return f"{word_text(mask.name)}({arguments})" if arguments else word_text(mask.name)
 
 
 def release_text(request: ReleaseRequest) -> str:
-    """The CREATE ANONYMIZED statement that makes this release."""
+    """Returns the CREATE ANONYMIZED statement that makes this release."""
     return create_text(request.or_replace) + anonymized_text(request)
 
 
 def anonymized_text(request: ReleaseRequest) -> str:
-    """The part of CREATE and EXPLAIN that begins with ANONYMIZED."""
+    """Returns the part of a CREATE or EXPLAIN statement that begins with ANONYMIZED."""
     condition = if_not_exists_text(request.if_not_exists)
     head = f"ANONYMIZED {request.kind.upper()} {condition}{qualified_text(request.name)}"
     series = f" IN SERIES {name_text(request.series)}" if request.series is not None else ""
@@ -131,7 +131,7 @@ def anonymized_text(request: ReleaseRequest) -> str:
 
 
 def short_text(request: ReleaseRequest, policy: Policy) -> str:
-    """The CREATE ANONYMIZED statement from ANONYMIZED on that makes a release with its policy."""
+    """Returns a release and its policy as one statement in the short form, from ANONYMIZED on."""
     condition = if_not_exists_text(request.if_not_exists)
     head = f"ANONYMIZED {request.kind.upper()} {condition}{qualified_text(request.name)} FROM"
     columns = ", ".join(name_text(a.name) + _clauses_text(a) for a in policy.quasi_identifiers)
@@ -148,18 +148,18 @@ def short_text(request: ReleaseRequest, policy: Policy) -> str:
 
 
 def _clauses_text(attribute: Attribute) -> str:
-    """The clauses of a column behind a blank, as a list without roles has them: AUTO need not be said."""
+    """Returns the clauses of a column after a space, as lists without roles have them: AUTO is left out."""
     return role_text(replace(attribute, automatic=False)).removeprefix(role_words(attribute.role))
 
 
 def _method_text(request: ReleaseRequest) -> str:
-    """METHOD with what stands behind it, or CHOOSE METHOD; nothing where neither is said."""
+    """Returns METHOD with the method, its sets and its budget, or CHOOSE METHOD; empty without both."""
     method = f"METHOD {call_text(request.method)}" if request.method.name else ""
     return f"{method}{_sets_of(request.method)}" or ("CHOOSE METHOD" if request.choose_method else "")
 
 
 def _sets_of(method: MethodCall) -> str:
-    """FRAGMENTS or COLUMNS with what stands behind it, and UNDER BUDGET, each after a blank; nothing without them."""
+    """Returns FRAGMENTS or COLUMNS with the sets, and UNDER BUDGET, each after a space; empty without both."""
     budget = budget_text(method)
     if method.each_apart:
         return f" COLUMNS EACH{budget}"

@@ -1,8 +1,8 @@
-"""The productions that statements share, in EBNF. Each statement has its own in its class."""
+"""The productions that statements share, in EBNF. Each statement's own production is in its class."""
 
 from __future__ import annotations
 
-# A word in upper case is a keyword. What stands between question marks is said in words.
+# A word in upper case is a keyword. Text between question marks describes a token in words.
 SHARED = """
 attributes = "(" attribute {"," attribute} [","] ")" ;
 attribute = name role ;

@@ -1,4 +1,4 @@
-"""Openings, names and closing clauses that several statements share."""
+"""Reads openings, names and closing clauses that several statements share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlanon.syntax.reader import QUERY_WORDS, Reader
 
 
 def created(reader: Reader, *kinds: str) -> tuple[bool, bool]:
-    """CREATE [OR REPLACE] kind [IF NOT EXISTS]: whether it says OR REPLACE, whether IF NOT EXISTS."""
+    """Reads CREATE [OR REPLACE] kind [IF NOT EXISTS]; returns whether OR REPLACE and whether IF NOT EXISTS is there."""
     reader.expect("CREATE")
     or_replace = reader.accept("OR", "REPLACE")
     reader.expect(*kinds)
@@ -29,13 +29,13 @@ def if_not_exists(reader: Reader, or_replace: bool) -> bool:
 
 
 def dropped(reader: Reader, *kinds: str) -> bool:
-    """DROP kind [IF EXISTS]: whether it says IF EXISTS."""
+    """Reads DROP kind [IF EXISTS]; returns whether IF EXISTS is there."""
     reader.expect("DROP", *kinds)
     return reader.accept("IF", "EXISTS")
 
 
 def object_name(reader: Reader, kind: str) -> str:
-    """The name of a hierarchy or a policy: they live in the catalog and have no schema."""
+    """Reads the name of a hierarchy or a policy, which has no schema; later errors also show the name."""
     reader.mark("name")
     name = reader.name(f"the name of the {kind}")
     reader.about(name)
@@ -45,9 +45,9 @@ def object_name(reader: Reader, kind: str) -> str:
 
 
 def skip_kind(reader: Reader) -> None:
-    """Takes RELEASE, TABLE, VIEW or ANONYMIZED TABLE before a name: what kind of object it is, nobody has to say.
+    """Skips RELEASE, TABLE, VIEW or ANONYMIZED TABLE before a name: the kind of the object is optional.
 
-    A release may be called release: behind that name stands no other.
+    A release may itself have the name release: then no other name follows.
     """
     if reader.sees("ANONYMIZED") and keyword_of(reader.peek(1)) in ("TABLE", "VIEW"):
         reader.take()
@@ -58,13 +58,13 @@ def skip_kind(reader: Reader) -> None:
 
 
 def policy_name(reader: Reader) -> str:
-    """The name of a policy that a statement refers to."""
+    """Reads the name of the policy that a statement refers to."""
     reader.mark("policy")
     return reader.name("the name of the policy")
 
 
 def release_name(reader: Reader) -> QualifiedName:
-    """The name of the release that a statement is about; errors from here on name it, too."""
+    """Reads the name of the release that a statement is about; later errors also show the name."""
     reader.mark("release")
     name = reader.qualified_name("the name of the release")
     reader.about(str(name))
@@ -72,7 +72,7 @@ def release_name(reader: Reader) -> QualifiedName:
 
 
 def stream_name(reader: Reader) -> QualifiedName:
-    """The name of the stream that a statement is about; errors from here on name it, too."""
+    """Reads the name of the stream that a statement is about; later errors also show the name."""
     reader.mark("stream")
     name = reader.qualified_name("the name of the stream")
     reader.about(str(name))
@@ -80,7 +80,7 @@ def stream_name(reader: Reader) -> QualifiedName:
 
 
 def levels_from(reader: Reader) -> QualifiedName | None:
-    """LEVELS FROM RELEASE name; None without the keywords."""
+    """Reads LEVELS FROM RELEASE name; returns None without the keywords."""
     if not reader.sees("LEVELS"):
         return None
     reader.expect("LEVELS", "FROM", "RELEASE")
@@ -89,7 +89,7 @@ def levels_from(reader: Reader) -> QualifiedName | None:
 
 
 def in_series(reader: Reader) -> str | None:
-    """IN SERIES name; None without the keywords."""
+    """Reads IN SERIES name; returns None without the keywords."""
     if not reader.sees("IN"):
         return None
     reader.expect("IN", "SERIES")
@@ -98,14 +98,14 @@ def in_series(reader: Reader) -> str | None:
 
 
 def accept_workload(reader: Reader) -> bool:
-    """Takes WORKLOAD before a name; a figure may be called workload."""
+    """Skips WORKLOAD before a name and returns whether it did; a figure may have the name workload."""
     return reader.peek(1).kind in (Kind.WORD, Kind.QUOTED) and reader.accept("WORKLOAD")
 
 
-# What statements read, as they name it.
+# The sources that statements name.
 
 
-# How the names of files end that DuckDB reads by their names.
+# The suffixes of files that DuckDB reads by their names.
 FILE_NAME = re.compile(r"\.(csv|tsv|txt|parquet|json|jsonl|ndjson|xlsx)(\.gz|\.zst)?", re.IGNORECASE)
 _IN_PATHS = frozenset("/\\.-~*?:")
 
@@ -113,7 +113,7 @@ _IN_PATHS = frozenset("/\\.-~*?:")
 def refuse_path(reader: Reader) -> None:
     """Raises StatementError for the path of a file without quotes, with the quotes to type.
 
-    A name with a dot in it, as flchain.csv, may be a table of a schema: whoever reads it says what it is.
+    A name with a dot, such as flchain.csv, may be a table in a schema, so it is not refused here.
     """
     first = reader.peek()
     if first.kind not in (Kind.WORD, Kind.SYMBOL, Kind.NUMBER) or (first.kind, first.text) == (Kind.SYMBOL, "("):
@@ -131,9 +131,10 @@ def refuse_path(reader: Reader) -> None:
 
 
 def source(reader: Reader, *, before_list: bool = True) -> Source:
-    """A table or view by its name, (SELECT ...), a 'file', or a table function, read_csv('file').
+    """Reads a source: the name of a table or view, (SELECT ...), a 'file', or a table function: read_csv('file').
 
-    Where a list in parentheses follows, `before_list`, a name before only one pair of them is a table's.
+    With `before_list` a list in parentheses follows the source: a name before a single pair of parentheses is a
+    table's.
     """
     if reader.sees_query():
         return Source(query=reader.query())

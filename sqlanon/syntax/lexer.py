@@ -1,7 +1,7 @@
-"""Tokens as DuckDB cuts them, for any text: nothing is an error here, and no character is lost.
+"""Splits any text into DuckDB's tokens: no text is an error here, and no character is lost.
 
-What is not a token of its own (an unterminated string, say) is an OPEN token up to the
-end of the text, so that DuckDB can say what is wrong with its own statements.
+Text that is no complete token, such as an unterminated string, becomes an OPEN token up to the end of the text, so that
+DuckDB can report the error in its own statements.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sqlanon.domain.values import Value, written
 from sqlanon.errors import Position
 
-# The characters between tokens. DuckDB takes just these Unicode spaces for spaces;
+# The characters between tokens. DuckDB treats only these Unicode spaces as spaces;
 # every other character above ASCII is part of a word, emoji included.
 _SPACE = r"\t\n\v\f\r \u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
 _LETTER = rf"(?![{_SPACE}])[A-Za-z_\u0080-\U0010ffff]"
@@ -43,7 +43,7 @@ _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
 class Kind(Enum):
-    """The kind of a token. QUOTED is a quoted identifier, OPEN one that is never closed."""
+    """The kind of a token. QUOTED is a quoted identifier, OPEN a token that is never closed."""
 
     WORD = auto()
     QUOTED = auto()
@@ -55,7 +55,7 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """A token as it stands in the script: its text and its offsets, the end one behind."""
+    """A token of a script: its text, the offset of its start, and the offset after its end."""
 
     kind: Kind
     text: str
@@ -74,12 +74,12 @@ _KINDS = {
 
 
 def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
-    """The tokens between two offsets, without spaces and comments."""
+    """Yields the tokens between two offsets, without spaces and comments."""
     end = len(text) if end is None else end
     at = start
     while at < end:
         match = _TOKEN.match(text, at, end)
-        assert match is not None  # the symbol takes any character
+        assert match is not None  # a symbol matches any character
         group, begin, at = match.lastgroup or "symbol", at, match.end()
         if group == "gap":
             continue
@@ -114,13 +114,13 @@ def _dollar_end(text: str, tag: str, at: int, end: int) -> tuple[int, bool]:
 
 
 def keyword_of(token: Token) -> str:
-    """The token as a keyword, which is in upper case; empty if it can be none."""
-    # Only ASCII: some other letters have an ASCII upper case (dotless i), which DuckDB does not take for a keyword.
+    """Returns the token as a keyword in upper case; empty if it cannot be a keyword."""
+    # Only ASCII: some other letters, such as the dotless i, have an ASCII upper case, but DuckDB reads no keyword then.
     return token.text.upper() if token.kind is Kind.WORD and token.text.isascii() else ""
 
 
 class Positions:
-    """Offsets of one script as lines and columns."""
+    """Converts offsets in a script to lines and columns."""
 
     def __init__(self, text: str) -> None:
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -130,16 +130,16 @@ class Positions:
         return Position(line, offset - self._lines[line - 1] + 1)
 
     def start_of(self, position: Position) -> int:
-        """The offset of the first character of a position's line."""
+        """Returns the offset of the first character in a position's line."""
         return self._lines[position.line - 1]
 
 
-# What stands for a value that is known only when a statement runs: ?, $1, $name, and getvariable('name').
+# Placeholders for values that are known only when a statement runs: ?, $1, $name, and getvariable('name').
 
 
 @dataclass(frozen=True)
 class Placeholder:
-    """A parameter, or a variable of the session (`is_variable`), by its name; ? is called by its number, from 1."""
+    """A parameter, or a variable of the session (`is_variable`), by its name; the name of ? is its number, from 1."""
 
     name: str
     is_variable: bool = False
@@ -151,9 +151,9 @@ class Placeholder:
 
 
 class Placeholders:
-    """The placeholders of one statement in the order in which they are read, and their values once they are known.
+    """The placeholders of a statement in the order of reading, and their values once they are known.
 
-    Without values a statement is read to see that it is written correctly, and something stands in for each.
+    Without values a statement is only checked for its form, and a stand-in replaces each value.
     """
 
     def __init__(self, values: Mapping[Placeholder, Value] | None = None) -> None:
@@ -163,16 +163,16 @@ class Placeholders:
 
     @property
     def are_known(self) -> bool:
-        """Whether the values are those with which the statement runs."""
+        """Whether the statement is read with the values of its placeholders."""
         return self._values is not None
 
     def unnamed(self) -> Placeholder:
-        """The next ?, which has the next number."""
+        """Returns the placeholder for the next ?, with the next number."""
         self._unnamed += 1
         return Placeholder(str(self._unnamed))
 
     def value(self, placeholder: Placeholder, stand_in: Value) -> Value:
-        """The placeholder's value, or what stands in for it where the values are not known."""
+        """Returns the placeholder's value, or `stand_in` if the values are not known."""
         self.read.append(placeholder)
         return stand_in if self._values is None else self._values[placeholder]
 
@@ -181,7 +181,7 @@ class Placeholders:
 
 
 _MAX_SHOWN_LENGTH = 40
-# Message and hint where what stands at fault may be data that a quote set free.
+# The message and the hint if the text at fault may be data, because a quote is unpaired.
 UNPAIRED = (
     "behind a quote the statement cannot be read: the quotes may not pair, so nothing of it is shown",
     "close each text, and write a quote inside of a text twice, as in 'O''Hara'",
@@ -189,23 +189,23 @@ UNPAIRED = (
 
 
 def literal(value: Value) -> str:
-    """The value in a query of DuckDB's, where a list stands in brackets."""
+    """Formats the value for a DuckDB query; a list is in brackets."""
     return f"[{', '.join(map(written, value))}]" if isinstance(value, tuple) else f"({written(value)})"
 
 
 def either(*choices: str) -> str:
-    """The choices in words: a, b or c."""
+    """Formats the choices in words: a, b or c."""
     *most, last = choices
     return f"{', '.join(most)} or {last}" if most else last
 
 
 def shortened(text: str) -> str:
-    """A part of the user's text that an error quotes, cut off where it gets long."""
+    """Cuts off a long part of the user's text, for errors."""
     return text if len(text) <= _MAX_SHOWN_LENGTH else text[:_MAX_SHOWN_LENGTH] + "..."
 
 
 def nearest_phrase(token: Token, phrases: Sequence[str]) -> str | None:
-    """The phrase that the token may be a misspelling of, or of a word of it that is no phrase itself."""
+    """Returns the phrase that the token may be a misspelling of, as a whole or in one word; None without any."""
     if token.kind is not Kind.WORD:
         return None
     candidates = {word: phrase for phrase in phrases for word in phrase.split()} | {each: each for each in phrases}
@@ -218,7 +218,7 @@ def described(token: Token) -> str:
         return "the end of the statement"
     text = shortened(token.text)
     if token.kind is Kind.OPEN:
-        # What stands in it may be other statements, with data.
+        # The open token may contain other statements, with data.
         what = {'"': "a quoted name", "`": "a quoted name", "/": "a comment"}
         return f"{what.get(token.text[0], 'a string')} that is never closed"
     if token.kind is Kind.STRING:
@@ -226,7 +226,7 @@ def described(token: Token) -> str:
     return text if token.kind is Kind.QUOTED else f'"{text}"'
 
 
-# The words that DuckDB takes for a name only in quotes, and those that begin statements.
+# The words that DuckDB accepts as names only in quotes, and the words that begin statements.
 
 
 _WORDS = """
@@ -238,7 +238,7 @@ _WORDS = """
     references returning right select semi show similar some summarize symmetric table tablesample then to
     trailing true union unique unpack unpivot using variadic verbose when where window with
 """
-# A test compares this list with what the DuckDB at hand accepts.
+# A test compares this list with the installed DuckDB.
 RESERVED = frozenset(_WORDS.split())
 
 # The first words of statements, before which a semicolon is easily forgotten.

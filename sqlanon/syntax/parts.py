@@ -1,4 +1,4 @@
-"""Finds the parts of a statement in its script, and the line that an error shows of it."""
+"""Records the positions of a statement's parts, and formats the line of a script that an error shows."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from sqlanon.syntax.lexer import Kind, Positions, Token, tokens
 # Longer lines are cut around the place that is shown.
 _WIDEST = 110
 _BEFORE = 60
-# How much of a quoted query is looked for, on both sides of what is at fault.
+# The lengths of text that are searched, on both sides of the error's offset in a quoted query.
 _AROUND = (1000, 30, 15, 8)
-# What a text may follow without a space: its kind, or the type that it is of.
+# The words that a text may follow without a space: prefixes of strings, and types.
 _BEFORE_A_TEXT = frozenset("E X B N DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ INTERVAL BLOB JSON UUID".split())
 
-# The words behind which a text names a file or an option, and is no value of a row.
+# After these words a text names a file or an option, and is no value of a row.
 _BEFORE_A_FILE = frozenset("FROM JOIN ON TO TABLE AGAINST CHECK PROFILE ATTACK KEY BY".split())
-# Functions that read files, by the ends of their names.
+# Functions that read files, by parts of their names.
 _READERS = re.compile(r"(?:read|scan|glob)_|_scan$", re.IGNORECASE)
-# The words of statements that write rows: one of them behind a statement of sqlanon's is another statement.
+# Words that begin statements that write rows; within one of sqlanon's statements they begin another statement.
 _WRITING = frozenset("INSERT UPDATE DELETE MERGE COPY CALL EXECUTE PREPARE".split())
 
 
 class _Literals:
-    """The literals of a statement that may be values of rows, as its tokens are seen one by one."""
+    """Decides which literals of a statement may be values of rows; reads its tokens in order."""
 
     def __init__(self) -> None:
         self._before: tuple[str, str] = ("", "")
@@ -36,10 +36,11 @@ class _Literals:
         self._writes = False
 
     def is_value(self, token: Token) -> bool:
-        """Whether a text or a number may be a value of a row. Each token of the statement is asked about once.
+        """Whether a text or a number may be a value of a row. Call it once for each token, in order.
 
-        That is a number in rows behind VALUES, and a text that neither names a file nor is the value of an argument.
-        Everything behind a word that writes rows is one: a semicolon was forgotten before it.
+        Such literals are the numbers and texts in rows after VALUES, and texts that are neither a file nor an
+        argument's value. After a word that writes rows every literal counts, because a semicolon was forgotten before
+        the word.
         """
         word = token.text.upper() if token.kind is Kind.WORD else ""
         self._writes = self._writes or word in _WRITING
@@ -57,10 +58,10 @@ class _Literals:
 
 
 class Parts:
-    """The parts of one statement, each with the offset at which it stands in the script.
+    """The parts of a statement, each with its offset in the script.
 
-    A part is named from the general to the special: ("column", "age", "level") is the level that a policy gives the
-    column age. Errors name the part that they are about in the same words.
+    A part has a path from the general to the special: ("column", "age", "level") is the level of the column age. Errors
+    name their part by the same path.
     """
 
     def __init__(self, script: str, positions: Positions, start: int, end: int) -> None:
@@ -72,37 +73,35 @@ class Parts:
         self._names: dict[int, int] = {}
 
     def add(self, offset: int, *part: str) -> None:
-        """Says where a part stands; of several with one name, the first counts."""
+        """Records the offset of a part; of several parts with one path, the first counts."""
         self._offsets.setdefault(tuple(map(fold, part)), offset)
 
     def add_query(self, start: int, end: int) -> None:
-        """Says that SQL of the user's stands between two offsets. Its texts may be data, which no error shows."""
+        """Records the offsets of the user's own SQL. Its texts may be data, which no error shows."""
         self._queries[start] = end
 
     def add_name(self, start: int, end: int) -> None:
-        """Says that what stands between two offsets was meant as a name, though it may have numbers in it."""
+        """Records the offsets of a text that was meant as a name, so that errors show it even with numbers in it."""
         self._names[start] = end
 
     def in_doubt(self, offset: int) -> bool:
-        """Whether what stands at an offset may be data, since a quote before it has no partner.
+        """Whether the text at an offset may be data, because a quote before it is unpaired.
 
-        A quote that is left open says so, a word right behind a text, as in 'O'Hara', and one right before it, as in
-        nurses'.
+        Signs of an unpaired quote are a token that is never closed, a word right after a text, as in 'O'Hara', and a
+        word right before it, as in nurses'.
         """
         low, high = self._doubt
         return low <= offset < high
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether quotes of the statement do not pair."""
+        """Whether the statement's quotes may be unpaired."""
         low, high = self._doubt
         return low < self.end and self.start < high
 
     @cached_property
     def _doubt(self) -> tuple[int, int]:
-        """Returns the text from the first quote of the first statement whose quotes do not pair to the end of the last
-        of them.
-        """
+        """Returns the offsets of doubtful text: from the first quote to the end of statements with unpaired quotes."""
         first, low, high = None, None, 0
         is_doubtful, behind, word = False, None, None
         end = Token(Kind.SYMBOL, ";", len(self.script), len(self.script))
@@ -122,7 +121,7 @@ class Parts:
         return (0, 0) if low is None else (low, high)
 
     def position_of(self, part: tuple[str, ...]) -> Position | None:
-        """Returns the place of a part, or of the most special part above it; None where no such part was read."""
+        """Returns the position of a part, or of the nearest part above it; None if no such part was read."""
         folded = tuple(map(fold, part))
         for length in range(len(folded), 0, -1):
             if folded[:length] in self._offsets:
@@ -130,9 +129,9 @@ class Parts:
         return None
 
     def position_in_query(self, quoted: tuple[str, int]) -> Position | None:
-        """Returns the place of what the database quotes of a query; None where it is not there, or more than once.
+        """Returns the position of an error in a query that the database quotes; None if it is absent or ambiguous.
 
-        The database was sent the query with words of sqlanon's around it, so ever less of what it quotes is looked for.
+        The database received the query with sqlanon's SQL around it, so shorter and shorter pieces are searched.
         """
         text, offset = quoted
         for width in _AROUND:
@@ -143,12 +142,12 @@ class Parts:
         return None
 
     def _occurrences(self, text: str) -> set[int]:
-        """The first and the last offset at which a text stands in the user's queries."""
+        """Returns the first and the last offset of a text in each of the user's queries."""
         ends = (find(text, *span) for span in self._queries.items() for find in (self.script.find, self.script.rfind))
         return {offset for offset in ends if offset >= 0}
 
     def excerpt(self, position: Position) -> str:
-        """The line of the script at a position, with a caret below the position, as DuckDB shows it."""
+        """Returns the script's line at a position, with a caret below the position, as DuckDB shows it."""
         start = self._positions.start_of(position)
         line = self._line_at(start, start + position.column - 1)
         at = position.column - 1
@@ -161,12 +160,11 @@ class Parts:
         return f"{head}{visible}{after}\n{padding}^"
 
     def _line_at(self, start: int, fault: int) -> str:
-        """The line that begins at an offset, without comments. Stars stand for literals that may be values of rows.
+        """Returns the line from an offset on, without comments; stars replace literals that may be values of rows.
 
-        The statement is the user's own, and its numbers are shown. Of its texts those up to the place at fault are, and
-        behind it, where a semicolon or a quote may have been forgotten, and in queries those that name files or
-        are the values of arguments. No literal is shown of another statement, of one of DuckDB's, nor of rows that are
-        written out.
+        In the user's statement numbers are shown, and so are texts up to the error. After the error, where a semicolon
+        or a quote may be missing, and in queries, only texts that name files or are values of arguments are shown. No
+        literal of another statement, of a DuckDB statement or of rows in VALUES is shown.
         """
         end = self.script.find("\n", start)
         end = len(self.script) if end < 0 else end
@@ -180,10 +178,10 @@ class Parts:
                 hidden = self._hides(token, fault, is_value=literals.is_value(token)) or hidden
             else:
                 hidden = token.kind in (Kind.STRING, Kind.NUMBER) or hidden
-            # A text from an earlier line may have been opened by a quote that was forgotten: then all here is data.
+            # A text from an earlier line may begin at an unpaired quote: then everything on this line may be data.
             in_doubt = in_doubt or (token.kind in (Kind.STRING, Kind.QUOTED) and token.start < start < token.end)
             hidden = hidden or in_doubt or self.in_doubt(token.start)
-            # The password of a URL ends where nobody can tell, and the URL ends with the quotes around it.
+            # The end of a URL's password is unknown, so the whole URL in quotes is hidden.
             is_quoted = token.kind in (Kind.STRING, Kind.QUOTED)
             hidden = hidden or (is_quoted and may_have_password(token.text[1:]))
             for offset in range(max(start, token.start), min(end, token.end)):
@@ -192,11 +190,11 @@ class Parts:
         return "".join(letters).rstrip()
 
     def _hides(self, token: Token, fault: int, *, is_value: bool) -> bool:
-        """Whether a token of the statement is a literal that is not shown; `is_value` is the answer of `_Literals`."""
+        """Whether a token of the statement is a literal to hide; `is_value` is the answer of `_Literals`."""
         if token.kind not in (Kind.STRING, Kind.NUMBER) or any(a <= token.start < b for a, b in self._names.items()):
             return False
         if self._queries.get(self.start, 0) >= self.end:
-            # All of it is DuckDB's, which may have rows anywhere.
+            # The whole statement is DuckDB's, and may have rows anywhere.
             return True
         in_query = any(low <= token.start < high for low, high in self._queries.items())
         is_asked = token.start <= fault and not in_query
@@ -204,5 +202,5 @@ class Parts:
 
 
 def _blank(character: str) -> str:
-    """Returns as much space as a character takes on a terminal."""
+    """Returns as many spaces as a character is wide on a terminal."""
     return "" if category(character) in ("Mn", "Me") else "  " if east_asian_width(character) in "WF" else " "

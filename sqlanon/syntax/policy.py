@@ -1,4 +1,4 @@
-"""A policy as text, and the clauses that CHECK shares with it."""
+"""Reads policies, and the clauses that CHECK shares with them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sqlanon.syntax.script import split
 from sqlanon.syntax.texts import name_text
 
 _EXAMPLE = "k_anonymity(k => 4)"
-# The model that is meant where its number alone is written.
+# The model that is meant if only its number is written.
 _MODELS = {"k": "k_anonymity", "l": "l_diversity", "t": "t_closeness"}
 
 
 def policy_of(text: str) -> Policy:
-    """The policy that a CREATE POLICY statement defines, as a certificate has it.
+    """Reads the policy in a CREATE POLICY statement, as a certificate contains it.
 
-    A release that is not asked what its policy requires has the policy without REQUIRE.
+    REQUIRE may be missing: the policy of a release that is not checked for its requirements has none.
 
-    Raises ValueError for another number of statements, StatementError for another statement.
+    Raises ValueError unless the text is one statement, and StatementError for another statement.
     """
     (piece,) = split(text)
     reader = Reader(text, Positions(text), piece.start, piece.end, label="CREATE POLICY", form="")
@@ -35,14 +35,14 @@ def policy_of(text: str) -> Policy:
 
 
 def create_policy(reader: Reader, *, optional: bool = False) -> tuple[Policy, bool, bool]:
-    """Reads a policy, whether OR REPLACE stands there, and whether IF NOT EXISTS does.
+    """Reads a policy; also returns whether OR REPLACE and whether IF NOT EXISTS is there.
 
     CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
     [WITH TABLE source [AS name] ON (column) (attributes) ...] [SAMPLE FRACTION fraction | SAMPLE OF people]
     [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public]
     [JOINED WITH RELEASE other ON (columns)] REQUIRE requirements.
 
-    Where something is CONFIDENTIAL, or if `optional`, REQUIRE may be left out.
+    With CONFIDENTIAL, or if `optional`, REQUIRE may be left out.
     """
     or_replace, if_not_exists = created(reader, "POLICY")
     name = object_name(reader, "policy")
@@ -66,7 +66,7 @@ def create_policy(reader: Reader, *, optional: bool = False) -> tuple[Policy, bo
 
 
 def _pivot(reader: Reader) -> Pivot | None:
-    """PIVOT item VALUES rating, two columns of the source; None without the keyword."""
+    """Reads PIVOT item VALUES rating, two columns of the source; returns None without the keyword."""
     if not reader.accept("PIVOT"):
         return None
     item = reader.named("the column with the items", "pivot")
@@ -80,7 +80,7 @@ def _pivot(reader: Reader) -> Pivot | None:
 
 
 def sample(reader: Reader) -> Sample | None:
-    """SAMPLE FRACTION 0.02 or SAMPLE OF 1000000, the part of a population that the source is; None without it."""
+    """Reads SAMPLE FRACTION 0.02 or SAMPLE OF 1000000, the source's share of a population; returns None without it."""
     if not reader.accept("SAMPLE"):
         return None
     reader.mark("sample")
@@ -90,9 +90,10 @@ def sample(reader: Reader) -> Sample | None:
 
 
 def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | None:
-    """AGAINST public, the table that a source's respondents are a part of; None without the keyword.
+    """Reads AGAINST public, a table of the whole population; returns None without the keyword.
 
-    REQUIRE comes next; `also` and, between AGAINST and it, `behind` could stand here instead, for the message.
+    REQUIRE must follow. For the error, `also` are other clauses that could come next, and `behind` the clauses between
+    AGAINST and REQUIRE.
     """
     if reader.accept("AGAINST"):
         reader.mark("public table")
@@ -106,7 +107,7 @@ def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | 
 
 
 def joined(reader: Reader) -> JoinedRelease | None:
-    """JOINED WITH RELEASE other ON (column, ...), a release and the columns that it shares; None without it."""
+    """Reads JOINED WITH RELEASE other ON (column, ...), a release and the shared columns; returns None without it."""
     if not reader.accept("JOINED"):
         return None
     reader.expect("WITH", "RELEASE")
@@ -117,9 +118,9 @@ def joined(reader: Reader) -> JoinedRelease | None:
 
 
 def requirements(reader: Reader, *before: str) -> tuple[Requirement, ...]:
-    """REQUIRE model(argument => value, ...), ...; a model more than once only if it is asked in other ways.
+    """Reads REQUIRE model(argument => value, ...), ...; raises StatementError if two are about the same subject.
 
-    The clauses `before` which the list may end are no models.
+    A clause in `before` may follow the list's last comma; it is no model.
     """
     reader.expect("REQUIRE")
     listed: list[Requirement] = []
@@ -151,7 +152,7 @@ def _refuse_bare_number(reader: Reader) -> None:
 
 
 def refuse_number(reader: Reader, before: str = "write REQUIRE") -> None:
-    """Raises StatementError for k=10, WITH k=10 or WITH (k=10), as other tools have it; `before` begins the hint."""
+    """Raises StatementError for k=10, WITH k=10 or WITH (k=10), as in other tools; `before` begins the hint."""
     at = int(reader.sees("WITH"))
     at += at and reader.sees_symbol("(", ahead=at)
     token, sign, number = reader.peek(at), reader.peek(at + 1), reader.peek(at + 2)
@@ -164,9 +165,7 @@ def refuse_number(reader: Reader, before: str = "write REQUIRE") -> None:
 def _rest(
     reader: Reader, also: Sequence[str], *, optional: bool
 ) -> tuple[Source | None, JoinedRelease | None, tuple[Requirement, ...]]:
-    """[AGAINST public] [JOINED WITH RELEASE ...] REQUIRE requirements, up to the end; if `optional`, the end may come
-    at once.
-    """
+    """Reads [AGAINST public] [JOINED WITH RELEASE ...] REQUIRE requirements up to the end; nothing if `optional`."""
     refuse_late(reader)
     if optional and reader.peek().kind is Kind.END:
         return None, None, ()
@@ -184,7 +183,7 @@ def _rest(
 
 
 def _still_possible(part: Sample | None, confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:
-    """Lists what else than AGAINST and REQUIRE could be next, for the message."""
+    """Returns the clauses besides AGAINST and REQUIRE that could come next, for the error."""
     if visible:
         return ('","',)
     if confidential:
@@ -193,7 +192,7 @@ def _still_possible(part: Sample | None, confidential: Sequence[object], visible
 
 
 def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
-    """CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS (column, ...), ...; nothing without the keyword."""
+    """Reads CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS (column, ...), ...; empty without the keyword."""
     columns: list[tuple[str, ...]] = []
     if reader.accept(keyword):
         columns.append(column_set(reader))
@@ -203,7 +202,7 @@ def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
 
 
 def column_set(reader: Reader) -> tuple[str, ...]:
-    """(column, ...), no column twice."""
+    """Reads (column, ...); a column occurs once."""
     columns: dict[str, str] = {}
 
     def item() -> None:
@@ -218,14 +217,14 @@ def column_set(reader: Reader) -> tuple[str, ...]:
     return tuple(columns.values())
 
 
-# WITH TABLE: the tables that belong to the source of a policy.
+# WITH TABLE: the related tables of a policy.
 
 _JOINS = ("JOIN", "INNER JOIN", "LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN")
 _FORM = "(id ENTITY, ...) WITH TABLE visits AS checkups ON (patient) (diagnosis SENSITIVE)"
 
 
 def related_tables(reader: Reader, of_source: Sequence[Attribute]) -> tuple[RelatedTable, ...]:
-    """WITH TABLE source [AS name] ON (column) (attributes) ..., no name and no column twice; none without the keywords.
+    """Reads WITH TABLE source [AS name] ON (column) (attributes) ...; a name and a column occur once.
 
     `of_source` are the attributes of the policy's source.
     """
@@ -242,7 +241,7 @@ def related_tables(reader: Reader, of_source: Sequence[Attribute]) -> tuple[Rela
 
 
 def refuse_late(reader: Reader) -> None:
-    """Raises StatementError where WITH TABLE stands next, and other clauses stood before it."""
+    """Raises StatementError if WITH TABLE comes next, after other clauses."""
     if reader.sees("WITH", "TABLE"):
         raise reader.refused(
             "WITH TABLE stands too late",
@@ -252,14 +251,14 @@ def refuse_late(reader: Reader) -> None:
 
 
 def _refuse_late_sample(reader: Reader) -> None:
-    """Raises StatementError where SAMPLE stands next, and other clauses stood before it."""
+    """Raises StatementError if SAMPLE comes next, after other clauses."""
     if reader.sees("SAMPLE"):
         hint = "it stands right behind the columns: (...) SAMPLE FRACTION 0.02 REQUIRE ..."
         raise reader.refused("SAMPLE stands too late", hint=hint, token=reader.peek())
 
 
 def refuse_join(reader: Reader) -> None:
-    """Raises StatementError where JOIN stands next, as in a query."""
+    """Raises StatementError if JOIN comes next, as in a query."""
     if any(reader.sees(*words.split()) for words in _JOINS):
         raise reader.refused(
             "a policy joins no tables",
@@ -283,7 +282,7 @@ def _related_table(reader: Reader, columns: set[str], names: set[str]) -> Relate
 
 
 def _name(reader: Reader, of_rows: Source, token: Token) -> tuple[str, Token]:
-    """The name behind AS, or else the table's own, with the token at which it stands."""
+    """Reads the name after AS, else takes the table's own name; returns it with its token."""
     if reader.accept("AS"):
         token = reader.peek()
         return reader.name("a name for the table"), token
@@ -293,7 +292,7 @@ def _name(reader: Reader, of_rows: Source, token: Token) -> tuple[str, Token]:
 
 
 def _key(reader: Reader, table: str) -> str:
-    """(column), the one with the values of the ENTITY."""
+    """Reads (column), the column with the values of the ENTITY."""
     keys: list[str] = []
     reader.mark("table", table, "key")
 

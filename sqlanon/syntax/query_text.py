@@ -1,4 +1,4 @@
-"""The text of a query that is kept, and run, by itself."""
+"""Checks the text of a query that is stored and run by itself."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from sqlanon.syntax.script import split
 
 
 def query_text(text: str) -> str:
-    """The text of a query that stands for itself, without comments and spaces around it.
+    """Returns the text of a self-contained query, without comments and spaces around it.
 
-    Raises StatementError unless it is one query that begins with a word of queries and
-    closes all its parentheses and quotes, so that `(` text `)` is that query and nothing else.
+    Raises StatementError unless the text is one query that begins with a query's first word and closes all its
+    parentheses and quotes, so that `(` text `)` is that query and nothing else.
     """
     pieces = list(split(text))
     inside = f"({pieces[0].text}\n)" if len(pieces) == 1 else ""
@@ -23,7 +23,7 @@ def query_text(text: str) -> str:
         query = reader.query()
         reader.end()
     except StatementError as error:
-        error.position = error.excerpt = None  # the text does not stand in a script
+        error.position = error.excerpt = None  # the text is not part of a script
         raise
     if reader.placeholders.read:
         raise StatementError("a query that stands for itself has no parameters", hint="write their values into it")

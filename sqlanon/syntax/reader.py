@@ -1,4 +1,4 @@
-"""A cursor over the tokens of one statement, and the error that says where it went wrong."""
+"""Reads the tokens of one statement, and makes errors with the position of the wrong token."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sqlanon.syntax.parts import Parts
 
 
 class Cursor:
-    """Stands before a token of a text; behind the last one there are END tokens only."""
+    """A position between the tokens of a text; after the last token there are only END tokens."""
 
     def __init__(self, text: str, start: int, end: int) -> None:
         self._text = text
@@ -45,11 +45,11 @@ class Cursor:
         return token
 
     def sees(self, *keywords: str) -> bool:
-        """Whether these keywords stand next. A quoted name is never a keyword."""
+        """Whether these keywords come next. A quoted name is never a keyword."""
         return all(keyword_of(self.peek(ahead)) == keyword for ahead, keyword in enumerate(keywords))
 
     def accept(self, *keywords: str) -> bool:
-        """Takes these keywords if all of them stand next."""
+        """Takes these keywords if all of them come next; returns whether they do."""
         is_next = self.sees(*keywords)
         if is_next:
             self._next += len(keywords)
@@ -65,9 +65,7 @@ class Cursor:
         return is_next
 
     def call_ends(self) -> int | None:
-        """Returns how many tokens ahead the parenthesis that opens next is closed; None where none opens or it stays
-        open.
-        """
+        """Returns the number of tokens up to the end of the parentheses that open next; None if they do not close."""
         depth = 0
         for ahead in range(len(self._tokens) - self._next):
             depth += {"(": 1, ")": -1}.get(self.peek(ahead).text, 0) if self.peek(ahead).kind is Kind.SYMBOL else 0
@@ -76,7 +74,7 @@ class Cursor:
         return None
 
     def sees_placeholder(self) -> bool:
-        """Whether ?, $1, $name or getvariable('name') stands next."""
+        """Whether ?, $1, $name or getvariable('name') comes next."""
         token, behind = self.peek(), self.peek(1)
         if token.kind is Kind.SYMBOL:
             is_named = behind.kind in (Kind.WORD, Kind.NUMBER) and behind.start == token.end
@@ -93,9 +91,9 @@ SEPARATORS = ('","', '")"')
 class Reader(Cursor):
     """Reads one statement, from left to right.
 
-    `label` names the statement in errors (such as CREATE POLICY), `form` is a correct
-    one to show, from where it is set on. Every method that expects something raises StatementError, with the
-    place of the token that stands there instead.
+    `label` names the statement in errors (such as CREATE POLICY). `form` is a correct statement to show, and may change
+    while reading. Every method that expects a token raises StatementError, with the position of the token that it finds
+    instead.
     """
 
     def __init__(
@@ -116,15 +114,15 @@ class Reader(Cursor):
         self._label = label
         self.form = form
         self._named: list[tuple[int, str]] = []
-        # The token that was taken last as a name without quotes.
+        # The last token that was taken as a name without quotes.
         self._bare: Token | None = None
 
     def about(self, name: str) -> None:
-        """Errors from here on name the object of the statement, too."""
+        """Adds the name of the statement's object to errors from here on."""
         self._named.append((self._tokens[self._next - 1].start, shortened(name)))
 
     def mark(self, *part: str) -> None:
-        """Says that the next token begins this part of the statement, for errors about what it means."""
+        """Records that the next token begins this part of the statement, for errors about its meaning."""
         self.parts.add(self.peek().start, *part)
 
     def expect(self, *keywords: str) -> None:
@@ -133,9 +131,9 @@ class Reader(Cursor):
                 raise self.expected(keyword, among=(keyword,))
 
     def choose(self, phrases: Sequence[str], *also: str) -> str:
-        """Takes the one of these keywords, each of one word or more, that stands next.
+        """Takes the phrase, of one or more keywords, that comes next.
 
-        `also` is what else could stand there, for the message.
+        `also` are other phrases for the error, which could come next as well.
         """
         for phrase in phrases:
             if self.accept(*phrase.split()):
@@ -161,16 +159,16 @@ class Reader(Cursor):
             read()
             if not self.accept_symbol(",") and not self.sees_symbol(")"):
                 raise self.expected(either(*SEPARATORS))
-            # As in DuckDB, a comma may stand behind the last item, too.
+            # As in DuckDB, a comma may follow the last item.
             if self.accept_symbol(")"):
                 return
 
     def further(self) -> bool:
-        """Takes the comma before a further item of a list without parentheses, or one behind its last item."""
+        """Takes a comma in a list without parentheses; returns whether another item may follow."""
         return self.accept_symbol(",") and self.peek().kind is not Kind.END
 
     def name(self, what: str) -> str:
-        """One identifier, bare or quoted, in the user's spelling, or the text that a placeholder stands for."""
+        """Reads an identifier, bare or quoted, in the user's spelling, or the text of a placeholder."""
         if self.sees_placeholder():
             return self._placed_name(what)
         token = self.peek()
@@ -196,16 +194,16 @@ class Reader(Cursor):
         raise self.expected(what, hint=hint)
 
     def named(self, what: str, *part: str) -> str:
-        """An identifier, which is marked as the part of the statement that is called like it."""
+        """Reads an identifier and records it as the part of the statement with that name."""
         offset = self.peek().start
         name = self.name(what)
         self.parts.add(offset, *part, name)
         return name
 
     def column(self, part: str) -> str:
-        """The name of a column, which is marked as the part of the statement that is called like it.
+        """Reads the name of a column and records it as the part of the statement with that name.
 
-        Raises StatementError, with the quotes to type, for a name with a dot in it.
+        Raises StatementError, with the quotes to type, for a name with a dot.
         """
         first = self.peek()
         name = self.named("a column", part)
@@ -219,7 +217,7 @@ class Reader(Cursor):
         raise self.refused(f"the name of a column has a dot in it: {'.'.join(parts)}", hint=hint, token=first)
 
     def placed(self, stand_in: Value) -> tuple[Placeholder, Value]:
-        """Takes the placeholder that stands next; with its value, or what stands in for it until it has one."""
+        """Takes the placeholder that comes next; returns it with its value, or with `stand_in` while it has none."""
         token = self.take()
         if token.text == "?":
             placeholder = self.placeholders.unnamed()
@@ -240,7 +238,7 @@ class Reader(Cursor):
         return value
 
     def qualified_name(self, what: str) -> QualifiedName:
-        """A name of one to three parts: name, schema.name or database.schema.name."""
+        """Reads a name of one to three parts: name, schema.name or database.schema.name."""
         parts = [self.name(what)]
         while self.sees_symbol("."):
             if len(parts) == 3:
@@ -250,23 +248,23 @@ class Reader(Cursor):
         return QualifiedName(tuple(parts))
 
     def sees_query(self) -> bool:
-        """Whether a parenthesis stands next that opens a query, possibly in further parentheses."""
+        """Whether a query in one or more pairs of parentheses comes next."""
         ahead = 0
         while self.sees_symbol("(", ahead):
             ahead += 1
         return ahead > 0 and keyword_of(self.peek(ahead)) in QUERY_WORDS
 
     def refuse_bare_query(self, what: str) -> None:
-        """Raises StatementError, expecting `what`, where a query stands next without parentheses."""
-        # A table may be called values, and TABLE may stand for itself.
+        """Raises StatementError, expecting `what`, if a query without parentheses comes next."""
+        # A table may have the name values, and TABLE may be a keyword of sqlanon's statement.
         if any(self.sees(word) for word in QUERY_WORDS if word not in ("VALUES", "TABLE")):
             raise self.expected(what, hint=f"a query stands in parentheses: ({self.peek().text} ...)")
 
     def query(self) -> str:
-        """The user's own text between a parenthesis and the one that closes it."""
+        """Reads a query in parentheses; returns its text with literals in place of parameters."""
         opening = self.take()
         first, last, depth = self.peek(), opening, 1
-        # Until it is known where the query ends, all that follows may be part of it.
+        # Until the end of the query is found, the rest of the statement may be part of it.
         self.parts.add_query(first.start, self._tokens[-1].end)
         while True:
             token = self.peek()
@@ -282,13 +280,13 @@ class Reader(Cursor):
             last = token
 
     def position(self) -> Position:
-        """Returns the place of the next token in the script."""
+        """Returns the position of the next token in the script."""
         return self._positions.at(self.peek().start)
 
     def text_before(self, *keywords: str) -> str:
-        """The user's own text up to where these keywords stand last outside of parentheses; takes it and them.
+        """Reads the user's text up to the last occurrence of these keywords outside of parentheses, and the keywords.
 
-        Raises StatementError if they do not stand there, or nothing stands before them.
+        Raises StatementError if the keywords are missing, or if no text is before them.
         """
         first, depth, last = self._next, 0, None
         self.parts.add_query(self.peek().start, self._tokens[-1].end)
@@ -308,7 +306,7 @@ class Reader(Cursor):
         return self._with_literals(start, end)
 
     def last_of(self, *phrases: str) -> str | None:
-        """The one of these phrases that stands last outside of parentheses; None if none stands ahead."""
+        """Returns the phrase whose last occurrence outside of parentheses is the latest; None without any."""
         first, depth, last = self._next, 0, None
         for index in range(first, len(self._tokens)):
             self._next = index
@@ -319,15 +317,15 @@ class Reader(Cursor):
         return last
 
     def sql_between(self, start: int) -> str:
-        """The user's own SQL from an offset up to the token that was taken last."""
+        """Returns the user's SQL from an offset to the last token taken, with literals in place of parameters."""
         end = self._tokens[self._next - 1].end
         self.parts.add_query(start, end)
         return self._with_literals(start, end)
 
     def _with_literals(self, start: int, end: int) -> str:
-        """The user's own SQL between two offsets, a literal in the place of each parameter.
+        """Returns the user's SQL between two offsets, with a literal in place of each parameter.
 
-        Variables stay: the database knows them.
+        Variables stay, because the database knows them.
         """
         pieces, at, back = [], start, self._next
         self._next = next(index for index, token in enumerate(self._tokens) if token.start >= start)
@@ -335,7 +333,7 @@ class Reader(Cursor):
             token = self.peek()
             if token.kind is Kind.SYMBOL and self.sees_placeholder():
                 _, value = self.placed(0)
-                # In parentheses, for a minus before a negative number would begin a comment.
+                # In parentheses, because a minus before a negative number would begin a comment.
                 pieces += [self._text[at : token.start], f" {literal(value)} "]
                 at = self._tokens[self._next - 1].end
             else:
@@ -344,7 +342,7 @@ class Reader(Cursor):
         return "".join([*pieces, self._text[at:end]])
 
     def end(self, *instead: str) -> None:
-        """Raises an error if the statement goes on; `instead` are the keywords that could have followed."""
+        """Raises StatementError if the statement goes on; `instead` are the keywords that could come next."""
         if self.peek().kind is not Kind.END:
             begins = keyword_of(self.peek()) in BEGIN
             hint = f"if {self.peek().text} begins another statement, put a semicolon before it" if begins else None
@@ -359,7 +357,7 @@ class Reader(Cursor):
         token: Token | None = None,
         actual: str | None = None,
     ) -> StatementError:
-        """The error at `token`, by default the next one; `among` are the words it may be a misspelling of."""
+        """Returns the error at `token`, by default the next; `among` are words that it may be a misspelling of."""
         token = token or self.peek()
         near = nearest_phrase(token, among)
         is_meant = near is not None and self._has_words_of(near)
@@ -372,16 +370,16 @@ class Reader(Cursor):
         )
 
     def _has_words_of(self, phrase: str) -> bool:
-        """Whether the next token may be a phrase of one word, or begin or continue one of several words."""
+        """Whether the next token may be a phrase of one word, or begin or continue a phrase of several words."""
         first, *others = phrase.split()
         if not others or nearest_phrase(self.peek(), (first,)) is None:
             return True
         return nearest_phrase(self.peek(1), others) is not None
 
     def _unquoted(self, what: str, among: Sequence[str]) -> str | None:
-        """The hint that the name before the next token, which was not expected, goes on in it; None where it does not.
+        """Returns a hint if the name before the unexpected next token seems to continue in it; else None.
 
-        The line that the error shows has all of the name, too.
+        It also lets the line that the error shows include the whole name.
         """
         tokens = self._tokens[max(0, self._next - 1) :]
         ends = {"", *(phrase.split()[0] for phrase in among), *(sign for sign in "(,)" if f'"{sign}"' in what)}
@@ -392,7 +390,7 @@ class Reader(Cursor):
         return unquoted.hint
 
     def refused(self, message: str, *, hint: str, token: Token) -> StatementError:
-        """The error for what is written correctly but cannot stand here."""
+        """Returns the error for a token that is written correctly but not allowed here."""
         return self._error(message, hint, token)
 
     def _error(self, message: str, hint: str, token: Token) -> StatementError:
@@ -406,11 +404,11 @@ class Reader(Cursor):
         return error
 
 
-# Names that people write without the quotes that they need, as in r-2026 and my policy.
+# Names written without the quotes that they need, as in r-2026 and my policy.
 
-# What may stand in a name. A parenthesis, a comma or a dot does not: it ends the name.
+# Signs that may be in such a name. A parenthesis, a comma or a dot ends the name.
 _SIGNS = frozenset("-/\\@#&+~!%:^|*")
-# They begin another part of a statement: a comma or a parenthesis is missing before them, and no quotes.
+# Words that begin another part of a statement: before them a comma or a parenthesis is missing, not quotes.
 _PARTS = frozenset(
     "AGAINST CONFIDENTIAL ENTITY FROM IDENTIFIER INSENSITIVE METHOD QUASI REQUIRE SELECT SENSITIVE USING VISIBLE "
     "WITH".split()
@@ -418,7 +416,7 @@ _PARTS = frozenset(
 
 
 def _unquoted_text(token: Token) -> str:
-    """The name that a token is, without its quotes."""
+    """Returns the name in a token, without its quotes."""
     return token.text if token.kind is Kind.WORD else token.text[1:-1].replace(token.text[0] * 2, token.text[0])
 
 
@@ -431,14 +429,14 @@ class Unquoted(NamedTuple):
 
 
 def begins_with_digit(tokens: Sequence[Token]) -> Unquoted:
-    """The name of which the first token is a number."""
+    """Returns the unquoted name that begins with the first token, a number."""
     return _unquoted(_joined(tokens), "a name that begins with a digit needs quotes")
 
 
 def goes_on(tokens: Sequence[Token], ends: Collection[str], text: str) -> Unquoted | None:
-    """The name that begins with the first token and goes on in the second; None where it does not look like it.
+    """Returns the unquoted name that begins with the first token and continues in the second; None without one.
 
-    `ends` are the keywords and signs that may stand behind the name, "" for the end of the statement.
+    `ends` are the keywords and signs that may follow the name, "" for the end of the statement.
     """
     name = _joined(tokens)
     if len(name) > 1:
@@ -453,7 +451,7 @@ def goes_on(tokens: Sequence[Token], ends: Collection[str], text: str) -> Unquot
 
 
 def _joined(tokens: Sequence[Token]) -> Sequence[Token]:
-    """The tokens from the first one on that stand side by side, without a space, and may be one name."""
+    """Returns the first token and the tokens that follow without a space and may belong to the same name."""
     length = 1
     for token, behind in pairwise(tokens):
         is_part = behind.kind in (Kind.WORD, Kind.NUMBER) or (behind.kind is Kind.SYMBOL and behind.text in _SIGNS)
@@ -464,14 +462,14 @@ def _joined(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _several_words(tokens: Sequence[Token], ends: Collection[str]) -> Sequence[Token]:
-    """The words from the first token on that may be one name with blanks in it; just the first where they are none."""
+    """Returns the first words if they may be one name with spaces; else only the first token."""
     words = [tokens[0], *takewhile(lambda token: _is_word(token) and keyword_of(token) not in ends, tokens[1:])]
     is_name = _is_word(tokens[0]) and _sign(tokens[len(words)]) in ends and keyword_of(tokens[0]) != "IF"
     return words if is_name else tokens[:1]
 
 
 def _in_parentheses(tokens: Sequence[Token], ends: Collection[str]) -> Token | None:
-    """The parenthesis that ends a column's name such as size (cm), None where it is no such name."""
+    """Returns the parenthesis that ends a column's name such as size (cm); None for other tokens."""
     words = list(takewhile(lambda token: token.kind is Kind.WORD, tokens[2:]))
     close = 2 + len(words)
     is_column = not {",", "QUASI", "REQUIRE"}.isdisjoint(ends)
@@ -481,7 +479,7 @@ def _in_parentheses(tokens: Sequence[Token], ends: Collection[str]) -> Token | N
 
 
 def _sign(token: Token) -> str:
-    """The token as a keyword or as it stands; empty for the end."""
+    """Returns the token as a keyword, or its text; empty for the end."""
     return keyword_of(token) or token.text
 
 

@@ -1,4 +1,4 @@
-"""A script as the statements it is made of, each in the user's own words."""
+"""Splits a script into its statements, each in the user's own words."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sqlanon.syntax.lexer import Kind, Positions, Token, keyword_of, tokens
 
 @dataclass(frozen=True)
 class Piece:
-    """One statement's text, from its first token to its last.
+    """The text of one statement, from its first token to its last.
 
-    Comments inside it are kept, comments around it and the semicolon are not. `start`
-    is its offset in the script, `position` the same as line and column.
+    Comments inside it are kept; comments around it and the semicolon are left out. `start` is its offset in the script,
+    and `position` its line and column.
     """
 
     text: str
@@ -29,10 +29,10 @@ class Piece:
 
 
 def split(text: str) -> Iterator[Piece]:
-    """The statements of a script, in order, where DuckDB itself would cut.
+    """Yields the statements of a script in order, split as DuckDB splits them.
 
-    Semicolons in strings, quoted names, `$$` bodies and comments do not cut; empty
-    statements are left out. Never fails: a string that is never closed reaches to the end.
+    Semicolons in strings, quoted names, `$$` bodies and comments do not split; empty statements are left out. Never
+    fails: a string that is never closed extends to the end.
     """
     positions = Positions(text)
     first: Token | None = None
@@ -46,27 +46,27 @@ def split(text: str) -> Iterator[Piece]:
 
 
 def is_complete(text: str) -> bool:
-    """Whether a shell may run the text: the last statement has its semicolon, or there is none.
+    """Whether a shell may run the text: its last statement ends with a semicolon, or there is none.
 
-    False while a string, a quoted name, a `$$` body or a comment is open.
+    Returns false while a string, a quoted name, a `$$` body or a comment is open.
     """
     last = deque(tokens(text), maxlen=1)
     return all(_is_semicolon(token) for token in last)
 
 
 def first_keyword(text: str) -> str | None:
-    """The word that a statement begins with, in upper case; None for one that begins with something else."""
+    """Returns a statement's first token as a keyword, in upper case; empty if it is no word, None without tokens."""
     return next((keyword_of(token) for token in tokens(text)), None)
 
 
 def first_word(text: str) -> str:
-    """The first word of a statement, in upper case, whatever stands before it; empty if it has none."""
+    """Returns the first word of a statement, in upper case, after any other tokens; empty without a word."""
     return next(filter(None, map(keyword_of, tokens(text))), "")
 
 
 def after_as(text: str) -> str:
-    """The query of a CREATE VIEW as DuckDB writes it: what follows AS, up to the semicolon; empty without an AS."""
-    # As a name it is quoted, because it is reserved.
+    """Returns the query of a CREATE VIEW as DuckDB writes it: the text after AS; empty without an AS."""
+    # The word AS is reserved, so DuckDB quotes it as a name.
     start = next((token.end for token in tokens(text) if keyword_of(token) == "AS"), len(text))
     return next((piece.text for piece in split(text[start:])), "")
 
@@ -76,7 +76,7 @@ def _is_semicolon(token: Token) -> bool:
 
 
 def quoted_texts(text: str) -> Iterator[str]:
-    """The texts and the quoted names in a statement, as they are written; those that `||` puts together are one."""
+    """Yields the contents of texts and quoted names in a statement; texts joined by `||` are one."""
     together = ""
     for token in tokens(text):
         if token.kind in (Kind.STRING, Kind.QUOTED, Kind.OPEN):

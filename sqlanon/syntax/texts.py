@@ -1,6 +1,6 @@
-"""Text of the parts that statements share: names, literals, arguments, calls, sources and lists of columns.
+"""Writes the parts that statements share: names, literals, arguments, calls, sources and lists of columns.
 
-The text is canonical, with every name in quotes, and is read back to an equal part.
+The text is canonical, with every name in quotes, and reads back to an equal part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def arguments_text(arguments: Iterable[tuple[str, Value]]) -> list[str]:
 
 
 def _argument_text(name: str) -> str:
-    """The name of an argument: before => a reserved word needs no quotes."""
+    """Formats the name of an argument: before => a reserved word needs no quotes."""
     return name if _PLAIN.fullmatch(name) else name_text(name)
 
 
@@ -48,7 +48,7 @@ def value_text(value: Value) -> str:
 
 
 def decimal_text(value: Decimal) -> str:
-    """A Decimal so that it is read as one again: 4 as 4.0."""
+    """Formats a Decimal so that it is read as a Decimal again: 4 as 4.0."""
     if not value.is_finite():
         raise StatementError(f"{value} is not a number", hint="write a finite number")
     text = str(value)
@@ -56,7 +56,7 @@ def decimal_text(value: Decimal) -> str:
 
 
 def word_text(name: str) -> str:
-    """A name that is ours (a model, a method, an argument): bare where it can be."""
+    """Formats a name that sqlanon defines (a model, a method, an argument): without quotes if possible."""
     return name if _PLAIN.fullmatch(name) and name not in RESERVED else name_text(name)
 
 
@@ -71,7 +71,7 @@ def typed_name(name: str) -> str:
 
 
 def typed_qualified(name: QualifiedName) -> str:
-    """A name with its schema as a hint has it, to be typed."""
+    """Formats a name with its schema for a hint, to be typed."""
     return ".".join(map(typed_name, name.parts))
 
 
@@ -85,19 +85,19 @@ def string_text(text: str) -> str:
 
 
 def names_text(names: Iterable[str]) -> str:
-    """The names in quotes, separated by commas."""
+    """Formats names in quotes, separated by commas."""
     return ", ".join(map(name_text, names))
 
 
 def call_text(call: Requirement | MethodCall | FigureCall) -> str:
-    """A requirement as it is written behind REQUIRE, a method as behind METHOD, a figure with its arguments."""
+    """Formats a requirement as after REQUIRE, a method as after METHOD, or a figure with its arguments."""
     name = call.model if isinstance(call, Requirement) else call.name
     arguments = [part for part in call.arguments if part[0] != BUDGET or not isinstance(call, MethodCall)]
     return f"{word_text(name)}({', '.join(arguments_text(arguments))})"
 
 
 def budget_text(method: MethodCall) -> str:
-    """UNDER BUDGET and the name behind a blank; nothing for a method that names none."""
+    """Returns UNDER BUDGET and its name after a space; empty for a method without a budget."""
     budget = dict(method.arguments).get(BUDGET)
     if budget is None:
         return ""
@@ -105,69 +105,69 @@ def budget_text(method: MethodCall) -> str:
 
 
 def figure_text(call: FigureCall) -> str:
-    """A figure as it is written behind FIGURES or MEASURE."""
+    """Formats a figure as after FIGURES or MEASURE."""
     return call_text(call) if call.arguments else word_text(call.name)
 
 
 def requirements_text(requirements: Iterable[Requirement]) -> str:
-    """REQUIRE and the requirements; empty without any."""
+    """Returns REQUIRE and the requirements; empty without requirements."""
     required = ", ".join(map(call_text, requirements))
     return f"REQUIRE {required}" if required else ""
 
 
 def source_text(source: Source) -> str:
-    """A source by its name, or as a query in parentheses. Raises StatementError if the query is not one."""
+    """Formats a source: its name, or a query in parentheses. Raises StatementError for a text that is no query."""
     if source.name is not None:
         return qualified_text(source.name)
     return f"({query_text(source.query or '')})"
 
 
 def against_text(public: Source | None) -> str:
-    """AGAINST with a blank behind it; empty without a public table."""
+    """Returns AGAINST and the table, before a space; empty without a public table."""
     return f"AGAINST {source_text(public)} " if public else ""
 
 
 def joined_text(joined: JoinedRelease | None) -> str:
-    """JOINED WITH RELEASE with a blank behind it; empty where no release is joined."""
+    """Returns JOINED WITH RELEASE and its columns, before a space; empty without a joined release."""
     if joined is None:
         return ""
     return f"JOINED WITH RELEASE {qualified_text(joined.release)} ON ({names_text(joined.columns)}) "
 
 
 def sample_text(sample: Sample | None) -> str:
-    """SAMPLE with the fraction or the number of people; empty where the source is no sample."""
+    """Returns SAMPLE with the fraction or the number of people; empty if the source is no sample."""
     if sample is None:
         return ""
     return f"SAMPLE OF {sample.people}" if sample.fraction is None else f"SAMPLE FRACTION {value_text(sample.fraction)}"
 
 
 def sensitive_text(sensitive: Iterable[str], hierarchies: Iterable[tuple[str, str]]) -> str:
-    """SENSITIVE with its columns, behind a blank; empty if there are none."""
+    """Returns SENSITIVE with its columns and their hierarchies, after a space; empty without columns."""
     using = {column: f" USING {name_text(hierarchy)}" for column, hierarchy in hierarchies}
     named = ", ".join(name_text(column) + using.get(column, "") for column in sensitive)
     return f" SENSITIVE {named}" if named else ""
 
 
 def sets_text(keyword: str, sets: Sequence[Sequence[str]]) -> str:
-    """CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS with its sets of attributes; empty if there are none."""
+    """Returns CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS with the sets of columns; empty without sets."""
     return f"{keyword} " + ", ".join(f"({names_text(columns)})" for columns in sets) if sets else ""
 
 
 def levels_text(release: QualifiedName | None) -> str:
-    """LEVELS FROM RELEASE, behind a blank; empty without a release."""
+    """Returns LEVELS FROM RELEASE and the release, after a space; empty without a release."""
     return f" LEVELS FROM RELEASE {qualified_text(release)}" if release is not None else ""
 
 
 def create_text(or_replace: bool) -> str:
-    """CREATE or CREATE OR REPLACE, with a blank behind it."""
+    """Returns CREATE or CREATE OR REPLACE, before a space."""
     return "CREATE OR REPLACE " if or_replace else "CREATE "
 
 
 def if_exists_text(said: bool) -> str:
-    """IF EXISTS with a blank behind it, or nothing."""
+    """Returns IF EXISTS before a space, or an empty text."""
     return "IF EXISTS " if said else ""
 
 
 def if_not_exists_text(said: bool) -> str:
-    """IF NOT EXISTS with a blank behind it, or nothing."""
+    """Returns IF NOT EXISTS before a space, or an empty text."""
     return "IF NOT EXISTS " if said else ""

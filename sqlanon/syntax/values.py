@@ -1,4 +1,4 @@
-"""Literals and named arguments, as in `t => 0.3`."""
+"""Reads literals and named arguments, as in `t => 0.3`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from sqlanon.errors import StatementError
 from sqlanon.syntax.lexer import Kind, shortened
 from sqlanon.syntax.reader import Reader
 
-# No number that means anything has an exponent beyond it.
+# A meaningful number has no larger exponent.
 _MOST_ZEROS = 400
 _FRACTION = "write a decimal, which is compared exactly: two thirds are at most 0.667, and at least 0.666"
 
 
 def value(reader: Reader) -> Value:
-    """A number, a string, true, false, a name, a placeholder, EACH 2, or a list, as in `(2, 2)` or `(zip LEVEL 2)`."""
+    """Reads a number, a string, true, false, a name, a placeholder, EACH 2, or a list such as `(2, 2)` or `(zip LEVEL
+    2)`.
+    """
     if reader.sees_placeholder():
         return reader.placed(1)[1]
     if reader.sees("EACH") and reader.peek(1).kind is Kind.NUMBER:
@@ -30,7 +32,7 @@ def value(reader: Reader) -> Value:
 
 
 def _leveled(reader: Reader) -> Scalar:
-    """A scalar, or a column at a level, as in `zip LEVEL 2`, as a text."""
+    """Reads a scalar, or a column at a level, as in `zip LEVEL 2`, which is returned as a text."""
     item = scalar(reader)
     if isinstance(item, QualifiedName) and reader.accept("LEVEL"):
         return f"{item} LEVEL {integer(reader, 'a level')}"
@@ -38,7 +40,7 @@ def _leveled(reader: Reader) -> Scalar:
 
 
 def scalar(reader: Reader) -> Scalar:
-    """A number, a string, true, false, a name or a placeholder of one of these."""
+    """Reads a number, a string, true, false, a name, or a placeholder for one of these."""
     token = reader.peek()
     if reader.sees_placeholder():
         _, placed = reader.placed(1)
@@ -60,7 +62,7 @@ def scalar(reader: Reader) -> Scalar:
 
 
 def _interval(reader: Reader) -> str | None:
-    """The text of INTERVAL '10 minutes' or INTERVAL 10 MINUTES; None if there is none."""
+    """Reads INTERVAL '10 minutes' or INTERVAL 10 MINUTES and returns its text; None without an interval."""
     if not reader.sees("INTERVAL") or reader.peek(1).kind not in (Kind.STRING, Kind.NUMBER):
         return None
     reader.expect("INTERVAL")
@@ -71,7 +73,7 @@ def _interval(reader: Reader) -> str | None:
 
 
 def string(reader: Reader, what: str) -> str:
-    """A string in single quotes or in dollar quotes, or a placeholder of one."""
+    """Reads a string in single quotes or in dollar quotes, or a placeholder for a string."""
     token = reader.peek()
     if reader.sees_placeholder():
         _, placed = reader.placed("text")
@@ -89,7 +91,7 @@ def string(reader: Reader, what: str) -> str:
 
 
 def number(reader: Reader) -> int | Decimal:
-    """A signed number: an int if it is whole, however it is written, else a Decimal. 5 % is 0.05."""
+    """Reads a signed number: an int if it is whole, in any form, else a Decimal. 5 % is 0.05."""
     if reader.sees_placeholder():
         return _placed_number(reader)
     sign = "-" if reader.accept_symbol("-") else ""
@@ -106,7 +108,7 @@ def number(reader: Reader) -> int | Decimal:
         raise _no_number(reader, token.text) from None
     reader.take()
     if reader.sees_symbol("/") and reader.peek(1).kind is Kind.NUMBER:
-        # The writer knows whether to round up or down: in some models a greater threshold is harder to meet.
+        # The user has to choose the rounding: in some models a greater threshold is stricter, in others weaker.
         raise reader.expected("a number", actual="a fraction", hint=_FRACTION)
     return plain_number(Decimal(converted).scaleb(-2)) if reader.accept_symbol("%") else converted
 
@@ -120,7 +122,7 @@ def _placed_number(reader: Reader) -> int | Decimal:
 
 
 def _bounded(number: Decimal) -> Decimal:
-    """Raises OverflowError, an ArithmeticError, for an exponent whose zeros would fill the memory."""
+    """Returns the number. Raises OverflowError, an ArithmeticError, if its zeros would fill the memory."""
     if abs(number.adjusted()) > _MOST_ZEROS:
         raise OverflowError
     return number
@@ -140,17 +142,17 @@ def integer(reader: Reader, what: str) -> int:
 
 
 def sees_named(reader: Reader) -> bool:
-    """Whether `name =>` stands next, or `name :=`, DuckDB's older way."""
+    """Whether `name =>` comes next, or `name :=`, DuckDB's older form."""
     return reader.peek().kind in (Kind.WORD, Kind.QUOTED) and (
         reader.sees_symbol("=>", ahead=1) or (reader.sees_symbol(":", ahead=1) and reader.sees_symbol("=", ahead=2))
     )
 
 
 def named(reader: Reader, into: dict[str, Value], *part: str, read: Callable[[Reader], Value] = value) -> None:
-    """Reads one `name => value` into the arguments of a part, its name in lower case and not among them yet."""
+    """Reads `name => value` into a part's arguments. Raises StatementError for a name, in lower case, that it has."""
     token = reader.peek()
     if token.kind is Kind.WORD:
-        # Before => a reserved word is a name, too.
+        # Before => a reserved word is a name as well.
         reader.mark(*part, token.text)
         name = reader.take().text.lower()
     else:
@@ -163,10 +165,10 @@ def named(reader: Reader, into: dict[str, Value], *part: str, read: Callable[[Re
 
 
 def call(reader: Reader, what: str, example: str, part: str) -> tuple[str, tuple[tuple[str, Value], ...]]:
-    """`name(argument => value, ...)`, its name in lower case; without arguments the parentheses may be left out.
+    """Reads `name(argument => value, ...)`; returns the name in lower case and the arguments. Parentheses are optional.
 
-    The first argument may stand without its name: it is then called `UNNAMED`, and whoever runs the statement names it.
-    `part` is what errors call it, the first word of the name of the part.
+    The first argument may lack a name: it is called `UNNAMED`, and gets its name when the statement runs. `part` is the
+    first word of the part's path in errors.
     """
     token = reader.peek()
     name = reader.named(what, part).lower()

@@ -164,8 +164,7 @@ def with_options(why: str) -> str:
 
 
 def _with_entity(uses: Sequence[ProposedUse]) -> list[ProposedUse]:
-    """Returns the uses, with ENTITY for the column that repeats as the number of a person does, if there is exactly
-    one.
+    """Returns the uses, with ENTITY for the column that repeats like the number of a person, if exactly one does.
 
     Then k counts people. Because each person has at least one row, classes have at least k rows as well.
     """

@@ -182,7 +182,7 @@ def _as_typed(remark: str) -> str:
 
 
 def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile, list[str]]:
-    """Returns a CSV file, read again with options for codes and decimal commas in its fields, and sentences about them."""
+    """Returns a CSV file, read again with options for its codes and decimal commas, and sentences about them."""
     if data.kind != "csv":
         return data, []
     engine = DuckDBEngine(connection.duckdb)
