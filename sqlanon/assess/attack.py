@@ -149,7 +149,7 @@ def _released(engine: Engine, release: Release) -> Target:
                 engine, _composed_release(engine, release), statistic, scratch
             ),
         },
-        # Rows that nobody checked keep no promise.
+        # A promise does not hold for rows that were not checked.
         requirements=resolve_requirements(policy, sensitive, promised) if has_checked_rows(engine, release) else (),
     )
 

@@ -39,9 +39,9 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     """Measures every requirement on the current release.
 
     Some requirements are about data that no released row shows: respondents, guarding nodes, a public table. For these
-    a snapshot must have the rows that were checked when it was made, and the recorded result is returned; a live view
-    must show the rows of its own query, and that query's report is returned. Raises PrivacyViolation for other rows or
-    another object than was released; UserError if the object is gone.
+    requirements, a snapshot must have the rows that were checked when it was made, and the recorded result is returned.
+    A live view must show the rows of its own query, and its own report is returned. Raises PrivacyViolation for other
+    rows or another object than was released; UserError if the object is gone.
     """
     require_own_columns(engine, release)
     if release.kind == "view":
@@ -73,7 +73,7 @@ def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Meas
 
 
 def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHECK") -> None:
-    """Raises UserError for a table or view that is no release, with the statement for a table."""
+    """Raises UserError for a table or view that is no release; the hint has `statement`, the statement for a table."""
     table = find_relation(engine, name)
     if table is None:
         return
@@ -87,8 +87,8 @@ def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHEC
 
 
 def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -> Release:
-    """Returns the release of this name. For a table that is no release, raises UserError with the statement for a
-    table.
+    """Returns the release of this name. For a table that is no release, raises UserError; the hint has the `statement`
+    for a table.
     """
     try:
         return load_release(engine, name)

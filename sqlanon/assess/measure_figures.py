@@ -59,20 +59,20 @@ COMPUTED: Mapping[str, Computed] = {
     "u_loss": u_loss,
 }
 
-# Those of them that need numbered rows, which other engines do not have.
+# Figures that need numbered rows, which other engines do not have.
 _OF_NUMBERED_ROWS = ("membership", "suda", "u_loss")
 
-# Those of them for releases with noise.
+# Figures of releases with noise.
 _OF_NOISE = ("epsilon", "marginals")
 
 # The warning on figures that compare a release with noise with its source.
 OWNERS = "the figures have no noise, and no budget pays for them: they are the owner's, and not to be given away"
 
-# Those of them that are measured only by name: they need an argument, group by many sets of columns, or compare all
+# Figures that are measured only by name: they need an argument, group by many sets of columns, or compare all
 # pairs of rows.
 _BY_NAME = ("individual_risk", "k_map_estimated", "missing", "population_uniques", "suda")
 
-# Those of them whose first step is done once for all releases of a policy, from its source.
+# Figures whose first step is done once for all releases of a policy, from the policy's source.
 OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
     "u_loss": u_loss_of_policy,
 }

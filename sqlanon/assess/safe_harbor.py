@@ -60,7 +60,7 @@ _ITEMS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _IMAGES = ("P", "Q")
 _REMOVED = (Role.IDENTIFIER, Role.ENTITY)
 _BIRTH = re.compile(r"dob|yob|b(irth|orn)|geburt|geboren|naiss|nacim|\bnac\b|nasc|geboorte|urodz")
-# What else than the date a birth has.
+# Names of facts about a birth other than its date.
 _NOT_WHEN = re.compile(
     r"w(eight|ght)|gewicht|peso|poids|order|place|country|ort\b|control|still|mode|length|births|newborn|_in(_|$)"
 )

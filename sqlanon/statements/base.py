@@ -170,8 +170,8 @@ class Statement:
         raise NotImplementedError
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        """Runs the statement; returns its answer. Its imports are inside, because programs wait for every import at the
-        top.
+        """Runs the statement; returns its answer. Methods import inside, because an import at the top of a module
+        delays the start of every program.
         """
         raise NotImplementedError
 

@@ -76,7 +76,7 @@ class StatementLog:
     ) -> None:
         if not LOGGER.isEnabledFor(level):
             return
-        # A name may contain a line break; a reader of the log would take the rest for a record.
+        # A name may contain a line break, after which a reader of the log would expect a new record.
         name = "".join(map(_printable, _without_query(self._statement).label()))
         extra = {
             "kind": type(self._statement).__name__,

@@ -52,7 +52,7 @@ def _prepared(engine: Engine, statement: Statement) -> bool:
     """Checks that the catalog exists if the statement needs it, and that the session does not change its figures.
 
     Returns whether there is a catalog. Raises UserError for settings and macros that could change a figure, and
-    CatalogError for a catalog that is older, newer or changed.
+    CatalogError for an older, newer or changed catalog.
     """
     ready = statement.catalog() is not Catalog.NONE and _catalog_is_there(engine, statement)
     if statement.CALCULATES:
@@ -63,7 +63,7 @@ def _prepared(engine: Engine, statement: Statement) -> bool:
 def _catalog_is_there(engine: Engine, statement: Statement) -> bool:
     """Whether there is a catalog; installs one, with its macros, for a statement that writes.
 
-    Raises UserError for a statement that reads a missing catalog, CatalogError for one that is older, newer or changed.
+    Raises UserError for a statement that reads a missing catalog, CatalogError for an older, newer or changed catalog.
     """
     if migrations.ready(engine):
         return True

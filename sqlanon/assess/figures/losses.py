@@ -198,7 +198,7 @@ def _loss(
         listed = listed_values(b, relation(("anon", "hierarchy_value"))).subquery("listed")
         every_value = union_all([every_value, exp.select(column("value")).from_(listed)], distinct=True)
     every_value = exp.select("*").from_(relation(scratch.table("every_value", every_value), as_="every_value"))
-    # Of the leaves of a label some are no values of the column: a number that does not occur, say.
+    # Some leaves of a label are not values of the column, for example a number that does not occur.
     below: exp.Select = exp.select(column("label", "leaf"), column("value", "leaf")).distinct()
     below = below.from_(every_value.copy().subquery("every_value"))
     same = identical(column("value", "leaf"), column("value", "every_value"))

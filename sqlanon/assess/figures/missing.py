@@ -165,7 +165,7 @@ def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -
 
 
 def _alike(released: NDArray[Any], rows: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
-    """Returns, for each of `others`, the number of published rows that have its cells wherever both have one."""
+    """Returns, for each of `others`, the number of published rows with equal cells wherever neither is suppressed."""
     import numpy as np
 
     parts: list[NDArray[Any]] = []

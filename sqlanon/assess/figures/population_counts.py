@@ -128,9 +128,9 @@ class _Shown:
     `_VALUE`.
     """
 
-    # Those in the rows of the release.
+    # The columns in the rows of the release.
     in_rows: Mapping[str, exp.Expr]
-    # Those in each set of bucketed columns that has any, by its index.
+    # The columns in each set of bucketed columns, by the set's index.
     in_sets: Mapping[int, Mapping[str, exp.Expr]]
 
 
@@ -330,6 +330,6 @@ def _counted(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]
     keys = [*(coding.code for coding in codings), *others]
     number = alias(cast(f.sum(column("n")), "DOUBLE"), "n")
     coded = _coded(rows, codings, others).subquery("coded", copy=False)
-    # A query without keys has one row, even where there is none to count.
+    # A query without keys has one row, even if there is no row to count.
     having = None if keys else f.count() > 0
     return select(*map(column, keys), number, of=coded, group_by=[*map(column, keys)], having=having)

@@ -38,8 +38,9 @@ class Uniques:
 def population_uniques(classes: Histogram, fraction: Fraction) -> Uniques | None:
     """Estimates the number of population uniques from a sample of this fraction; None for a sample without rows.
 
-    Dankar's rule: for fractions up to 0.1 Pitman, or Zayatz if Pitman has no estimate; otherwise the smaller one of SNB
-    and Zayatz (Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical data sets, 2012).
+    Dankar's rule takes Pitman's estimate for fractions up to 0.1, or Zayatz's if there is none; otherwise the smaller
+    estimate of SNB and Zayatz (Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical
+    data sets, 2012).
     """
     if not classes:
         return None
@@ -99,7 +100,7 @@ def pitman(classes: Histogram, people: float) -> float | None:
     if fit is None:
         return None
     theta, alpha = fit.theta, fit.alpha
-    # Far from 0 the quotient is that power but for a share of 1 / theta^2, and the logarithms would cancel.
+    # Far from 0 the quotient equals this power up to a share of 1 / theta^2; the logarithms would cancel.
     quotient = (1 - alpha) * log(theta + alpha / 2) if theta > 1e6 else lgamma(theta + 1) - lgamma(theta + alpha)
     return exp(quotient + alpha * log(people))
 

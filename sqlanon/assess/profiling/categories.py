@@ -130,7 +130,7 @@ _IP_ADDRESS = "IP address"
 # Names of numbers of people that are names of flags, too.
 _NUMBER = "unique number"
 _OF_A_KIND = {"customer", "person", "employee", "user", "student", "subject", "respondent", "participant", "proband"}
-# Names that say a category only if the values have the form: a card may be one of a game, and via the Latin word.
+# Names that mean a category only if the values have its form: a card may be a playing card, and via a Latin word.
 _AMBIGUOUS = {
     "cap": ("place", r"\d{5}"),
     "via": ("address", r"[^\W\d].*\D[ ,]*\d{1,4} ?[A-Za-z]?"),
@@ -145,7 +145,7 @@ _ADDRESS = "address"
 # The least number of values of a sensitive subject that a text column needs.
 _FEW_OF_SUBJECT = 2
 _COMPARED = 500
-# The characters of a comment that are read.
+# The number of characters of a comment that are read.
 _LONGEST_COMMENT = 200
 
 

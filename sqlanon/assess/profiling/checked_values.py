@@ -88,7 +88,11 @@ def _share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
 
 
 def _with_check_digits(values: Sequence[str]) -> tuple[str, str] | None:
-    """Finds the category of numbers whose valid check digits chance does not explain; of several the least likely."""
+    """Finds the kind of numbers whose check digits are valid too often for chance; of several, the least likely by
+    chance.
+
+    Returns its category and its name, None if there is no such kind.
+    """
     values = values[:_COMPARED]
     if not values or not _has("stdnum"):
         return None
@@ -272,10 +276,10 @@ _NO_WORDS = frozenset(("?", "??", "-", "--", ".", "..", "#", "na", "n/a", "#n/a"
 _CODES = {code.casefold(): code for code in _TEXTS}
 _NEGATIVE = (-9999, -999, -998, -99, -98, -88, -9, -8, -7, -1)
 _NINES = (999999, 99999, 9999, 999, 99, 9)
-# Dates that systems write where there is none, and how many times as often as other dates they then are, at least.
+# Dates that systems write for a missing date, and the least ratio of their frequency to the median of the dates.
 _FILLED_DATES = ("1900-01-01", "1970-01-01", "9999-12-31")
 _OFTEN = 20
-# A code of nines is far above the other values: the greatest is at most this share of it.
+# A code of nines is far above the other values: their greatest is at most this share of the code.
 _GAP = 0.8
 _FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%y",

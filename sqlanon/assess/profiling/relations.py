@@ -175,7 +175,7 @@ def _of_one(values: Real, source: Real) -> str | None:
 
     if _equal(values[:_TRIED], source[:_TRIED] ** 2) and _equal(values, source**2) and _is_no_copy(values, source):
         return "square"
-    # A logarithm of what is below one is often written as zero.
+    # The logarithm of a number below one is often written as zero.
     positive = np.where(source >= 1, source, np.nan)
     logarithms = np.log(positive)
     if np.nanmax(values) < np.nanmax(source) and _equal(np.where(np.isnan(positive), np.nan, values), logarithms):
@@ -190,9 +190,7 @@ def _is_no_copy(values: Real, source: Real) -> bool:
 
 
 def _equal(values: Real, others: Real) -> bool:
-    """Whether two columns have equal numbers in each row in which both have one, and these are half of the rows of the
-    first or more.
-    """
+    """Whether two columns are equal in all rows with both numbers, at least half of the rows with the first number."""
     import numpy as np
 
     both = ~(np.isnan(values) | np.isnan(others))

@@ -22,7 +22,7 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
-# How survival data call the time until an event or the end of the study, and whether there was an event.
+# Names in survival data for the time until an event or the end of the study, and for whether there was an event.
 _DURATIONS = {
     *("time", "times", "futime", "stime", "survtime", "surv_time", "survival_time", "time_to_event", "event_time"),
     *("duration", "durat", "followup", "follow_up", "follow_up_time", "followup_time", "tte"),
@@ -299,7 +299,7 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
         return Role.IDENTIFIER, f"values of type {values.type.split('(')[0]} cannot be made coarser"
     if values.counted.values == 1 and values.counted.rows > 1:
         return Role.INSENSITIVE, "it says the same in all rows"
-    # Even if its name is diagnosis: sensitive values are published unchanged.
+    # Also for a name such as diagnosis, because sensitive values are published unchanged.
     if values.rare.may_name_anybody:
         return Role.IDENTIFIER, _FREE_TEXT
     if recognized and recognized.sensitive:
@@ -310,7 +310,7 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
 
 
 def _by_repetition(values: Values) -> tuple[Role, str]:
-    """Proposes the role of a column from the frequencies of its values, and its name only for a household."""
+    """Proposes the role of a column from the frequencies of its values; its name counts only for a household."""
     if values.is_unique and (values.counts or not values.type.startswith(_MEASURED)):
         alone = per_cent(values.counted.unique or 0)
         return Role.IDENTIFIER, f"{alone} of its rows have a value that no other row has"

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 # The models that learn from a table, and the share of its rows that they predict.
 #
-# The models stand for those of Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in
+# The models represent those in Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in
 # anonymized data publishing (2008), section 6: a decision tree, a random forest and naive Bayes, of scikit-learn.
 
 

@@ -99,7 +99,7 @@ def compared_counts(
     """Makes the table (query_id, actual, estimated, high, ...) of queries of one count each, without a workload.
 
     Raises PolicyError with ESTIMATE's reason for a query that the release cannot answer, and UserError, with the
-    query's number, for one that the source cannot answer.
+    query's number, for a query that the source cannot answer.
     """
     measuring = _Measuring(engine, release, called, None)
     try:

@@ -84,11 +84,11 @@ class Resolved:
 class Bound:
     """The policy and its requirements with the columns of the source.
 
-    `public` is the public table. `sources` are the tables that the source reads, for lineage. `respondents` links
-    respondents to the series' ledger, and `join` is the join with the other release. `comparison` is the comparison
-    that chose the method, None if there was none. `kept_comparison` is the comparison of the replaced release, if its
-    method is kept; otherwise `anew` is the reason why methods were compared again. `telling` has published columns that
-    reveal the values behind labels of other columns.
+    `public` is the public table. `sources` has the tables that the source reads, for the record of lineage.
+    `respondents` links respondents to the series' ledger, and `join` is the join with the other release. `comparison`
+    is the comparison that chose the method, None if there was none. `kept_comparison` is the comparison of the replaced
+    release, if its method is kept; otherwise `anew` is the reason why methods were compared again. `telling` has
+    published columns that reveal the values behind labels of other columns.
     """
 
     resolved: Resolved

@@ -62,7 +62,7 @@ Reasons = Mapping[str, Sequence[str]]
 
 
 def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """Yields rows of (stage, item, detail): the task, remarks, and at last the five rows for a decision.
+    """Yields rows of (stage, item, detail): the task, remarks, and finally the five rows for a decision.
 
     The five are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order. `binding
     requirement` is missing for a method without levels under several requirements, because it is unknown.

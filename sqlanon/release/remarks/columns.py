@@ -152,8 +152,8 @@ def _read_again(engine: Engine, policy: BoundPolicy, noted: Sequence[Profile], o
 
 
 def _candidates(policy: BoundPolicy) -> list[tuple[str, Role | None]]:
-    """Returns the columns to profile, with their roles: only published columns with an ENTITY, otherwise hidden
-    columns, too.
+    """Returns the columns to profile, with their roles: published columns and, in a policy without ENTITY, hidden
+    columns.
     """
     open_roles = (Role.SENSITIVE, Role.INSENSITIVE)
     published: list[tuple[str, Role | None]] = [(b.column, b.role) for b in policy.attributes if b.role in open_roles]

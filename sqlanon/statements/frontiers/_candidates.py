@@ -234,7 +234,7 @@ def _baselines(policy: Policy) -> list[Candidate]:
 
 
 def _without_requirements(each: Candidate) -> Candidate:
-    # Labels of sensitive values stay: a candidate that may be made shows no values in their place.
+    # Labels of sensitive values stay, because a candidate must not show values in place of labels.
     attributes = tuple(a if a.is_coarse else replace(a, min_level=None) for a in each.policy.attributes)
     policy = replace(each.policy, requirements=(always_satisfied(),), against=None, joined=None, attributes=attributes)
     return replace(each, policy=policy)

@@ -89,7 +89,7 @@ hierarchy_option = argument_name arrow ( value | DATE text ) ;
 
 
 def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
-    """Reads the arguments (5, 10, low => 0): positional ones first, then options."""
+    """Reads the arguments (5, 10, low => 0): positional arguments first, then options."""
     arguments: list[Value] = []
     options: dict[str, Value] = {}
 
@@ -119,7 +119,7 @@ def _date(reader: Reader) -> str | None:
 
 
 def _argument(reader: Reader) -> Value:
-    """Reads a value; a bare word is a unit such as MONTH, a quoted or qualified one is a name."""
+    """Reads a value; a bare word is a unit such as MONTH, a quoted or qualified word is a name."""
     is_unit = reader.peek().kind is Kind.WORD and not reader.sees_symbol(".", ahead=1)
     if is_unit and not (reader.sees("TRUE") or reader.sees("FALSE")):
         return reader.name("a value").upper()

@@ -104,7 +104,7 @@ def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
         try:
             policy = policies.load(engine, name)
         except UserError:
-            # Its rows were written by hand; DESCRIBE POLICY gives the error.
+            # The policy's rows were written by hand; DESCRIBE POLICY raises the error.
             yield name, None, None, None, None
             continue
         yield (
@@ -133,7 +133,7 @@ def _hierarchies(engine: Engine) -> Iterator[tuple[Any, ...]]:
 def _releases(engine: Engine) -> Iterator[tuple[Any, ...]]:
     for name, release in releases.listing(engine):
         if release is None:
-            # Its rows may have any content.
+            # The release's rows may have any content.
             yield str(name), None, None, None, None, None, None, "its catalog entry cannot be read"
             continue
         yield (

@@ -65,7 +65,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.READS
-    # The name of the column between those is that of the loss.
+    # The column between these has the name of the loss.
     COLUMNS = None
 
     @classmethod
