@@ -44,7 +44,7 @@ def find_relation(engine: Engine, name: QualifiedName, *, is_new: bool = False) 
 
 
 def find_source(engine: Engine, name: QualifiedName) -> Entry | None:
-    """Finds a relation that a release is made from, which no step of a statement makes, drops or renames."""
+    """Finds a relation that a release is made from, remembered because no step of a statement changes it."""
     return _relation_named(engine, partial(rows_once, engine), name)
 
 

@@ -140,7 +140,7 @@ def _listed(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask) -
 
 
 def texts_of_list(engine: Engine, mask: Mask) -> Sequence[str] | None:
-    """The texts of the table of a choice, in its order; None unless it is one column of two texts, all different."""
+    """Returns the texts of a choice's table, in its order; None unless it is a column of two or more unique texts."""
     table = mask.argument("from")
     assert isinstance(table, QualifiedName)
     columns = engine.columns(exp.select(exp.Star()).from_(relation(table)))

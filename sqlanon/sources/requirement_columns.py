@@ -44,9 +44,10 @@ _MAX_VALUES_SHOWN_LISTED_VALUES = 10
 def require_listed(
     engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table, *, of_items: bool = False
 ) -> None:
-    """Raises unless the hierarchy lists every value that occurs, each once; an unlisted NULL is a value of its own.
+    """Raises DataError unless the hierarchy lists each value of the source once; an unlisted NULL is its own value.
 
-    `of_items` says that the values are the items of lists. An error does not name them: anything may be among them.
+    `of_items` says that the values are the items of lists. The error then names none of them, because they may be
+    anything.
     """
     assert bound.hierarchy is not None
     text = alias(as_text(column("value")), "value")
@@ -139,7 +140,7 @@ def listed_taxonomy(
     requirements: Sequence[BoundRequirement],
     scratch: Scratch,
 ) -> Taxonomy:
-    """The hierarchy of a sensitive column. Raises DataError if it lacks values that a requirement looks up in it."""
+    """Returns the hierarchy of a sensitive column. Raises DataError if it lacks values that a requirement looks up."""
     if not bound.stored:
         return Taxonomy(bound)
     stored = relation(("anon", "hierarchy_value"))

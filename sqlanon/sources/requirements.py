@@ -132,7 +132,7 @@ def _require_true_values(policy: Policy, sensitive: Sequence[str], quasi: Sequen
 
 
 def _require_covered(policy: Policy, requirements: Sequence[BoundRequirement], quasi: Sequence[str]) -> None:
-    """Raises for a quasi-identifier by which no class is told apart: its value could find anybody."""
+    """Raises PolicyError for a quasi-identifier that no requirement is on: its value could identify anybody."""
     covered = {name for requirement in requirements for name in requirement.on or quasi}
     if requirements and (missing := [name for name in quasi if name not in covered]):
         raise PolicyError(
@@ -221,7 +221,7 @@ def bind_requirements(
 
 
 def _require_one_row_each(engine: Engine, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError where a respondent has several rows and a requirement gives each of them one value."""
+    """Raises PolicyError where a respondent has several rows and a requirement assumes one value of each."""
     asking = [requirement for requirement in requirements if requirement.question.one_row_each]
     if not asking or bound.entity is None:
         return

@@ -51,7 +51,7 @@ _SCHEME = re.compile(
 def require_no_password(text: str, whose: str) -> None:
     """Raises PolicyError for a query with a text that may contain the password of a database.
 
-    The catalog stores the query as it is. `whose` is the error's name for the query's owner.
+    The catalog stores the query as it is. `whose` names the query in the error.
     """
     if any(_may_have_password(unquote(literal)) for literal in quoted_texts(text)):
         raise PolicyError(
@@ -263,7 +263,7 @@ def source_column(name: str, columns: Sequence[Column], source: str) -> Column:
 
 
 def _columns(engine: Engine, kind: str, name: QualifiedName) -> tuple[tuple[Column, ...], bool]:
-    """The columns of a relation, and whether one is computed when it is read, as a view's are.
+    """Returns the columns of a relation, and whether one is computed at each reading, as the columns of a view are.
 
     The expression of a generated column of a table may give another value each time.
     """

@@ -1,1 +1,1 @@
-"""The small parts of SQL: names, expressions, statements, text."""
+"""Builds SQL: names, expressions, statements and text."""

@@ -1,4 +1,4 @@
-"""The small parts that SQL trees are built from."""
+"""The expressions that SQL trees are built from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _OPERATORS: dict[str, type[exp.Binary]] = {
 def infix(left: exp.Expr, operator: str, right: Any) -> exp.Binary:
     """Joins two operands by an operator, without parentheses.
 
-    The operators of sqlglot, such as `a + b`, copy their operands and put those in parentheses that are operations.
+    The operators of sqlglot, such as `a + b`, copy their operands, and put an operand that is an operation in
+    parentheses.
     """
     return _OPERATORS[operator](this=left, expression=exp.convert(right))
 
@@ -239,7 +240,7 @@ def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.
 
 
 def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
-    """The rows of one or more queries, each once if `distinct`."""
+    """Returns the rows of one or more queries; each different row once if `distinct`."""
     rows = queries[0]
     for other in queries[1:]:
         rows = exp.union(rows, other, distinct=distinct, copy=False)
@@ -258,10 +259,10 @@ def up_to_here() -> exp.WindowSpec:
 
 # Text compared byte by byte, whatever collation a session or a column has.
 #
-# A comparison takes the collation of its operands, and an explicit COLLATE comes before
-# that of a column or of a session. So it is written once, where a text is read: whatever
-# is computed from the text inherits it. Published text has none, since tables that are made
-# of it, and comparisons with it, would inherit it, too.
+# A comparison takes the collation of its operands, and an explicit COLLATE overrides the
+# collation of a column or a session. So it is written once, where a text is read: all
+# expressions of the text inherit it. Published text has none, because tables made
+# from it, and comparisons with it, would inherit it, too.
 
 
 _FIELD = "text"
@@ -275,7 +276,7 @@ def by_bytes(value: exp.Expr) -> exp.Expr:
 
 
 def without_collation(text: exp.Expr) -> exp.Expr:
-    """The text with the collation of its type, which is none: a plain cast of the text would keep its collation."""
+    """Returns the text with its type's collation, which is none; a plain cast of the text would keep its collation."""
     row = f.call(_ROW, text)
     kind = exp.DataType.build(f"STRUCT({_FIELD} VARCHAR)", dialect="duckdb")
     return f.call(_EXTRACT, exp.Cast(this=row, to=kind), exp.Literal.string(_FIELD))

@@ -13,7 +13,7 @@ from sqlanon.sql.build.names import identifier
 
 
 def repeat(text: exp.Expr, times: exp.Expr) -> exp.Repeat:
-    """The text, repeated this number of times."""
+    """Returns the text repeated this number of times."""
     return exp.Repeat(this=text, times=times)
 
 
@@ -33,7 +33,7 @@ def count(value: exp.Expr | None = None) -> exp.Count:
 
 
 def count_distinct(*values: exp.Expr) -> exp.Count:
-    """The number of distinct values, NULL not counted."""
+    """Counts the distinct values other than NULL."""
     return exp.Count(this=exp.Distinct(expressions=list(values)))
 
 
@@ -54,7 +54,7 @@ def any_value(value: exp.Expr) -> exp.AnyValue:
 
 
 def approx_count_distinct(value: exp.Expr) -> exp.ApproxDistinct:
-    """About how many distinct values there are, NULL not counted."""
+    """Estimates the number of distinct values other than NULL."""
     return exp.ApproxDistinct(this=value)
 
 
@@ -97,7 +97,7 @@ def length(text: exp.Expr) -> exp.Length:
 
 
 def list_(value: exp.Expr) -> exp.ArrayAgg:
-    """A group's values as a list."""
+    """Collects a group's values in a list."""
     return exp.ArrayAgg(this=value)
 
 
@@ -126,12 +126,12 @@ def right(text: exp.Expr, length: Any) -> exp.Right:
 
 
 def coalesce(value: exp.Expr, *others: Any) -> exp.Coalesce:
-    """The first of the values that is not NULL."""
+    """Returns the first of the values that is not NULL."""
     return exp.Coalesce(this=value, expressions=[exp.convert(other) for other in others])
 
 
 def nullif(value: exp.Expr, other: Any) -> exp.Nullif:
-    """The value, or NULL where it equals the other."""
+    """Returns the value, or NULL if it equals the other."""
     return exp.Nullif(this=value, expression=exp.convert(other))
 
 

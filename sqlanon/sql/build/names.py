@@ -1,4 +1,4 @@
-"""Names in SQL trees, always quoted, so that any name a user chose works."""
+"""Names in SQL trees, always quoted, so any name that a user chooses works."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def identifier(name: str) -> exp.Identifier:
 
 
 def column(name: str, of: str | None = None) -> exp.Column:
-    """The column `name`, of the relation `of` if given."""
+    """Returns the column `name`, of the relation `of` if given."""
     return exp.Column(this=identifier(name), table=identifier(of) if of else None)
 
 
 def relation(name: QualifiedName | Sequence[str] | str, as_: str | None = None) -> exp.Table:
-    """A table, view or CTE by its name, possibly qualified."""
+    """Returns a table, view or CTE by its name, possibly qualified."""
     parts = name.parts if isinstance(name, QualifiedName) else (name,) if isinstance(name, str) else tuple(name)
     keys = ("this", "db", "catalog")
     table = exp.Table(**{key: identifier(part) for key, part in zip(keys, reversed(parts), strict=False)})
@@ -34,12 +34,12 @@ def alias(tree: exp.Expr, name: str) -> exp.Alias:
 
 
 def parameter(number: int) -> exp.Expr:
-    """The query's parameter of this number, counted from 1."""
+    """Returns the query's parameter of this number, counted from 1."""
     return exp.Parameter(this=exp.Literal.number(number))
 
 
 def literal(value: object) -> exp.Expr:
-    """A number, string, boolean or NULL. SQL writes an infinite number as a text that is cast."""
+    """Returns a number, string, boolean or NULL as a literal; an infinite number is written as a cast text."""
     if isinstance(value, float) and not isfinite(value):
         return exp.Cast(this=exp.Literal.string(str(value)), to=exp.DataType.build("DOUBLE"))
     return exp.convert(value)

@@ -14,15 +14,15 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, order_by, window
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 
-# Kinds of parts that have no ORDER BY in them: most nodes of a tree are names, and most other parts flags.
+# Kinds of parts that contain no ORDER BY: most nodes of a tree are names, and most other parts flags.
 _WITHOUT_ORDERS = frozenset({exp.Column, exp.Identifier, exp.Literal, exp.DataType, bool, str, type(None)})
 
 
 def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> str:
-    """The text of a tree in one dialect.
+    """Returns the text of a tree in one dialect.
 
-    Every sort key has ASC or DESC and the place of NULLs, which a session's settings would decide otherwise.
-    Raises InternalError where the dialect cannot express a part: nothing is dropped silently.
+    Every sort key is written with ASC or DESC and the place of NULLs, which would otherwise depend on a session's
+    settings. Raises InternalError where the dialect cannot express a part: nothing is dropped silently.
     """
     try:
         with _orders_in_full(tree, dialect):
@@ -32,7 +32,7 @@ def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> 
                 pretty=pretty,
                 unsupported_level=ErrorLevel.RAISE,
                 normalize_functions=False,
-                # Our trees are made for one statement: a copy of each before it is written would be wasted.
+                # Each tree is made for one statement, so it need not be copied before it is written.
                 copy=False,
             )
     except UnsupportedError as error:
@@ -82,13 +82,13 @@ def _sort_key(key: exp.Expr) -> exp.Ordered:
     return said
 
 
-# The text of a query that is run again and again.
+# The text of a query that is run repeatedly.
 
 
 class RepeatedQuery(str):
     """Text of a query that runs repeatedly with other parameters; an engine may cache its parsed form.
 
-    For SQL of sqlanon's own alone: what a text of the user's means may depend on the settings of the moment.
+    It is for sqlanon's own SQL only: the meaning of a user's text may depend on the current settings.
     """
 
     __slots__ = ()
@@ -115,15 +115,15 @@ def create_temporary(kind: str, name: str, query: exp.Query, *, replace: bool = 
 
 
 def secure_view(name: QualifiedName, body: str) -> str:
-    """CREATE SECURE VIEW: on a plain view, a filter pushed below the guard sees withheld rows.
+    """Returns CREATE SECURE VIEW: in a plain view, a filter pushed below the guard sees withheld rows.
 
-    sqlglot's DuckDB generator drops the word SECURE, so the header is text.
+    sqlglot's DuckDB generator drops the word SECURE, so the header is written as text.
     """
     return "CREATE SECURE VIEW " + to_sql(relation(name)) + " AS\n" + body
 
 
 def view_over(name: QualifiedName, query: str, *, temporary: bool = False) -> str:
-    """Returns CREATE VIEW over a user's query, whose text stays unchanged, since sqlglot may not understand it."""
+    """Returns CREATE VIEW over a user's query, whose text stays unchanged, because sqlglot may not understand it."""
     return ("CREATE TEMPORARY VIEW " if temporary else "CREATE VIEW ") + to_sql(relation(name)) + " AS " + query
 
 
@@ -137,14 +137,14 @@ def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:
 
 
 def text_type(name: str, texts: exp.Query) -> str:
-    """CREATE TEMPORARY TYPE: an ENUM of the texts that a query gives, none of which is NULL."""
+    """Returns CREATE TEMPORARY TYPE: an ENUM of the texts that a query returns, none of which is NULL."""
     return "CREATE TEMPORARY TYPE " + to_sql(relation(name)) + " AS ENUM (" + to_sql(texts) + ")"
 
 
 def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
-    """The rows in a random order; with `by`, in the order of that column, and equal ones in a random order.
+    """Returns the rows in a random order; with `by`, sorted by that column, and equal rows in a random order.
 
-    `draw` is the name of a function that gives random bits for each row. The query becomes a part of the result.
+    `draw` is the name of a function that returns random bits for each row. The query becomes a part of the result.
     """
     order = [exp.Ordered(this=f.call(draw, 0))]
     if by is not None:
@@ -154,7 +154,7 @@ def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
 
 
 def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
-    """The rows with the values of some columns shuffled among those of a group, in an order that `draw` gives.
+    """Returns the rows with the values of some columns shuffled within each group, in the random order of `draw`.
 
     Values of one row in these columns stay together.
     """
@@ -176,13 +176,13 @@ def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> ex
         exp.select(*(column(name, "value" if name in columns else "row") for name in names))
         .from_(numbered(others, orders[0]).subquery("row"), copy=False)
         .join(numbered([group, *columns], orders[1]).subquery("value"), on=exp.and_(*same), copy=False)
-        # Materialized, since both sides have to read the same draws.
+        # Materialized, because both sides have to read the same random numbers.
         .with_("drawn", as_=released, materialized=True, copy=False)
     )
 
 
 def drop(kind: str, what: exp.Expr, *, exists: bool = False) -> exp.Drop:
-    """DROP of a table, a view or a column; with `exists`, IF EXISTS."""
+    """Returns DROP of a table, a view or a column; with `exists`, IF EXISTS."""
     return exp.Drop(kind=kind.upper(), tables=[what], exists=exists)
 
 

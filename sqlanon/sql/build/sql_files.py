@@ -1,4 +1,4 @@
-"""SQL whose shape never changes: the files under `sql/`, as text and as trees."""
+"""Fixed SQL: the files under `sql/`, as text and as trees."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import RepeatedQuery
 
 _Tree = TypeVar("_Tree", bound=exp.Expr)
-# What a query reads under a name: a table by the name that it really has, or the rows of a query.
+# The relation that a query reads under a name: a table by its actual name, or the rows of a query.
 Relation = str | exp.Table | exp.Query
 
 
 @cache
 def sql_file(*path: str) -> RepeatedQuery:
-    """The text of a file under `sql/` by its path without .sql, such as sql_file("statements", "macros")."""
+    """Returns the text of a file under `sql/` by its path without .sql, such as sql_file("statements", "macros")."""
     *folders, name = path
     return RepeatedQuery(read("sql", *folders, f"{name}.sql"))
 
@@ -32,12 +32,12 @@ def query_file(
     names: Mapping[str, Sequence[str]] | None = None,
     **values: object,
 ) -> exp.Query:
-    """The query of a file under `sql/` with its holes filled, a tree of its own at each call.
+    """Returns the query of a file under `sql/` with its holes filled, a new tree at each call.
 
-    A table of the file with a name of `tables` becomes that relation. `{keys}` becomes the columns that `names` has
-    under keys, and `{t.keys}` those of the relation t: any number of them in a list, and elsewhere a single one.
-    `$size` becomes the argument `size`: a number, a text, or a tree. Whatever is filled in is a node of the tree and
-    never text that is parsed. Raises KeyError for a list of columns without names, and for a value that is missing.
+    A table of the file with a name in `tables` becomes that relation. `{keys}` becomes the columns that `names` has
+    under keys, and `{t.keys}` these columns of the relation t: any number of them in a list, and elsewhere a single
+    one. `$size` becomes the argument `size`: a number, a text, or a tree. Inserted values are nodes of the tree, never
+    parsed text. Raises KeyError for a list of columns without names, and for a missing value.
     """
     text = sql_file(*path)
     query = query_tree(text)
@@ -50,7 +50,7 @@ def query_file(
 
 
 def _fill_names(query: exp.Query, names: Mapping[str, Sequence[str]]) -> None:
-    # sqlglot parses {keys} as a struct of one column without a name, which DuckDB does not have.
+    # sqlglot parses {keys} as a struct of one column without a name, which is no SQL of DuckDB.
     for hole in list(query.find_all(exp.Struct)):
         content = hole.expressions[0]
         if not isinstance(content, exp.Column):
@@ -67,10 +67,10 @@ def _fill_names(query: exp.Query, names: Mapping[str, Sequence[str]]) -> None:
 
 
 def query_tree(text: str) -> exp.Query:
-    """The tree of a query, a new one at each call.
+    """Returns the tree of a query, a new one at each call.
 
-    It has no comments: they explain the file, and a view would carry them along. Nor does it say where in the file
-    each part stands, which would be copied with each.
+    It has no comments, because they explain the file and a view would contain them. It has no positions in the file
+    either, which each copy would copy.
     """
     query = parsed(text).copy()
     assert isinstance(query, exp.Query)
@@ -79,11 +79,11 @@ def query_tree(text: str) -> exp.Query:
 
 @cache
 def parsed(text: str) -> exp.Expr:
-    """The tree of a fixed text, to be copied: without comments, and without what only says where a part stands."""
+    """Returns the tree of a fixed text, to be copied: without comments and without positions in the text."""
     tree = sqlglot.parse_one(text, dialect="duckdb")
     for node in tree.walk():
         node.pop_comments()
-        # An empty dictionary would be copied with each node.
+        # Otherwise an empty dictionary would be copied with each node.
         node._meta = None
     return tree
 

@@ -11,11 +11,11 @@ from sqlglot import exp
 from sqlanon.sql.build.names import identifier, relation
 
 _Query = TypeVar("_Query", bound=exp.Query)
-# A named query, which those after it can read.
+# A named query, which later steps can read.
 Step = tuple[str, exp.Query]
-# Beginnings of the names of steps that number rows in no order: read twice, they have to be the same.
+# Prefixes of the names of steps that number rows in no order: two readings have to give the same numbers.
 COMPUTED_ONCE = ("coded_item", "coded_sensitive", "numbered_list", "combination")
-# Beginnings of the names of steps that read themselves.
+# Prefixes of the names of steps that read themselves.
 _RECURSIVE = ("rounds", "known_set")
 
 
@@ -28,14 +28,13 @@ def with_steps(query: _Query, steps: Sequence[Step]) -> _Query:
     return query
 
 
-# Finds groupings that several parts of a query repeat, and makes them steps, so that each is computed once.
+# Groupings that several parts of a query repeat become steps, each of which is computed once.
 
 
 def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
-    """Extracts groupings that occur repeatedly in a query as steps, which it returns; the query then reads these.
+    """Extracts groupings that occur repeatedly in a query as steps, which it returns; the query then reads these steps.
 
-    Only those that read nothing but the steps in `known` can stand beside these: other names may mean something
-    else there.
+    Only groupings that read nothing but the steps in `known` are extracted: other names may have another meaning there.
     """
     subqueries: dict[exp.Select, list[exp.Subquery]] = defaultdict(list)
     for part in query.find_all(exp.Subquery):
@@ -55,7 +54,7 @@ def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
     return steps
 
 
-# Queries of parts that nothing else uses: sqlglot's own builders copy the whole query at each of their steps.
+# Queries built without copies: sqlglot's own builders copy the whole query at each of their steps.
 
 
 def select(
@@ -103,5 +102,5 @@ def semi_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
 
 
 def anti_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
-    """The rows before for which no row of the table does."""
+    """Keeps the rows for which the condition is true with no row of the table."""
     return exp.Join(this=table, kind="ANTI", on=on)

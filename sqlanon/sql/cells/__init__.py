@@ -1,1 +1,1 @@
-"""The source as cells: hierarchies as trees, values as codes, codes in keys."""
+"""The source as cells: hierarchies as trees, values as codes, and codes packed in keys."""

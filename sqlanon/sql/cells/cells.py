@@ -1,7 +1,7 @@
 """The cells: every row of the source as an integer key, equal rows counted together.
 
-`tree` numbers the values of one attribute along its hierarchy, `cells` joins the
-trees to the source and groups it once.
+`tree` numbers the values of one attribute along its hierarchy; `cells` joins the trees to the source and groups it
+once.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import generalized, level_name, listed_values, published_value
 from sqlanon.sql.sizes import sizes
 
-# Where each level of each attribute stands in the 64-bit words of a key.
+# The layout of each level of each attribute in the 64-bit words of a key.
 #
 # A prefix code is a value's path from the root of its hierarchy, a bit field per
-# level. Fields of all quasi-identifiers stand side by side in one word, in more words
-# when the bits run out; a word is a BIGINT, of which 62 bits are used, so that no sum
-# can touch the sign.
+# level. Fields of all quasi-identifiers are next to each other in one word, in more words
+# when the bits run out; a word is a BIGINT, of which 62 bits are used, so no sum
+# can change the sign.
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,9 @@ def bits_for(count: int) -> int:
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """`fields[attribute][level]` for the levels 0 .. height - 1; the root has no field.
+    """The fields of a key: `fields[attribute][level]` for the levels 0 to height - 1; the root has no field.
 
-    `carried` are the fields of columns that are never generalized: those that
-    requirements read.
+    `carried` has the fields of columns that requirements read and that are never generalized.
     """
 
     fields: tuple[tuple[Field, ...], ...]
@@ -113,7 +112,7 @@ class KeyLayout:
         return max((field.shift + field.bits for field in fields), default=0)
 
     def masks(self, levels: Sequence[int]) -> tuple[int, ...]:
-        """The mask of each word that keeps every attribute's fields from its level up."""
+        """Returns the mask of each word that keeps every attribute's fields from its level up."""
         masks = [0] * self.words
         for fields, level in zip(self.fields, levels, strict=True):
             for field in fields[level:]:
@@ -121,7 +120,7 @@ class KeyLayout:
         return tuple(masks)
 
 
-# A relation of the values of a column with their parts of a key: a table, or a query of a tree.
+# A relation of a column's values with their bits of a key: a table, or a query of a tree.
 Codes = exp.Table | exp.Subquery
 
 
@@ -153,14 +152,12 @@ def _from_zero(number: exp.Expr) -> exp.Expr:
 def tree(
     bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table, public: exp.Query | None = None
 ) -> exp.Select:
-    """An attribute's values as a numbered tree: value, n, leaf, rank_0 ... and leaves_1 ....
+    """Returns an attribute's values as a numbered tree: value, n, leaf, rank_0 ... and leaves_1 ....
 
-    A row for each value: n is how often it occurs (0 where only the hierarchy or the public
-    table has it), leaf 1 for a leaf of the hierarchy and 0 for a value that only the
-    public table has, rank_i the number of its ancestor at level i among that node's
-    siblings, in value order, and leaves_i how many leaves lie below that ancestor.
-    Stored hierarchies have `listed`, too. `public` gives the public table's values
-    as `value`.
+    There is a row for each value. n is its number of rows (0 if only the hierarchy or the public table has it). leaf is
+    1 for a leaf of the hierarchy, 0 for a value that only the public table has. rank_i numbers its ancestor at level i
+    among that node's siblings, in value order, and leaves_i is the number of leaves below that ancestor. Stored
+    hierarchies have the column `listed`, too. `public` returns the public table's values as `value`.
     """
     distinct = _distinct(published_value(bound), source, public)
     listed = listed_values(bound, hierarchy_values) if bound.stored else None
@@ -177,7 +174,7 @@ def tree(
 
     rows = exp.select(column("value"), column("n"), alias(if_(leaf, 1, 0), "leaf"), *listed_here, *path(1))
     rows = rows.from_(values_with_labels, copy=False)
-    # What is said of a node at a level is found among its siblings in their order: one window for each level.
+    # A node's figures at a level depend on the order of its siblings: one window for each level.
     low, order = column("value"), [column("value")]
     rank = _window(f.row_number(), path(1), order)
     for level in range(1, bound.height):
@@ -213,21 +210,21 @@ def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> e
 
 
 def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:
-    """Returns one row a tree: its number, and the figures of `tree_summary` as lists."""
+    """Returns one row for each tree: its number, and the figures of `tree_summary` as lists."""
     each: list[exp.Query] = []
     for number, (bound, table) in enumerate(trees):
         summary = tree_summary(bound, relation(table))
-        # The sums are huge integers: all lists are, so that one relation has them.
+        # The sums are HUGEINTs, so all lists have this type, to fit in one relation.
         figures = exp.Array(expressions=[huge(figure) for figure in summary.expressions])
         each.append(summary.select(alias(literal(number), "tree"), alias(figures, "figures"), append=False, copy=False))
     return union_all(each)
 
 
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
-    """One row about a tree: its leaves, its rows, and two figures for each level.
+    """Returns one row about a tree: its leaves, its rows, and two figures for each level.
 
-    The most siblings at each level from 0; then the sum over the rows of (leaves - 1), and
-    the greatest of them, at each level from 1. A tree without values has NULL for each.
+    The first list has the most siblings at each level from 0. The other figures are the sum over the rows of (leaves -
+    1), and its maximum, at each level from 1. A tree without values has NULL for each.
     """
 
     def siblings(level: int) -> exp.Expr:
@@ -263,7 +260,7 @@ def _words(fields: Sequence[Field]) -> list[int]:
 
 
 def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
-    """Returns a value's bits in each word of the key; None for an attribute without bits."""
+    """Returns a relation of a value and its bits in each word of the key; None for an attribute without bits."""
     parts = [alias(_code(fields, word), key_name(word)) for word in _words(fields)]
     return exp.select(column("value"), *parts).from_(tree, copy=False) if parts else None
 
@@ -278,10 +275,10 @@ def cells(
     by_row: bool = False,
     by_entity: bool = True,
 ) -> exp.Select:
-    """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers and carried columns.
+    """Returns cells(key_0, ..., entity, n): a row for each combination of quasi-identifiers and carried columns.
 
-    `codes` and `carried` are the relations of codes. If `by_entity`, there is a column `entity`, and a row per
-    combination and respondent. If `by_row`, there is one for each row of the source, whose number is `row`.
+    `codes` and `carried` are the relations of codes. If `by_entity`, there is a column `entity`, and a row for each
+    combination and respondent. If `by_row`, there is a row for each row of the source, whose number is `row`.
     """
     coded = [
         (published_value(bound, "source"), fields, table)
@@ -304,7 +301,7 @@ def cells_beside(
     layout: KeyLayout,
     beside: Sequence[exp.Alias],
 ) -> exp.Select:
-    """Returns the `cells` of the quasi-identifiers alone, with columns of `source` as they are."""
+    """Returns the `cells` of the quasi-identifiers alone, with the columns `beside` of `source` unchanged."""
     coded = [
         (published_value(bound, "source"), fields, table)
         for bound, fields, table in zip(policy.quasi_identifiers, layout.fields, codes, strict=True)
@@ -321,9 +318,9 @@ def rekeyed(
     *,
     entity: bool,
 ) -> exp.Select:
-    """The rows of `cells` with keys by another layout, in which the same values have `other_codes`.
+    """Returns the rows of `cells` with keys by another layout, in which the same values have `other_codes`.
 
-    Both layouts tell the same values apart, and carry the same columns.
+    Both layouts distinguish the same values, and carry the same columns.
     """
     parts: list[list[exp.Expr]] = [[] for _ in range(other.words)]
     query = exp.select().from_(relation(cells, as_="cell"), copy=False)
@@ -358,9 +355,9 @@ def rekeyed(
 
 
 def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.Alias) -> exp.Select:
-    """The rows of `cells`, or of each respondent there, that agree in the bits of their keys that `masks` keep.
+    """Groups the rows of `cells`, by respondent if `entity`, that agree in the bits of their keys that `masks` keep.
 
-    Such as agree are counted together; `masks` has one for each word. The columns `others`, which are constants, come
+    The rows of a group are counted together; `masks` has one mask for each word. The constant columns `others` come
     first.
     """
     keys = [paren(infix(column(key_name(word)), "&", mask)) for word, mask in enumerate(masks)]
@@ -371,7 +368,7 @@ def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.
 
 
 def row_number() -> exp.Column:
-    """The number of a row of the source, which is a table."""
+    """Returns the number of a row of the source, which is a table."""
     return column("rowid", "source")
 
 
@@ -420,8 +417,8 @@ def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
 def respondents(entity: exp.Expr, *, distinct: bool = True) -> exp.Expr:
     """Counts the respondents that a group certainly has: distinct values of `entity`, or 1 if all are NULL.
 
-    A row without a respondent may be of somebody who is counted already. If not `distinct`, each value is in the group
-    once.
+    A row without a respondent may belong to a respondent who is counted already. Without `distinct` each value must
+    occur in a group only once.
     """
     nobody = f.min(if_(is_null(entity.copy()), 1, 0))
     known = f.count_distinct(entity) if distinct else f.count(entity)
@@ -444,15 +441,15 @@ def _carried(field: Field, of: str | None) -> exp.Expr:
     return paren(infix(masked, ">>", literal(field.shift)))
 
 
-# The cells as rows of the source again: the values of their columns, and how many rows each of them stands for.
+# Decodes cells into rows: the values of their columns, and the number of source rows that each cell represents.
 
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """A column whose values stand in the keys of cells, in these `fields`.
+    """A column whose values are encoded in the keys of cells, in these `fields`.
 
-    `codes` is a query for value, and for each word of the key with bits of the column the value's part of it; None
-    where the column has no bits. It has one value then, in `values`.
+    `codes` is a query of value, and of the value's bits in each word of the key that has bits of the column. It is None
+    for a column without bits, whose only value is in `values`.
     """
 
     fields: Sequence[Field]

@@ -49,12 +49,11 @@ def published_value(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
 
 
 def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | None, counted: bool) -> exp.Select:
-    """A query for value, level_1, ... (the levels below `*`), and n if `counted`.
+    """Returns value, level_1, ... (the levels below `*`), and n if `counted`: a row for each value.
 
-    `distinct` gives the values that occur as `value` (and their numbers of rows as `n`).
-    For a stored hierarchy `listed` gives every value that it lists with its labels:
-    then the result holds the values of both, `listed` tells whether the hierarchy has
-    the value, and n is 0 for one that does not occur.
+    `distinct` returns the values of the source as `value` (and their numbers of rows as `n`). For a stored hierarchy
+    `listed` returns every listed value with its labels. The result then has the values of both; its column `listed`
+    says whether the hierarchy has the value, and n is 0 for a value that the source lacks.
     """
     counts = [column("n")] if counted else []
     if not bound.stored:
@@ -68,7 +67,7 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
     assert listed is not None
     same = identical(column("value", "occurring"), column("value", "listed"))
     missing = column("listed", "listed").is_(exp.null())
-    # The value of whichever side has it: both are NULL for the value NULL, which coalesce keeps.
+    # The value from the side that has it: both are NULL for the value NULL, which coalesce keeps.
     value = f.coalesce(column("value", "occurring"), column("value", "listed"))
     number = or_zero(column("n", "occurring"))
     return (
@@ -84,10 +83,10 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
 
 
 def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
-    """The values that a stored hierarchy lists, in the column's type, with a label for each level.
+    """Returns the values that a stored hierarchy lists, in the column's type, with a label for each level.
 
-    `rows` is `anon.hierarchy_value`. Texts that are the same value in that type count
-    once; a text that is no value of that type is left out, it cannot occur.
+    `rows` is `anon.hierarchy_value`. Texts that are equal values in that type count once. A text that is no value of
+    that type is left out, because it cannot occur.
     """
     value = _in_type(bound)
     labels = (
@@ -106,12 +105,12 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
 
 
 def stored_labels(bound: BoundAttribute) -> exp.Select | None:
-    """`listed_values` of the catalog; None for a hierarchy that computes its labels, and without one."""
+    """Returns `listed_values` of the catalog; None without a hierarchy, and for one that computes its labels."""
     return listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
 
 
 def occurring_values(bound: BoundAttribute, source: QualifiedName) -> exp.Select:
-    """value and n: the values of the column and their rows."""
+    """Returns value and n: the values of the column and their numbers of rows."""
     value = published_value(bound)
     query = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(source), copy=False)
     return query.group_by(value.copy(), copy=False)
@@ -134,7 +133,7 @@ def _in_type(bound: BoundAttribute) -> exp.Expr:
 
 
 def _possible(bound: BoundAttribute) -> list[exp.Expr]:
-    """The rows of the attribute's hierarchy whose text is a value of the column's type, or NULL."""
+    """Returns conditions for rows of the attribute's hierarchy: the text is a value of the column's type, or NULL."""
     assert bound.hierarchy is not None
     name = column("hierarchy").eq(literal(bound.hierarchy.name))
     return [name, exp.or_(is_null(column("value")), is_not_null(_in_type(bound)))]
@@ -148,7 +147,7 @@ def passed(
     entity: BoundAttribute | None,
     entity_of: str = "source",
 ) -> exp.Expr:
-    """A column of `source` as it is, as tokens, or shifted by its `entity`; the query is joined with what that needs.
+    """Returns a column of `source`: unchanged, as tokens, or shifted by its `entity`; joins the tables that it needs.
 
     `tokens` maps a column to a table of value and token; the query has the column of the entity in `entity_of`.
     """
@@ -165,12 +164,12 @@ def passed(
 
 
 def same_token(bound: BoundAttribute, table: str, of: str = "source") -> exp.Expr:
-    """Whether a row of `table`, with columns value and token, has the value that the row of `of` has in the column."""
+    """Returns a condition: a row of `table` (value, token) has the value of the column in the row of `of`."""
     return identical(text_of_token(bound, of), column("value", table))
 
 
 def moved_date(bound: BoundAttribute, table: str) -> exp.Expr:
-    """Returns a date of `source` shifted by the days of a token: infinity stays, a date beyond the type is NULL."""
+    """Returns a date of `source` shifted by a token's days: infinity stays, and a date beyond the type becomes NULL."""
     date = column(bound.column, "source")
     days = f.call("to_days", cast(column("token", table), "INTEGER"))
     moved = f.try_(cast(paren(date + days), bound.type))
@@ -216,7 +215,7 @@ def text_of_token(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
     return as_text(in_utc(bound.column, bound.type, of))
 
 
-# Labels of several levels under one numbering, so that two of them are equal where a release shows them alike.
+# Labels of several levels under one numbering: equal texts have equal numbers.
 
 
 def label_at(level: int) -> str:
@@ -245,11 +244,10 @@ def _published_label(bound: BoundAttribute, level: int, published_as_text: bool)
 
 
 def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] = ()) -> exp.Select:
-    """A row for each value: value, and for each level its label (label_1) and the label's number (code_1).
+    """Returns a row for each value: value, and for each level its label (label_1) and the label's number (code_1).
 
-    `labelled` has the columns value and label_1, .... Equal labels have one number,
-    whatever their levels. At the levels `listed` a value has a label only if its column
-    `listed` is true; a value without any label at all may be missing.
+    `labelled` has the columns value and label_1, .... Equal labels have one number at all levels. At the levels
+    `listed` a value has a label only if its column `listed` is true; a value without any label may be missing.
     """
     rows: list[exp.Select] = []
     for level in sorted(set(levels)):

@@ -1,7 +1,7 @@
-"""Hierarchies of sensitive attributes, by which the distances of values are measured.
+"""Hierarchies of sensitive attributes, which define the distances of values.
 
-`sensitive_path` gives each value its labels from itself up, a row for each value;
-`sensitive_ancestor` is the normal relation made of it.
+`sensitive_path` has a row for each value with its labels, from the value itself up; `sensitive_ancestor` is the normal
+relation made from it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from sqlanon.sql.cells.labels import generalized, level_name
 class Taxonomy:
     """A sensitive attribute with its hierarchy, if it has one.
 
-    `listed` is for a stored hierarchy: every value that it lists, in the column's type,
-    as the columns value, level_1, ... and listed (true).
+    For a stored hierarchy `listed` returns every listed value, in the column's type: value, level_1, ... and listed
+    (true).
     """
 
     bound: BoundAttribute
@@ -43,8 +43,8 @@ class Taxonomy:
 def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     """Returns the labels in the catalog's copy for one release: value, level_1, ..., listed.
 
-    A text that is no value of the column's type is left out, and a value that stands
-    twice, with the same labels or not, counts once.
+    A text that is no value of the column's type is left out. A repeated value counts once, whether its labels agree or
+    not.
     """
     value = try_cast(by_bytes(column("value")), bound.published_type)
     possible = is_not_null(value.copy())
@@ -65,7 +65,7 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     )
 
 
-# The relations that a requirement's table of values makes, with the columns of the table, and of the catalog's copy.
+# The relations made from a requirement's table of values, with the columns of the table and of the catalog's copy.
 KNOWN_TRIPLE = "known_triple"
 LISTED = {"value_range": ("value", "low", "high"), KNOWN_TRIPLE: ("value", "l", "k", "m")}
 
@@ -76,7 +76,7 @@ def listed_relation(reads: Collection[str]) -> str | None:
 
 
 def frozen_values(kind: str, release_id: str, index: int) -> exp.Select:
-    """The catalog's copy, for one release, of the table of values that the requirement at `index` names."""
+    """Returns the catalog's copy, for one release, of the table of values of the requirement at `index`."""
     return (
         exp.select(*map(column, LISTED[kind]))
         .from_(relation(("anon", f"release_{kind}")))
@@ -93,11 +93,11 @@ def _at(level: int) -> exp.Expr:
 
 
 def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """A row for each value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
+    """Returns a row for each value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
 
-    `codes` is a relation with the values that occur (value_0) and their numbers (code).
-    A value that only the hierarchy lists has no code. A value that a stored hierarchy
-    does not list is on a branch of its own, all others are on the branch 0.
+    `codes` is a relation of the values of the source (value_0) and their numbers (code). A value that only the
+    hierarchy lists has no code. A value that a stored hierarchy does not list is on a branch of its own; all others are
+    on branch 0.
     """
     bound = taxonomy.bound
     occurring = exp.select(alias(column("value_0"), "value")).from_(relation(codes), copy=False)
@@ -121,12 +121,11 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
 
 
 def sensitive_ancestor(paths: str, height: int) -> exp.Query:
-    """sensitive_ancestor(value, level, node) of the values that occur, for the levels below `*`.
+    """Returns sensitive_ancestor(value, level, node) of the source's values, for the levels below `*`.
 
-    `paths` is the name of a `sensitive_path`. A node is named by the least of the
-    values below it. Values share a node if they share the whole path from that level
-    up: two nodes may have one label. A branch of its own stays one on every level, so
-    that its value is as far as can be from any other.
+    `paths` is the name of a `sensitive_path`. A node is named by the least value below it. Values share a node if they
+    share the whole path from that level up, because two nodes may have one label. A value on a branch of its own shares
+    no node, so it is at the greatest distance from any other.
     """
     occurs = is_not_null(column("code"))
     return union_all(
@@ -148,7 +147,7 @@ def _nodes(height: int) -> list[exp.Alias]:
 
 
 def level_labels(paths: str, height: int) -> exp.Query:
-    """code, level and label: each value, listed or occurring, with its label at every level below `*`."""
+    """Returns code, level and label: the label at every level below `*` of each value, listed or in the source."""
     return union_all(
         [
             exp.select(column("code"), alias(literal(level), "level"), alias(column(level_name(level)), "label")).from_(

@@ -42,14 +42,14 @@ def first_name(level: int) -> str:
 
 
 def by_value(bound: BoundAttribute) -> bool:
-    """Whether values are ranked by their own order; else they are ranked along the hierarchy."""
+    """Whether values are ranked in their own order, rather than along the hierarchy."""
     if bound.hierarchy is None:
         return True
     return not builder(bound.hierarchy.kind).STORED and functional(bound.hierarchy.kind).KEEPS_ORDER
 
 
 def is_numeric(bound: BoundAttribute) -> bool:
-    """Whether values have a distance: numbers and times that are ranked by their own order."""
+    """Whether values have a distance: numbers and times that are ranked in their own order."""
     return by_value(bound) and as_double(bound) is not None
 
 
@@ -84,7 +84,7 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     """
     levels = range(1, bound.height)
     path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
-    # The order says where NULL comes: a session may have another default.
+    # The order states the place of NULL: a session may have another default.
     order = order_by(*(ascending(part) for each in path for part in (is_null(each.copy()), each)))
     number = window(f.row_number(), order=order) - 1
     numbered = exp.select(exp.Star(), alias(big(number), "rank")).from_(relation(tree))
