@@ -105,7 +105,7 @@ def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
 
 
 def _weights(policy: Policy, spelled: Sequence[str] | None = None) -> Sequence[str] | None:
-    """The column of sampling weights; None for the columns of a CHECK, where any sensitive one may hold weights."""
+    """Returns the column of sampling weights; None for a CHECK's columns: any sensitive one may have weights."""
     weight = policy.sampling_weight
     if spelled is not None or not policy.name:
         return spelled or None

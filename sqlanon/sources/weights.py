@@ -31,7 +31,7 @@ def wrong_weight(weight: exp.Expr) -> exp.Expr:
 
 
 def require_weights(engine: Engine, policy: BoundPolicy) -> None:
-    """Raises PolicyError for a SAMPLING WEIGHT that is no number, and DataError, by their number, for wrong weights."""
+    """Raises PolicyError for a SAMPLING WEIGHT that is no number, and DataError, with a count, for wrong weights."""
     bound = next((each for each in policy.attributes if each.attribute.sampling_weight), None)
     if bound is None:
         return

@@ -160,7 +160,7 @@ def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def in_utc(name: str, kind: str, of: str | None = None) -> exp.Expr:
-    """Returns a column; a TIMESTAMP WITH TIME ZONE is converted to UTC, so that the session's zone has no effect."""
+    """Returns a column; a TIMESTAMP WITH TIME ZONE is converted to UTC, so the session's zone has no effect."""
     return f.call("timezone", "UTC", column(name, of)) if kind == "TIMESTAMP WITH TIME ZONE" else column(name, of)
 
 

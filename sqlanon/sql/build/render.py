@@ -41,10 +41,10 @@ def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> 
 
 @contextmanager
 def _orders_in_full(tree: exp.Expr, dialect: str) -> Iterator[None]:
-    """Within the block every sort key of the tree is written with its direction, and for DuckDB with its NULLs.
+    """Within the block every sort key of the tree is written with its direction, for DuckDB also with its NULLs.
 
-    sqlglot leaves out what it takes for DuckDB's default, NULLS LAST, which a session may change. What stands
-    behind them is ClickHouse's WITH FILL and written as it is.
+    sqlglot leaves out DuckDB's default, NULLS LAST, which a session may change. ClickHouse's WITH FILL after a sort key
+    is written as it is.
     """
     keys = [_sort_key(key) for order in _orders(tree) for key in order.expressions]
     for key in keys:
@@ -59,7 +59,7 @@ def _orders_in_full(tree: exp.Expr, dialect: str) -> Iterator[None]:
 
 
 def _orders(tree: exp.Expr) -> list[exp.Order]:
-    """Every ORDER BY of a tree. sqlglot's walks keep parents and levels as well, which each text would pay for."""
+    """Returns every ORDER BY of a tree. sqlglot's own walks are slower, because they track parents and levels."""
     orders: list[exp.Order] = []
     pending = [tree]
     while pending:
@@ -109,7 +109,7 @@ def repeated(tree: exp.Expr) -> RepeatedQuery:
 
 
 def create_temporary(kind: str, name: str, query: exp.Query, *, replace: bool = False) -> exp.Create:
-    """CREATE TEMPORARY TABLE or VIEW with the rows of a query, with `replace` in the place of one of that name."""
+    """Returns CREATE TEMPORARY TABLE or VIEW with a query's rows; `replace` replaces an object of the same name."""
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
     return exp.Create(kind=kind, this=relation(name), expression=query, properties=temporary, replace=replace)
 

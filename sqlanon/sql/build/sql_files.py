@@ -89,7 +89,7 @@ def parsed(text: str) -> exp.Expr:
 
 
 def reading(tree: _Tree, tables: Mapping[str, Relation]) -> _Tree:
-    """The tree with other relations in place of these tables, each under the name of the table that it replaces."""
+    """Returns the tree with other relations in place of tables, each under the name of the table that it replaces."""
     for table in list(tree.find_all(exp.Table)):
         instead = tables.get(table.name)
         if isinstance(instead, str):

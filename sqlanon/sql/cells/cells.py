@@ -74,10 +74,10 @@ class KeyLayout:
 
     @classmethod
     def pack(cls, siblings: Sequence[Sequence[int]], carried: Sequence[int] = ()) -> KeyLayout:
-        """A layout for at most `siblings[attribute][level]` children of one parent, and `carried` values of columns.
+        """Returns a layout for at most `siblings[attribute][level]` children of a parent, and `carried` values.
 
-        An attribute's coarser levels stand above its finer ones, so that within a word
-        code order is value order.
+        `carried` has the number of values of each carried column. An attribute's coarser levels are in higher bits than
+        its finer ones, so within a word code order is value order.
         """
         word, used = 0, 0
         fields: list[tuple[Field, ...]] = []
@@ -221,10 +221,10 @@ def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:
 
 
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
-    """Returns one row about a tree: its leaves, its rows, and two figures for each level.
+    """Returns one row about a tree: its leaves, its rows, and figures for each level.
 
-    The first list has the most siblings at each level from 0. The other figures are the sum over the rows of (leaves -
-    1), and its maximum, at each level from 1. A tree without values has NULL for each.
+    These are the most siblings, at each level from 0; then the sum over the rows of (leaves - 1), at each level from 1;
+    then the maximum of (leaves - 1), at each level from 1. A tree without values has NULL for each.
     """
 
     def siblings(level: int) -> exp.Expr:
@@ -375,7 +375,7 @@ def row_number() -> exp.Column:
 def public_cells(
     public: exp.Query, codes: Sequence[Codes | None], layout: KeyLayout, columns: Sequence[exp.Expr]
 ) -> exp.Select:
-    """The cells of the public table: (key_0, ..., n). `columns` are its quasi-identifiers' values in `public`."""
+    """Returns the public table's cells, (key_0, ..., n); `columns` are its quasi-identifiers' values in `public`."""
     coded = list(zip(columns, layout.fields, codes, strict=True))
     return _keyed(public.subquery("public"), "public", coded, layout.words, [])
 
@@ -458,7 +458,7 @@ class CodedColumn:
 
 
 def decoded_cells(cells: str, columns: Mapping[str, CodedColumn], entity: str | None, weight: str) -> exp.Select:
-    """A row for each cell: its values in these columns, its respondent in `entity`, if any, its rows in `weight`."""
+    """Returns a row for each cell: its values, its respondent in `entity`, if any, and its rows in `weight`."""
     query = exp.select().from_(relation(cells, as_="cell"), copy=False)
     for index, (name, coded) in enumerate(columns.items()):
         of = f"code_{index}"

@@ -182,7 +182,7 @@ def keyless_mask(mask: Mask, text: exp.Expr) -> exp.Expr:
 
 
 def _partial(mask: Mask, text: exp.Expr) -> exp.Expr:
-    """Keeps the first and the last characters, with a star for each other one; a text without others is all stars."""
+    """Keeps the first and the last characters, with stars for the others; a text without others becomes stars."""
     first, last, star = mask.argument("first"), mask.argument("last"), mask.argument("with")
     assert isinstance(first, int) and isinstance(last, int)
     hidden = infix(f.length(text.copy()), "-", first + last)
@@ -196,7 +196,7 @@ def _partial(mask: Mask, text: exp.Expr) -> exp.Expr:
 
 
 def _email(mask: Mask, text: exp.Expr) -> exp.Expr:
-    """The first characters of a local part that has more, three stars, and the domain behind the last @."""
+    """Keeps the first characters of a longer local part and the domain after the last @, with three stars between."""
     first = mask.argument("first")
     assert isinstance(first, int)
     domain = f.built_in("split_part", text.copy(), "@", -1)
@@ -229,7 +229,7 @@ def code_at(level: int) -> str:
 
 
 def shown_at(bound: BoundAttribute, levels: Sequence[int]) -> list[exp.Alias]:
-    """The labels at these levels, from the columns value, level_1, ...: texts, if there are several levels."""
+    """Returns the labels at these levels from value, level_1, ...; as texts if there are several levels."""
     several = len(set(levels)) > 1
     return [alias(_published_label(bound, level, several), label_at(level)) for level in sorted(set(levels))]
 

@@ -1,7 +1,4 @@
-"""Ranks the values of an attribute, and gives each a position.
-
-The order is that of the values, or along the hierarchy, depth first.
-"""
+"""Ranks an attribute's values and gives each a position, by value or depth first along the hierarchy."""
 
 from __future__ import annotations
 
@@ -74,13 +71,11 @@ def as_double(bound: BoundAttribute) -> exp.Expr | None:
 
 
 def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
-    """An attribute's values in their order: value, n, leaf, rank_0, position, and for each level first_i and leaves_i.
+    """Returns an attribute's values in order: value, n, leaf, rank_0, position, and first_i and leaves_i by level.
 
-    `tree` is the table of `cells.tree`; rank_0 counts from 0. NULL, where no hierarchy
-    places it, is last. `position` is the value as a number where values have a distance
-    (a date in days), else the rank; NULL then stands behind the greatest value at the
-    mean distance of neighbours. first_i is the first rank below the value's ancestor at
-    level i.
+    `tree` is the table of `cells.tree`; rank_0 counts from 0. NULL is last unless a hierarchy places it. `position` is
+    the value as a number where values have a distance (a date in days), else the rank; NULL then comes after the
+    greatest value, at the mean distance of neighbors. first_i is the first rank below the value's ancestor at level i.
     """
     levels = range(1, bound.height)
     path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
@@ -110,11 +105,11 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     gap = if_(several, mean, 1)
     behind = most + gap
     position = f.coalesce(known, behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE))
-    # Infinities and NaN have no distance from others; behind the greatest number NULL would be infinite.
+    # Infinities and NaN have no distance from other values; after the greatest number NULL would be infinite.
     spread = paren(paren(behind.copy()) - least)
     finite = f.coalesce(f.call("isfinite", spread), exp.true())
     always = _over(f.bool_and(f.call("isfinite", known.copy())))
-    # Neither has an infinite date or time: its number is NULL.
+    # An infinite date or time has none either: its number is NULL.
     numbered = count.eq(_over(f.count(column("value"))))
     sound = exp.and_(finite, f.coalesce(always, exp.true()), numbered)
     return if_(sound, position, rank)
@@ -134,7 +129,7 @@ def ranked_summary(table: str) -> exp.Select:
 
 
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
-    """Returns dim, level, rank, first: the first rank below each value's ancestor at each inner level; or None."""
+    """Returns dim, level, rank, first: the first rank below each value's ancestor at inner levels; else None."""
     parts: list[exp.Query] = []
     for index, (table, height) in enumerate(zip(tables, heights, strict=True)):
         for level in range(1, height):

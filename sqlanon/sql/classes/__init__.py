@@ -1,1 +1,1 @@
-"""Rows that fall into classes, the relations that requirements read of them, and the guard."""
+"""Rows in classes, the relations of classes that requirements read, and the guard."""

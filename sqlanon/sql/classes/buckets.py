@@ -1,4 +1,4 @@
-"""Buckets of rows and of values: the columns that published tables have, and what requirements ask of them.
+"""Buckets of rows and of values: the columns of published tables, and the requirements that buckets answer.
 
 Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definition 3.
 """
@@ -17,7 +17,7 @@ from sqlanon.sql.build.expressions import big, or_zero, paren
 from sqlanon.sql.build.names import alias, column
 from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement, by_attribute, class_label, rows_of
 
-# The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
+# The number of a row's bucket, a value of one of its rows, and the number of its rows with that value.
 BUCKET = "bucket"
 VALUE = "value"
 COUNT = "count"
@@ -29,9 +29,9 @@ _BY_BUCKET = (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE)
 class BucketValues:
     """Locates a sensitive attribute's values in the release: the suffix of a table's name, and columns of that table.
 
-    `bucket` has the number of the bucket, and `value` the values. `others` are those that stand beside them: rows of a
-    bucket that differ there are in different classes (Li, Li, Zhang and Molloy, Slicing, 2012, section 3). `count` says
-    how many rows of the bucket have the value, and where there is none, each row stands for one.
+    `bucket` has the number of the bucket, and `value` the values. `others` are the columns next to them: rows of a
+    bucket that differ there are in different classes (Li, Li, Zhang and Molloy, Slicing, 2012, section 3). `count` has
+    the number of the bucket's rows with the value; without it, each row counts as one.
     """
 
     table: str
@@ -45,7 +45,7 @@ class BucketValues:
 class BucketRows:
     """Locates the rows of buckets that have counterfeits: the suffix of a table's name, and its column of buckets.
 
-    Where the values stand in these rows, counterfeits are rows, too, and `counterfeits` says how many.
+    If these rows show the values, counterfeits are among them, and `counterfeits` locates their numbers.
     """
 
     table: str
@@ -75,16 +75,16 @@ class Counterfeits:
     number: str
 
     def query(self, source: exp.Table | exp.Subquery) -> exp.Select:
-        """bucket and n, of the table."""
+        """Returns bucket and n: the number of counterfeits of each bucket."""
         return exp.select(alias(column(self.bucket), "bucket"), alias(column(self.number), "n")).from_(source)
 
 
 def people_of_buckets(
     rows: exp.Table | exp.Subquery, bucket: str, counterfeits: exp.Query, columns: Sequence[str] = ()
 ) -> exp.Select:
-    """A row for each row that is no counterfeit, with its bucket and these columns, in which a bucket's rows agree.
+    """Returns a row for each row that is no counterfeit, with its bucket and columns in which a bucket's rows agree.
 
-    Nobody knows which of the rows are counterfeits, so there are as many rows fewer. `counterfeits` has bucket and n.
+    `counterfeits` has bucket and n. Nobody knows which rows are counterfeits, so n of a bucket's rows are left out.
     """
     keys = (bucket, *columns)
     counted = exp.select(*map(column, keys), alias(f.count(), "n")).from_(rows).group_by(*map(column, keys))
@@ -99,7 +99,7 @@ def people_of_buckets(
 def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRows | None:
     """Finds the rows of buckets; None if no bucket has counterfeits.
 
-    `tables` has the name of each column, and how it is read, by the suffix of the table's name.
+    `tables` has the name of each column and its reading, by the suffix of the table's name.
     """
     if not any(reading is Reading.COUNTERFEITS for columns in tables.values() for _, reading in columns):
         return None
@@ -118,18 +118,17 @@ def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRo
     return replace(rows, counterfeits=stated) if rows and among_rows else rows
 
 
-# Readings of a sensitive column that a row has of itself: its value, or a label of it.
+# Readings of a sensitive column that shows each row's own value or a label of it.
 _OF_THE_ROW = (Reading.EXACT, Reading.LABEL)
 
 
 def values_of_table(
     table: str, columns: Sequence[tuple[str, str | None, Reading]], sensitive: Collection[str]
 ) -> dict[str, BucketValues]:
-    """Finds the values of those sensitive attributes that a table shows by bucket.
+    """Finds the values of the sensitive attributes that a table shows by bucket; empty for a table without buckets.
 
-    `columns` are the table's: the name, the source's column behind it, and how it is read. `sensitive` are columns of
-    the source. Empty for a table without buckets. Beside values that stand in rows of their own, the rest of the row
-    makes no class.
+    `columns` are the table's: the name, the source's column behind it, and its reading. `sensitive` are columns of the
+    source. Where values have rows of their own, the rest of the row makes no class.
     """
     known = {fold(name): name for name in sensitive}
     bucket, count = _read_as(columns, Reading.BUCKET), _read_as(columns, Reading.COUNT)
@@ -161,13 +160,13 @@ def rows_of_buckets(
 ) -> Iterator[RowsOfRequirements]:
     """Yields the rows of each attribute's table of buckets, with the requirements that these rows answer.
 
-    `sources` has the tables that can be read, by the suffixes of their names; `values` says where the values of an
-    attribute are. `indexes` are those of the requirements that the tables can answer. `once` says that no
-    bucket has a counted value twice. A class is what a bucket has beside the values; of a requirement that is about no
-    attribute, the bucket, whose size is that of its `rows` where these are somewhere else.
+    `sources` has the readable tables, by the suffixes of their names; `values` locates the values of each attribute.
+    `indexes` are the requirements that the tables can answer. `once` says that no bucket lists a counted value twice. A
+    class is a bucket's rows with equal values in `others`. For a requirement that is about no attribute it is the
+    bucket, whose size is read from its `rows` where these are in another table.
     """
     if rows is not None and all(table in sources for table in rows.tables):
-        # Counterfeits are nobody's rows.
+        # Counterfeits belong to no respondent.
         sizes, indexes = _sizes_and_values(requirements, indexes)
         if sizes:
             yield RowsOfRequirements(rows_of(rows.people(sources), [rows.bucket], {}), sizes)

@@ -30,8 +30,8 @@ from sqlanon.sql.classes.rows import Rows
 def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
     """Returns the steps to the relations guarded and guarding_node of the requirement at `index`.
 
-    `guard` is the column of the rows with the texts of the nodes, `paths` the name of
-    the `sensitive_path` of the attribute that they guard.
+    `guard` is the column of the rows with the texts of the nodes. `paths` is the name of the `sensitive_path` of the
+    attribute that the nodes guard.
     """
     counted, coded = f"class_guard_{index}", f"guard_code_{index}"
     return [
@@ -56,7 +56,7 @@ def _known(value: exp.Expr) -> exp.Expr:
 
 
 def _guard_code(counted: str) -> exp.Select:
-    """guard_code_r(guard, node): the texts, numbered in their order."""
+    """Returns guard_code_r(guard, node): the texts, numbered in order."""
     guards = exp.select(column("guard")).distinct(copy=False).from_(relation(counted), copy=False)
     by = order_by(ascending(column("guard")))
     node = alias(window(f.row_number(), order=by), "node")
@@ -64,7 +64,7 @@ def _guard_code(counted: str) -> exp.Select:
 
 
 def _guarded(counted: str, coded: str) -> exp.Select:
-    """guarded_r(class_id, node): the distinct guarding nodes of each class."""
+    """Returns guarded_r(class_id, node): the distinct guarding nodes of each class."""
     same = column("guard", "counted").eq(column("guard", "coded"))
     return (
         exp.select(column("class_id", "counted"), column("node", "coded"))
@@ -91,10 +91,9 @@ def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
 
 
 def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
-    """guarding_node_r(node, value): the values that occur below each guarding node.
+    """Returns guarding_node_r(node, value): the values of the source below each guarding node.
 
-    `*`, and a text that is no label, guards against every value: what cannot be
-    understood is not published.
+    `*`, and a text that is no label, guard against every value: a node that is not understood must not be violated.
     """
     below = (
         exp.select(column("node"), alias(column("code"), "value"))
@@ -124,9 +123,9 @@ def of_listed(kind: str, listed: exp.Query, codes: str, taxonomy: Taxonomy) -> e
 
 
 def known_triple(triples: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """known_triple(value, l, k, m): what an adversary knows of the value with a code, NULL standing for every value.
+    """Returns known_triple(value, l, k, m): an adversary's knowledge of the value with a code; NULL means every value.
 
-    `triples` has the columns value, l, k and m. A triple of a value that no row has is left out: nobody can have it.
+    `triples` has the columns value, l, k and m. A triple of a value that no row has is left out: it cannot matter.
     """
     listed_value = column("value", "listed")
     same_value = try_cast(listed_value, taxonomy.bound.published_type).eq(column("value_0", "coded"))
@@ -143,17 +142,16 @@ def known_triple(triples: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Sele
 
 
 def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """value_range(value, low, high), by the codes of the values; `codes` numbers those that occur: value_0, code.
+    """Returns value_range(value, low, high), by the codes of the values; `codes` has value_0 and code.
 
-    `ranges` has the columns value, low and high. A listed value that no row has, or that
-    is none of the column's type, gets a code that no row has: no class can then have a
-    least share of it, as it has to be.
+    `ranges` has the columns value, low and high. A listed value that no row has, or that does not have the column's
+    type, gets a code that no row has, so no class has the least share that is required of it.
     """
     listed_value = column("value", "listed")
     value = try_cast(listed_value, taxonomy.bound.published_type)
     possible = is_not_null(value)
     same = identical(value.copy(), column("value_0", "coded"))
-    # Any order will do; without one engines number rows as they please.
+    # Any order is right; without one the numbering differs between engines.
     absent = -window(f.row_number(), order=order_by(ascending(listed_value.copy())))
     low, high = (cast(column(name, "listed"), "DOUBLE") for name in ("low", "high"))
     return (
@@ -171,18 +169,18 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     )
 
 
-# The numbers behind the codes of a sensitive attribute, for models that ask how far values lie apart.
+# The numbers of a sensitive attribute's codes, for models that measure the distance of values.
 
 
 OF_NUMBERS = "sensitive_number"
-# Types whose values are numbers, or dates, of which a difference is one.
+# Types whose values are numbers, or dates, whose differences are numbers.
 _WHOLE_NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 _DECIMALS = re.compile(r"DECIMAL\(\d+, ?(\d+)\)")
 _OTHER_NUMBERS = ("FLOAT", "DOUBLE", "BIGNUM")
 _MOMENTS = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
 # Decimals with more digits behind the point are read as DOUBLEs: an engine may round their products.
 _MOST_DIGITS = 6
-# A number of more units is read as this many: it then seems nearer to others than it is, never farther.
+# A number of more units is reduced to this many: its distance from others can only look smaller.
 _MOST_UNITS = 2 * 10**19
 _MICROSECONDS = 86_400_000_000
 
@@ -194,10 +192,10 @@ def is_numeric(kind: str) -> bool:
 
 
 def sensitive_number(codes: str, kind: str) -> exp.Select:
-    """sensitive_number(value, whole, unit, number): the number that each code of a column of a type stands for.
+    """Returns sensitive_number(value, whole, unit, number): the number of each code of a column of this type.
 
-    Whole numbers, decimals, dates and timestamps are `whole` units, of which `unit` make 1, or a day. Other numbers
-    are the DOUBLE `number`. What does not apply is NULL, and so are both for a value that is NULL.
+    Whole numbers, decimals, dates and timestamps are `whole` units, and `unit` units make 1, or a day. Other numbers
+    are the DOUBLE `number`. The columns that do not apply are NULL; for the value NULL all are.
     """
     value = column("value_0")
     nothing, decimal = cast(exp.null(), _UNITS), _DECIMALS.fullmatch(kind)
@@ -206,7 +204,7 @@ def sensitive_number(codes: str, kind: str) -> exp.Select:
     unit = 1
     number: exp.Expr = cast(exp.null(), "DOUBLE")
     if _MOMENTS.fullmatch(kind):
-        # The first and the last dates of all have no timestamp, and infinite ones no place: neither counts as a number.
+        # The first and the last possible dates have no timestamp, and infinite dates no position: both have no number.
         unit = _MICROSECONDS
         moment = value if kind == "TIMESTAMP WITH TIME ZONE" else try_cast(value, "TIMESTAMP")
         whole = cast(f.built_in("epoch_us", moment), _UNITS)

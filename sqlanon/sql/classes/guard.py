@@ -1,9 +1,8 @@
-"""The guard: which classes of a release may be published.
+"""The guard: selects the classes of a release that may be published.
 
-A class is withheld if it violates a requirement. Where a requirement judges a class by
-the rows of others, withholding some changes the verdict on the rest; so the classes
-that remain are checked again, in rounds, until none of them violates. What is
-published then satisfies every requirement by its own rows.
+A class is withheld if it violates a requirement. Where the verdict on a class depends on the rows of others,
+withholding some classes changes the verdict on the rest; so the remaining classes are checked again, in rounds, until
+none of them violates. The published rows alone then satisfy every requirement.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ from sqlanon.sql.sizes import sizes
 
 
 def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[str, str]] | None = None) -> exp.Query:
-    """The classes that violate any requirement, each once: class_id, size, and the greatest excess.
+    """Returns the classes that violate any requirement, each once: class_id, size, and the greatest excess.
 
-    `names` says for each requirement which relations it reads; without, those of `relation_names`. Of a requirement
-    on some quasi-identifiers these are the classes by all of them that lie in a class which violates it.
+    `names` has the relations that each requirement reads, by default `relation_names`. For a requirement on some
+    quasi-identifiers the result has the classes by all of them that are in a violating class.
     """
     names = names or relation_names(requirements)
     return _together([_violating(requirement, of) for requirement, of in zip(requirements, names, strict=True)])
@@ -53,9 +52,7 @@ def _violating(requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Que
 
 
 def by_sets(requirements: Sequence[SqlRequirement]) -> list[exp.Query]:
-    """Returns the violating classes for each set of quasi-identifiers that requirements are asked on, by the classes of
-    the set.
-    """
+    """Returns the violating classes of each set of quasi-identifiers that requirements are on: classes by this set."""
     names = relation_names(requirements)
     return [
         _together([requirements[index].statement("violations", names[index]) for index in indexes])
@@ -66,7 +63,7 @@ def by_sets(requirements: Sequence[SqlRequirement]) -> list[exp.Query]:
 def _together(statements: Sequence[exp.Query]) -> exp.Query:
     if len(statements) == 1:
         return statements[0]
-    # In parentheses, for a statement may begin with steps of its own.
+    # In parentheses, because a statement may begin with steps of its own.
     violating = exp.union(*(query.subquery(copy=False) for query in statements), distinct=False, copy=False)
     most = [alias(f.max(column(name)), name) for name in ("size", "excess")]
     query = exp.select(column("class_id"), *most).from_(violating.subquery("violation", copy=False), copy=False)
@@ -76,18 +73,18 @@ def _together(statements: Sequence[exp.Query]) -> exp.Query:
 def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:
     """Whether withholding a class may make another violate a requirement.
 
-    It does where requirements are asked on several sets of quasi-identifiers: a class of one shares its rows with some
-    of each other.
+    It may where requirements are on several sets of quasi-identifiers, because a class by one set shares its rows with
+    classes by each other set.
     """
     return len(by_projection(requirements)) > 1 or any(map(depends_on_others, requirements))
 
 
 def kept_classes(requirements: Sequence[SqlRequirement], *, entity: bool = False) -> list[Step]:
-    """Steps that end in kept(class_id): the classes that may be published.
+    """Returns steps that end in kept(class_id): the classes that may be published.
 
-    They read the normal relations under the names of `relation_names`, sensitive_value
-    aside; with an `entity` respondents are counted. The last steps check every requirement against the remaining
-    classes alone, so that the published classes satisfy it whatever the rounds before have done.
+    They read the normal relations under the names of `relation_names`, except sensitive_value; with an `entity`
+    respondents are counted. The last steps check every requirement against the remaining classes alone, so the
+    published classes satisfy it whatever the rounds before have done.
     """
     if not needs_rounds(requirements):
         unviolated = _classes("equivalence_class").where(_violates_nothing(violations(requirements)), copy=False)
@@ -119,11 +116,11 @@ def _any(of: str) -> exp.Expr:
 
 
 def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
-    """rounds(round, class_id), recursively: the classes that each round checks.
+    """Returns rounds(round, class_id), a recursive step: the classes that each round checks.
 
-    The first checks all, each next one those that did not violate, as long as some did. A row
-    without a class stands for the round itself, which may have no class left to check:
-    the public table's classes count even then.
+    The first round checks all classes. Each next round checks the classes that did not violate, as long as some did. A
+    row without a class represents the round itself, which may have no class left to check: the public table's classes
+    count even then.
     """
     steps, names = restricted(requirements, "rounds", "round", entity=entity)
     left = exp.or_(
@@ -161,9 +158,9 @@ def _remaining() -> exp.Select:
 def restricted(
     requirements: Sequence[SqlRequirement], among: str, prefix: str, *, entity: bool = False
 ) -> tuple[list[Step], list[dict[str, str]]]:
-    """Restricts the normal relations to some classes: returns steps, and each requirement's names of relations.
+    """Returns steps that restrict the normal relations to some classes, and each requirement's names of relations.
 
-    `among` is a relation of class_id. sensitive_value is the sum over those classes.
+    `among` is a relation of class_id. sensitive_value becomes the sum over those classes.
     """
     steps: dict[str, exp.Query] = {}
     renamed: list[dict[str, str]] = []
@@ -192,7 +189,7 @@ def _among(of: str, classes: str) -> exp.Select:
 def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) -> exp.Select:
     """Returns one row: `withheld`, the number of rows that the guard withholds; NULL if nothing may be published.
 
-    `base` makes the normal relations that the requirements read, sensitive_value aside.
+    `base` makes the normal relations that the requirements read, except sensitive_value.
     """
     size = or_zero(f.sum(column("size")))
     rows: exp.Expr = big(size)
@@ -203,7 +200,7 @@ def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) 
     return with_steps(query, [*base, *kept_classes(requirements)])
 
 
-# What requirements read besides the rows of one release, as the catalog has kept it for that release.
+# The catalog's copies, for one release, of the relations that requirements read besides its rows.
 
 
 def frozen_background(
@@ -214,10 +211,10 @@ def frozen_background(
     guards: Mapping[int, str] | None = None,
     public_class: exp.Query | None = None,
 ) -> Background:
-    """Returns what the requirements read besides the rows, from the catalog's copies for one release.
+    """Returns the relations that the requirements read besides the rows, from the catalog's copies for one release.
 
-    `indexes` are those of the requirements among all of the release, if they are only some
-    of them; `guards` the columns of guarding nodes by these indexes.
+    `indexes` are the positions of the requirements among all of the release, if they are only some of them; `guards`
+    the columns of guarding nodes by these indexes.
     """
     indexes = range(len(requirements)) if indexes is None else indexes
     by_index = dict(zip(indexes, requirements, strict=True))

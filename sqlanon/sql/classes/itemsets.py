@@ -1,4 +1,4 @@
-"""Builds the normal relations of lists: the sets of items that lists contain, and the sensitive items beside them.
+"""Builds the normal relations of lists: the sets of items that lists contain, with their sensitive items.
 
 Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008); Xu, Wang, Fu and Yu,
 Anonymizing transaction databases for publication (2008).
@@ -18,16 +18,16 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.rows import Lists, Rows
 
-# In place of a sensitive item, every list once: how often a set occurs is counted with what occurs with it.
+# The sensitive item that every list has once: it counts the occurrences of a set itself.
 NO_VALUE = 0
 
 
 def itemset_steps(index: int, rows: Rows) -> list[Step]:
     """Returns the steps to the relation class_itemset of the requirement at `index`.
 
-    `items` is how many items a set has, `n` how many lists of the class have the set, and `sets` how many sets there
-    are of that size and number. An item that stands twice in a list counts once; NULL is an item. Raises InternalError
-    for rows without lists.
+    `items` is the size of a set, `n` the number of the class's lists with the set, and `sets` the number of sets with
+    this size and n. A repeated item counts once in a list; NULL is an item. Raises InternalError for rows without
+    lists.
     """
     lists = _lists(rows)
     numbered, numbers, coded = (f"{name}_{index}" for name in ("item_list", "list_class", "coded_item"))
@@ -42,10 +42,10 @@ def itemset_steps(index: int, rows: Rows) -> list[Step]:
 def itemset_value_steps(index: int, rows: Rows) -> list[Step]:
     """Returns the steps to the relation class_itemset_value of the requirement at `index`.
 
-    `items` is how many items a set has, 0 for the empty set; `n` how many lists of the class have the set, `most` the
-    greatest number of these that hold one same sensitive item, and `sets` how many sets there are of that size and
-    these numbers. An item that stands twice in a list counts once; NULL is an item. Raises InternalError for rows
-    without lists, or without sensitive items.
+    `items` is the size of a set, 0 for the empty set. `n` is the number of the class's lists with the set, `most` the
+    largest number of these with one sensitive item in common, and `sets` the number of sets with this size and these
+    numbers. A repeated item counts once in a list; NULL is an item. Raises InternalError for rows without lists or
+    sensitive items.
     """
     lists = _lists(rows)
     if lists.sensitive is None:
@@ -116,7 +116,7 @@ def _coded(numbers: str, items: str, codes: str) -> exp.Select:
 
 
 def _with_every_list(coded: exp.Select, lists: str, numbers: str) -> exp.Query:
-    """Returns coded_sensitive(class, list_id, value): the sensitive items of each list, and NO_VALUE once a list."""
+    """Returns coded_sensitive(class, list_id, value): the sensitive items of each list, and once a list NO_VALUE."""
     values = exp.select(column("class"), column("list_id"), alias(column("code"), "value")).from_(
         coded.subquery("held")
     )
@@ -135,7 +135,7 @@ def _both(name: str, first: str, second: str) -> tuple[exp.Column, exp.Column]:
 def counted_sets(
     coded: exp.Table | exp.Subquery, items: int, sensitive: exp.Table | exp.Subquery | None = None
 ) -> exp.Select:
-    """class, code_0, ..., n: every set of so many items, and how many lists of a class have it.
+    """Returns class, code_0, ..., n: every set of `items` items, and the number of a class's lists that have it.
 
     `coded` has a row for each item of each list: class, list_id and code. With `sensitive`, which has list_id and
     value, sets are counted with each value of their lists, in a column `value` before n.
@@ -157,7 +157,7 @@ def counted_sets(
 
 
 def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp.Subquery, items: int) -> exp.Select:
-    """SELECT of class, code_0, ..., n, most: every set of the given number of items that a list of the class has.
+    """Returns class, code_0, ..., n, most: every set of `items` items that a list of the class has.
 
     `n` is the number of the class's lists with the set, `most` the number of these with their most frequent sensitive
     item. `coded` has class, list_id and code of the items; `sensitive` has class, list_id and value of the sensitive

@@ -1,8 +1,7 @@
 """Builds the normal relations of rows in classes, which every check reads, for any method.
 
-A step is one CTE. The values of a subject - a sensitive attribute, or several jointly -
-are counted by class (class_value_i) and numbered (sensitive_code_i), and the two joined
-(class_sensitive_value_i).
+A step is one CTE. The values of a subject - a sensitive attribute, or several jointly - are counted by class
+(class_value_i) and numbered (sensitive_code_i), and the two are joined (class_sensitive_value_i).
 """
 
 from __future__ import annotations
@@ -46,13 +45,12 @@ from sqlanon.sql.classes.supersets import SUPERSET, superset_steps, superset_wit
 
 @dataclass(frozen=True)
 class Background:
-    """Inputs of requirements beside the rows: hierarchies, tables of values, guarding nodes, the public table.
+    """Inputs of requirements besides the rows: hierarchies, tables of values, guarding nodes, the public table.
 
-    `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
-    index of a requirement among all: `ranges` its table of values, of the columns that LISTED has,
-    `guards` the column that holds its guarding nodes. `public_class` is the public
-    table D counted by class: class_id, n. `coarser` has the labels above those of a quasi-identifier, by its name, as
-    `superset_steps` reads them.
+    `taxonomies` has the sensitive columns whose hierarchy or type is needed. `ranges` has, by a requirement's index,
+    its table of values, with the columns of LISTED; `guards` the column with its guarding nodes. `public_class` is the
+    public table D counted by class: class_id, n. `coarser` has the ancestors of a quasi-identifier's labels, by its
+    name, as `superset_steps` reads them.
     """
 
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
@@ -80,10 +78,10 @@ class Background:
 def equivalence_class_of(
     source: exp.Table | exp.Subquery, columns: Sequence[str], entity: str | None = None
 ) -> exp.Select:
-    """equivalence_class(class_id, size, entities) of any relation.
+    """Returns equivalence_class(class_id, size, entities) of any relation.
 
-    A class is the rows that agree on `columns`, NULL being a value; class_id is a
-    struct of them. `entities` counts the distinct values of the column `entity`, or rows.
+    A class is the rows that agree on `columns`, NULL being a value; class_id is a struct of them. `entities` counts the
+    distinct values of the column `entity`, or rows.
     """
     return _counted(rows_of(source, columns, entity=entity))
 
@@ -93,7 +91,7 @@ def _counted(rows: Rows) -> exp.Select:
     entities = respondents(rows.entity.copy()) if rows.entity else size.copy()
     query = rows.grouped().select(alias(size, "size"), alias(entities, "entities"), copy=False)
     if not rows.keys:
-        # A table without rows has no class either.
+        # A table without rows has no class.
         query.having(size > 0, copy=False)
     return query
 
@@ -103,16 +101,15 @@ def relations_of(
 ) -> list[Step]:
     """Returns steps to the normal relations that the requirements read, named by `relation_names`.
 
-    All but sensitive_value, which is the sum over the classes of a check:
-    see `sensitive_values` and the guard. Raises InternalError if the background lacks
-    what a requirement reads.
+    They include all but sensitive_value, which is the sum over the classes of a check: see `sensitive_values` and the
+    guard. Raises InternalError if the background lacks a relation that a requirement reads.
     """
     background = background or Background()
     about = subjects(requirements)
     steps: list[Step] = [*rows.steps]
     if not rows.counted:
         steps += [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
-    # Reading rows is expensive: where a subject's values have been counted, their sums are the sizes.
+    # Reading rows is expensive: where a subject's values have been counted, sizes are sums of these counts.
     summed = bool(about) and rows.entity is None and rows.of_subject(about[0]) is rows
     classes = _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)
     steps += [("equivalence_class", classes), *projected_classes(requirements, rows.projected)]
@@ -206,7 +203,7 @@ def _values(width: int, of: str | None = None) -> list[exp.Expr]:
 
 
 def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
-    """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
+    """Returns class_value_i(class_id, value_0, ..., n): the number of rows of each class with each value."""
     rows = rows.of_subject(subject)
     values = [rows.value(name) for name in subject]
     named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
@@ -231,7 +228,7 @@ def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
 
 
 def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
-    """sensitive_code_i(value_0, ..., code): the values that occur, numbered in their order, NULL last."""
+    """Returns sensitive_code_i(value_0, ..., code): the values of the rows, numbered in order, NULL last."""
     occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
     # The order says where NULL comes: a session may have another default.
     order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
@@ -251,7 +248,7 @@ def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width:
 
 
 def sensitive_value(class_values: str) -> exp.Select:
-    """sensitive_value(value, n): the sum of a relation class_sensitive_value over its classes."""
+    """Returns sensitive_value(value, n): the sum of a relation class_sensitive_value over its classes."""
     rows = alias(total(column("n")), "n")
     return exp.select(column("value"), rows).from_(relation(class_values)).group_by(column("value"))
 
@@ -259,7 +256,7 @@ def sensitive_value(class_values: str) -> exp.Select:
 def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None = None) -> list[Step]:
     """Returns steps to sensitive_value_i over all classes, for the subjects whose requirement reads it.
 
-    It is the sum over the classes, unless these `rows` say who is in several of them.
+    It is the sum over the classes, unless `rows` have respondents in several classes: then each respondent counts once.
     """
     whole = rows.whole if rows is not None else None
     names = (names.get("sensitive_value") for names in relation_names(requirements))
@@ -272,7 +269,7 @@ def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None =
 
 
 def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Select:
-    """sensitive_value_i of rows that have each respondent once."""
+    """Returns sensitive_value_i of rows that have each respondent once."""
     counted = _class_value(whole, subject).subquery("counted")
     values = _class_sensitive_value(counted, name.replace("value", "code"), len(subject)).subquery("whole")
     return exp.select(column("value"), column("n")).from_(values)
