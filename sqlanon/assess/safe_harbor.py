@@ -394,8 +394,8 @@ class Harbor:
         return self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))
 
     def _now(self) -> int:
-        """Returns the last year of the dates other than births, or the current year if that is earlier or no year is
-        known.
+        """Returns the last year of the dates other than births; the current year if it is earlier or if years are
+        unknown.
         """
         dated = [kind.years for name, kind in self.kinds.items() if kind.is_date and not self._is_birth(name)]
         this_year = datetime.now(UTC).year

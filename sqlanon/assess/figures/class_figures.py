@@ -93,7 +93,7 @@ def class_figures(
 ) -> list[list[ClassFigure]]:
     """Returns the figures of each statistic with its arguments, for each sensitive attribute that it is about.
 
-    Raises PolicyError for a release whose rows are in no classes, for a statistic that cannot be measured of it, and
+    Raises PolicyError for a release whose rows are in no classes, for a statistic that cannot be measured on it, and
     for an invalid argument.
     """
     for statistic, _ in requested:

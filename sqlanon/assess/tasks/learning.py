@@ -2,9 +2,9 @@
 release.
 
 Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008),
-sections 5 and 6: the gain over two tables without a link counts, compared with the adversary's gain. Columns that are
-known by bucket are linked at random, several times, and the shares averaged (Li, Li, Zhang and Molloy, Slicing, 2012,
-section 6.1).
+sections 5 and 6: the measure is the gain over two tables without a link, compared with the adversary's gain. Columns
+that are known by bucket are linked at random several times, and the shares are averaged (Li, Li, Zhang and Molloy,
+Slicing, 2012, section 6.1).
 """
 
 from __future__ import annotations

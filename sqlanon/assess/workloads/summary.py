@@ -81,7 +81,7 @@ def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) ->
 
 
 def _reasons_by_count(release: Release, texts: Mapping[int, str], reasons: Mapping[int, str]) -> Iterator[str]:
-    """Yields the reason for each unanswered count: ESTIMATE's, or else the columns that no answer covers."""
+    """Yields the reason for each unanswered count: ESTIMATE's reason, or the columns that no answer covers."""
     columns = {number: {each.name for each in query_tree(text).find_all(exp.Column)} for number, text in texts.items()}
     answered = {name for number, names in columns.items() if number not in reasons for name in names}
     answered |= {a.source or a.name for a in release.attributes if a.reading is Reading.EXACT}

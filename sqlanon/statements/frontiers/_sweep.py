@@ -299,7 +299,7 @@ def choice(engine: Engine, statement: Advise) -> Measured:
     """Returns the candidate with the least value of the figure, among candidates that satisfy all bounds and can be
     published.
 
-    Among candidates with equal values, it is the first efficient one. Raises UserError for a figure that was not
+    Among candidates with equal values, it is the first efficient candidate. Raises UserError for a figure that was not
     measured. Raises PolicyError if no candidate satisfies the bounds, or if the policy has changed.
     """
     candidates = frontiers.load(engine, statement.frontier)
