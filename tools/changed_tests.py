@@ -1,19 +1,19 @@
 """Runs the quick tests of changed files: `python tools/changed_tests.py`, or `make test-changed`.
 
-A change is what differs from the commit where the branch left main, uncommitted and new files included; `--since`
+Changed files differ from the commit where the branch left main; uncommitted and new files are included. `--since`
 names another commit. Each changed file selects tests, and the run prints them with the reason:
 
-- A module of sqlanon selects the subjects of its part (`PARTS` in tests/support/subjects.py), those of the parts that
+- A module of sqlanon selects the subjects of its part (`PARTS` in tests/support/subjects.py) and of the parts that
   import it or a module of its own part that imports it, and the test files that import one of these modules.
-- A file under sql/ or udfs/ selects what the modules that load it select. The file of a model that is
-  named as before selects less: the tests over all models, those that name it, and those of the parts that name it,
-  unless everything rests on one of these.
-- A helper of the tests selects the test files that import it, by however many steps; a test file selects itself.
-- A page selects the tests of the documentation, and test files that name it; a tool, a benchmark and what builds the
-  project select tests/packaging/ and the test files that name or import it.
-- Any other file selects everything, as a module of a part that all others rest on does.
+- A file under sql/ or udfs/ selects the same tests as the modules that load it. The file of a model with an unchanged
+  name selects fewer: the tests over all models, the tests that name it, and the tests of the parts that name it,
+  unless everything depends on one of these parts.
+- A helper of the tests selects the test files that import it, by any number of steps; a test file selects itself.
+- A page selects the tests of the documentation, and test files that name it; a tool, a benchmark and a file that
+  builds the project select tests/packaging/ and the test files that name or import it.
+- Any other file selects everything, and so does a module of a part that all other parts depend on.
 
-Parts that import a module by more steps are not run; the run names their subjects. `make test` runs them.
+Tests of parts that import a module by more steps are not run; the run names their subjects. `make test` runs them.
 """
 
 from __future__ import annotations

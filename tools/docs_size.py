@@ -1,8 +1,8 @@
 """Counts the words of the documentation by the sections of the site's menu: `python -m tools.docs_size`.
 
 The menu (`nav` in mkdocs.yml) has a section for each group of pages, and `extra.for_users` there names the sections
-that users read. Together these have at most `USERS_LIMIT` words, so that a reader can find their way; the others are
-looked up (the reference), or are for those who change sqlanon.
+that users read. Together these have at most `USERS_LIMIT` words, so that readers find their way. Other sections are
+for reference, or for people who change sqlanon.
 
 A word is a part of a page between white space that has a letter or a digit: examples and tables count, the lines of
 tables do not.

@@ -1,8 +1,8 @@
 """Writes the lists that name every method: `python -m tools.method_lists --write`.
 
-A folder under `sqlanon/methods/` and a line in its registry are enough. The import contracts in `pyproject.toml`, the
-public names in `sqlanon/__init__.py` and `sqlanon/clients/api/__init__.py`, the abilities in `docs/choosing.md` and
-the menu in `mkdocs.yml` follow from them. `--check` fails where a file is not as it would be written.
+A new method needs only a folder under `sqlanon/methods/` and a line in its registry. The import contracts in
+`pyproject.toml`, the public names in `sqlanon/__init__.py` and `sqlanon/clients/api/__init__.py`, the abilities in
+`docs/choosing.md` and the menu in `mkdocs.yml` follow from them. `--check` fails if a file is not up to date.
 """
 
 from __future__ import annotations

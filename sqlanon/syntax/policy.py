@@ -202,7 +202,7 @@ def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
 
 
 def column_set(reader: Reader) -> tuple[str, ...]:
-    """Reads (column, ...); a column occurs once."""
+    """Reads (column, ...), each column once."""
     columns: dict[str, str] = {}
 
     def item() -> None:

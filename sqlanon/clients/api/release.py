@@ -89,7 +89,7 @@ class AnonymizedTable(_Release):
     - `fragments`, `columns`: sets of columns, as after FRAGMENTS and COLUMNS; `columns="each"` is COLUMNS EACH.
     - `levels_from`: an earlier release whose levels are used again; `series`: the series of this release.
 
-    Raises StatementError for what the statement cannot say.
+    Raises StatementError for arguments that the statement cannot express.
 
     >>> from sqlanon import Mondrian
     >>> print(AnonymizedTable("patients_2026", "patients", method=Mondrian(mode="relaxed")).sql(or_replace=True))
@@ -124,8 +124,8 @@ class AnonymizedTable(_Release):
 class AnonymizedView(_Release):
     """A live view of a policy, which stays anonymous while its source changes: CREATE ANONYMIZED VIEW as an object.
 
-    `policy` is the policy or its name, `levels_from` an earlier release whose levels it has, and `method` and
-    `choose_method` are those of `AnonymizedTable`. Raises StatementError for what the statement cannot say.
+    `policy` is the policy or its name, and `levels_from` an earlier release whose levels are used again. `method` and
+    `choose_method` are as in `AnonymizedTable`. Raises StatementError for arguments that the statement cannot express.
 
     >>> AnonymizedView("patients_now", "patients").sql()
     'CREATE ANONYMIZED VIEW "patients_now" AS POLICY "patients"'

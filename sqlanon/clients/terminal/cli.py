@@ -219,7 +219,7 @@ def demo(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Anonymize UCI Adult from script to exported file, and say what came out."""
+    """Anonymize UCI Adult from script to exported file, and summarize the result."""
     from sqlanon.clients.terminal.demo import run_demo
     from sqlanon.clients.terminal.presentation.output import Output
 
@@ -259,7 +259,7 @@ def keygen(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Draw a pair of keys to sign exports with: FILE, which is secret, and FILE.pub for those who receive exports.
+    """Make a pair of keys to sign exports with: FILE, which is secret, and FILE.pub for the recipients of exports.
 
     It needs the extra sign.
     """

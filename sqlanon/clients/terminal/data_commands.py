@@ -64,7 +64,7 @@ def export(
 ) -> None:
     """Write a release and its certificate to files, or a schema of PostgreSQL, that hold nothing else.
 
-    With --read-only the database does not remember the export, so that later releases do not warn of it.
+    With --read-only the database does not record the export, and later releases do not warn of it.
     """
     from sqlanon.clients.terminal.command_arguments import release_name
     from sqlanon.clients.terminal.presentation.output import Output
@@ -121,7 +121,7 @@ def import_table(
 ) -> None:
     """Copy a table of PostgreSQL or SQLite into a table here, for a policy to be on it.
 
-    The password is that of PGPASSWORD, PGSERVICE or ~/.pgpass.
+    The password comes from PGPASSWORD, PGSERVICE or ~/.pgpass.
     """
     from sqlanon.clients.terminal.command_arguments import release_name
     from sqlanon.clients.terminal.presentation.output import Output

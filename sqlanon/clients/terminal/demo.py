@@ -195,7 +195,7 @@ class Shown:
     summary: Summary | None = None
 
     def note(self, statement: Statement, rows: Rows) -> None:
-        """Adds what the demonstration shows of a statement and its result."""
+        """Adds a statement and its result to the demonstration's output, if they are shown."""
         if isinstance(statement, CreatePolicy):
             policy = statement.policy
             required = [call_text(requirement) for requirement in policy.requirements]

@@ -46,10 +46,10 @@ def run(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Run jobs: scripts whose releases are made anew if the rows that they read have changed.
+    """Run jobs: scripts that make their releases again if the rows that they read have changed.
 
-    A job that fails does not keep the next one from running. The exit code is that of the first job that fails;
-    besides those of the other commands there is 4, if another process has the database open.
+    If a job fails, the next ones run all the same. The exit code is the exit code of the first job that fails;
+    it is 4 if another process has the database open.
     """
     from sqlanon.clients.jobs.metrics import write_metrics
     from sqlanon.clients.terminal.command_arguments import read_script

@@ -29,7 +29,7 @@ def report(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Write a page about a release for a privacy officer: what it reaches, gives away, and how attacks fare.
+    """Write a page about a release for a privacy officer: its requirements, its risks, and the success of attacks.
 
     Its plots need the extra report. The page loads nothing from a network.
     """
@@ -100,7 +100,7 @@ def compile_(
 ) -> None:
     """Write a script that makes a release again in another warehouse, from the source that lies there.
 
-    It may hold values of the source: those that hierarchies list, or the ends of regions. So only its owner may read a
+    It may hold values of the source: values in hierarchies, or the ends of regions. So only its owner may read a
     new file. Nothing is written to the database.
     """
     from sqlanon.clients.terminal.command_arguments import new_for_its_owner, release_name, require_other_file

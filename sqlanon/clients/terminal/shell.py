@@ -252,7 +252,7 @@ def read_piped(shell: Shell, stream: TextIO) -> int:
 
 
 def interact(shell: Shell, connection: Any) -> int:
-    """Runs what is typed on the terminal until the user leaves; returns the exit code, 0."""
+    """Runs the typed text on the terminal until the user leaves; returns the exit code, 0."""
     session = _session(lambda: database_names(connection))
     while True:
         try:

@@ -61,7 +61,7 @@ def profile(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Say what is in a data file and who is at risk, and propose a script to begin with.
+    """Describe a data file and the people at risk in it, and propose a script to begin with.
 
     The file stays as it is, and no value of it is printed. PROFILE reads names and values; what it proposes is for you
     to judge.
@@ -136,11 +136,11 @@ def anonymize(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Publish a data file so that nobody in it can be found, and say what came out.
+    """Publish a data file in which nobody can be found, and summarize the result.
 
     Columns that are neither known nor secret are not published. Without --known or --secret a terminal asks.
 
-    Exit code 1 if what is required cannot be met.
+    Exit code 1 if the requirements cannot be met.
     """
     from sqlanon.clients.terminal.presentation.output import Output
 

@@ -145,7 +145,9 @@ def draw_folded(console: Console, rows: Rows) -> None:
 
 
 def _apart(rows: Rows) -> tuple[Rows, list[tuple[str, Any]]]:
-    """Returns the rows without columns that have one value in all rows, and these columns with their value."""
+    """Splits off columns with one value in all rows: the rows without them, and their values. A single row is not
+    split.
+    """
     if not rows.rows:
         return rows, []
     same = [len(rows.rows) > 1 and len({*map(cell_text, values)}) == 1 for values in zip(*rows.rows, strict=True)]
