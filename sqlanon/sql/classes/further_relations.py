@@ -44,7 +44,7 @@ def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) 
 
 
 def _class_guard(rows: Rows, guard: str) -> exp.Select:
-    """class_guard_r(class_id, guard): the texts of the guarding nodes of each class. NULL guards against nothing."""
+    """Returns class_guard_r(class_id, guard): the guarding nodes' texts of each class. NULL guards against nothing."""
     value = rows.value(guard)
     text = as_text(value)
     query = rows.grouped(text).select(alias(text.copy(), "guard"), copy=False)
@@ -74,9 +74,9 @@ def _guarded(counted: str, coded: str) -> exp.Select:
 
 
 def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
-    """guard_label_r(node, code, level, highest): the labels that a guarding node's text may mean, each by its values.
+    """Returns guard_label_r(node, code, level, highest): labels with a guarding node's text, and values below them.
 
-    A label may stand on several levels; `highest` is the most general of them. `*` is no label.
+    A text may be a label on several levels; `highest` is the most general one. `*` is no label.
     """
     same = column("guard", "coded").eq(column("label", "labels"))
     named = column("guard", "coded").neq("*")
@@ -93,7 +93,7 @@ def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
 def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
     """Returns guarding_node_r(node, value): the values of the source below each guarding node.
 
-    `*`, and a text that is no label, guard against every value: a node that is not understood must not be violated.
+    `*`, and a text that is no label, guard against every value, because an unknown node may mean any value.
     """
     below = (
         exp.select(column("node"), alias(column("code"), "value"))

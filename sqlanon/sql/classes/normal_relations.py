@@ -69,7 +69,7 @@ class Background:
         )
 
     def taxonomy(self, subject: Sequence[str]) -> Taxonomy:
-        """The hierarchy of a subject. Raises InternalError if there is none: several columns jointly have none."""
+        """Returns the hierarchy of a subject. Raises InternalError if there is none, as for several columns jointly."""
         if len(subject) != 1 or subject[0] not in self.taxonomies:
             raise InternalError(f"a requirement asks about the hierarchy of {', '.join(subject)}, and there is none")
         return self.taxonomies[subject[0]]

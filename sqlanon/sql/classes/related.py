@@ -1,8 +1,8 @@
-"""Puts people into classes by a reader's knowledge of a table of people and of tables with rows about them.
+"""Puts people into classes by an adversary's knowledge of a table of people and of tables with rows about them.
 
 Nergiz, Clifton and Nergiz, Multirelational k-anonymity (2007). A person is counted once, whatever rows they have, and
-two tables with rows about people are never joined with each other. What an adversary may know of a person's rows in a
-table is an argument of a requirement, `knows`.
+two tables with rows about people are never joined with each other. The argument `knows` of a requirement says what an
+adversary may know of a person's rows in a table.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import class_id
 from sqlanon.sql.classes.rows import Rows, class_label
 
-# What is known of a person's rows in a table: the values that occur in them, or these and how often each does.
+# The knowledge of a person's rows in a table: the values that occur in them, or these with their numbers.
 VALUES, HISTORY = "values", "history"
 
 _CLASS, _PERSON = "class_id", "person"
-# The types of a list of numbers of combinations, whose order is that of the numbers.
+# The types of a list of numbers of combinations, which sorts by the numbers.
 _SET = "BIGINT[]"
 
 
@@ -36,8 +36,8 @@ def is_partition(knows: str) -> bool:
 class PeopleTable:
     """A table with rows about people: the column of the person, the labels, and the sensitive values.
 
-    If `coded`, labels are whole numbers that are never NULL. `count` says for how many rows one stands. The values of
-    an attribute are in the column of its name, unless `columns` has another.
+    If `coded`, labels are whole numbers that are never NULL. `count` is the number of rows that one row represents. The
+    values of an attribute are in the column of its name, unless `columns` has another.
     """
 
     relation: exp.Table | exp.Subquery
@@ -55,10 +55,9 @@ class PeopleTable:
 
 @dataclass(frozen=True)
 class Profile:
-    """The knowledge of people's rows in one table where each person is in one class: steps, and the relation they end
-    in.
+    """The knowledge of people's rows in one table, if each person is in one class: steps, and the relation they end in.
 
-    The relation has the columns person and known; a person without rows is in no row of it.
+    The relation has the columns person and known; a person without rows has no row in it.
     """
 
     relation: str
@@ -88,7 +87,7 @@ def _coded(index: int, table: PeopleTable) -> tuple[str, list[Step]]:
         query = exp.select(person, alias(code, "code"), alias(weight, "n")).from_(rows)
         return name, [(name, query.group_by(person.this.copy(), *(key.copy() for key in keys)))]
     combination = f"combination_{index}"
-    # Under names of their own: a column may be called code.
+    # Under separate names, because a column may be called code.
     labels = [alias(column(label), _label(number)) for number, label in enumerate(table.labels)]
     distinct = exp.select(*labels).distinct().from_(table.relation.copy())
     numbered = exp.select(*(column(label.alias) for label in labels), alias(window(f.row_number()), "code"))
@@ -111,9 +110,9 @@ def rows_of_people(
 ) -> Rows:
     """Returns people in the classes of an adversary's knowledge; a sensitive value counts once for a person.
 
-    `most` is how many combinations of labels of one table may be known where classes overlap, None for all. `profiles`
-    are those of the related tables where they are at hand, `valued` the tables with their sensitive values, where these
-    are others.
+    `most` is the number of combinations of labels of one table that may be known where classes overlap, None for all.
+    `profiles` are the profiles of the related tables if they exist already, and `valued` the tables with their
+    sensitive values, if these are other tables.
     """
     valued = related if valued is None else valued
     if is_partition(knows):
@@ -147,7 +146,7 @@ def _whole(people: PeopleTable, related: Sequence[PeopleTable]) -> Rows:
 
 
 def _persons(people: PeopleTable) -> list[Step]:
-    """Returns person(person, label_0, ..., value_0, ...): the table of people with uniform names."""
+    """Returns person(person, label_0, ..., value_0, ...): the table of people with uniform column names."""
     parts = [alias(column(people.person), _PERSON)]
     parts += [alias(column(label), _label(index)) for index, label in enumerate(people.labels)]
     parts += [alias(people.value(name), _value(index)) for index, name in enumerate(people.values)]
@@ -208,9 +207,9 @@ def _set(*codes: exp.Expr) -> exp.Expr:
 
 
 def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
-    """known_set_i(person, known, last, items): the sets of up to `most` combinations of each person, each once.
+    """Returns known_set_i(person, known, last, items): each person's sets of up to `most` combinations, each once.
 
-    They grow by one combination at a time, the codes of which are in their order.
+    A set grows by one combination at a time, in the order of the codes.
     """
     name, numbers = f"known_set_{index}", f"combination_code_{index}"
     distinct = exp.select(column("code")).distinct().from_(relation(coded)).subquery("occurring")
@@ -256,12 +255,12 @@ def _apart(related: Sequence[PeopleTable], member: Rows) -> Iterator[tuple[str, 
 
 
 def _person_values(table: PeopleTable, name: str) -> exp.Select:
-    """The values of a sensitive attribute that each person has in any row: person, value."""
+    """Returns person, value: the values of a sensitive attribute in any row of each person."""
     parts = [alias(column(table.person), _PERSON), alias(table.value(name), "value")]
     return exp.select(*parts).distinct().from_(table.relation.copy())
 
 
-# The rows of the join of two tables, counted by X and Y; the join itself is never made (Wang and Fung 2006).
+# The rows of a join of two tables, counted by X and Y without making the join (Wang and Fung 2006).
 
 
 def key_of_join(index: int) -> str:
@@ -270,17 +269,18 @@ def key_of_join(index: int) -> str:
 
 
 def counted_columns(keys: Sequence[exp.Expr], values: Sequence[exp.Expr], n: exp.Expr) -> tuple[list[exp.Expr], ...]:
-    """The columns of one side of a join, and what it is grouped by: the shared columns, those that it has, and n."""
+    """Returns the columns of one side of a join, and its GROUP BY: the shared columns, its own columns, and n."""
     parts = [alias(key, key_of_join(index)) for index, key in enumerate(keys)]
     parts += [alias(value, f"own_{index}") for index, value in enumerate(values)]
     return [*parts, alias(n, "n")], [part.this.copy() for part in parts]
 
 
 def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], y: tuple[int, int]) -> exp.Select:
-    """Returns joined(x, y, n): the rows of the join of two sides with each combination of X and Y; X is a number.
+    """Returns joined(x, y, n): the number of rows of the join of two sides with each combination of X and Y.
 
-    The sides have `keys` shared columns. X and Y are named by their side and their place among its own columns. Values
-    of X that the other side cannot tell apart come to the same, and one stands for all of them.
+    X is a number. The sides have `keys` shared columns. X and Y are named by their side and their position among its
+    own columns. Values of X that match the same rows of the other side have one number, because they have equal
+    results.
     """
     without_y = 1 - y[0]
     columns_of_x = sum(side == without_y for side, _ in x)

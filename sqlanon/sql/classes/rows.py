@@ -15,7 +15,7 @@ from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 
-# What queries need to know of a requirement: its statements, and the normal relations that they read.
+# The interface of a requirement for queries: its statements, and the normal relations that they read.
 
 
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
@@ -25,11 +25,11 @@ PER_REQUIREMENT = ("value_range", "known_triple", "guarded", "guarding_node", "c
 
 # Relations with rows for each class.
 PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded", "superset")
-# Under this the names of a requirement on some quasi-identifiers have the relation that says in which class of theirs
-# each class by all of them lies.
+# The key, among the names of a requirement on some quasi-identifiers, of the relation that maps each class by all
+# quasi-identifiers to its class by these.
 WHOLE = "whole_class"
 
-# What names the class of a set of quasi-identifiers in which a class_id lies.
+# An expression for the class by a set of quasi-identifiers that contains a class_id.
 Projected = Callable[[exp.Expr, Sequence[str]], exp.Expr]
 
 # A requirement that reads these judges a class by rows outside it.
@@ -54,13 +54,14 @@ class SqlRequirement(Protocol):
 
     @property
     def on(self) -> Sequence[str]:
-        """The quasi-identifiers whose classes the requirement is about; empty for all of them."""
+        """The quasi-identifiers that the requirement's classes are made of; empty for all."""
         ...
 
     @property
     def within(self) -> Sequence[tuple[str, int]] | None:
-        """The quasi-identifiers, each with its level, of the one broader class that a class is compared with; None
-        where it is compared with all of them, or with none.
+        """The quasi-identifiers, each with its level, of the one broader class that a class is compared with.
+
+        None where a class is compared with all broader classes, or with none.
         """
         ...
 
@@ -95,7 +96,7 @@ def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[st
 
 
 def projections(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
-    """Returns the distinct sets of quasi-identifiers that requirements are asked on, without the set of all."""
+    """Returns the distinct sets of quasi-identifiers that requirements are on, without the set of all."""
     return list(dict.fromkeys(tuple(r.on) for r in requirements if r.on))
 
 
@@ -108,16 +109,17 @@ def by_projection(requirements: Sequence[SqlRequirement]) -> dict[tuple[str, ...
 
 
 def class_of_set(number: int) -> str:
-    """Returns the name of the relation of each class and its class by set `number` of `projections`."""
+    """Returns the name of the relation that maps each class to its class by set `number` of `projections`."""
     return f"class_of_set_{number}"
 
 
 def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = False) -> list[dict[str, str]]:
     """Returns, for each requirement, the names of the relations that replace the normal relations.
 
-    `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
-    the third requirement; what all share keeps its name. `equivalence_class_on_0` has the classes of the first set of
-    `projections`; if `whole`, it is what that is made of, class_of_set_0 or a relation of the classes by all of them.
+    `class_sensitive_value_0` belongs to the first subject, `value_range_2` to the third requirement; a relation shared
+    by all keeps its name. `equivalence_class_on_0` has the classes by the first set of `projections`. If `whole`, the
+    relation that it is made of is returned instead: class_of_set_0, or a relation of the classes by all
+    quasi-identifiers.
     """
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
     sets = projections(requirements)
@@ -162,7 +164,8 @@ def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]
 class Lists:
     """A column of lists, and the largest size of the sets of items that are counted.
 
-    `sensitive` is an expression for the list of sensitive items of a row, None where no requirement asks about any.
+    `sensitive` is an expression for a row's list of sensitive items, None where no requirement is about sensitive
+    items.
     """
 
     items: exp.Expr
@@ -174,18 +177,15 @@ class Lists:
 class Rows:
     """Rows that fall into classes.
 
-    Those that agree on `keys`, NULL being a value, are a class, and `class_id` names it:
-    a column of that name, or an expression over the keys. `columns` has the expression
-    of each column that a requirement reads, and `entity` is that of the respondent. Where a row
-    stands for several, `weight` is their number. All expressions are over `relation`.
-    If `counted`, no two rows agree on their class and their value. `projected` names the class of some of the
-    quasi-identifiers in which a class_id lies; there is none where classes are of all of them only. `lists` are there
-    where sets of items are counted. `labels` has what a class shows of each column that tells classes apart, as an
-    expression over class_id; it is None where classes show no labels.
-
-    `steps` make what the relation reads. `apart` has the rows of each column that a respondent may have several values
-    in: one for each respondent, class and value. `whole` has each respondent once, in one class of all; it is there
-    where classes share respondents.
+    Rows that agree on `keys`, NULL being a value, are a class, and `class_id` names it: a column of that name, or an
+    expression over the keys. `columns` has the expression of each column that a requirement reads, and `entity` the
+    expression of the respondent. `weight` is the number of rows that a row represents. All expressions are over
+    `relation`. If `counted`, no two rows agree on their class and their value. `projected` names the class by some
+    quasi-identifiers that contains a class_id; it is empty where all requirements are on all of them. `lists` is set
+    where sets of items are counted. `labels` has, as an expression over class_id, a class's label in each column that
+    tells classes apart; None where classes show no labels. `steps` make the relations that `relation` reads. `apart`
+    has the rows of each column in which a respondent may have several values: one for each respondent, class and value.
+    `whole` has each respondent once, in one class of all; it is set where classes share respondents.
     """
 
     relation: exp.Table | exp.Subquery
@@ -259,7 +259,7 @@ class RowsOfRequirements:
     indexes: tuple[int, ...]
 
 
-# Classes by some of the quasi-identifiers: what a requirement `on => (columns)` is asked about.
+# Classes by some of the quasi-identifiers, for requirements with `on => (columns)`.
 #
 # A class of all quasi-identifiers lies in one class of each set of them. A relation class_of_set_i says in which one,
 # for
@@ -271,7 +271,7 @@ class RowsOfRequirements:
 # lie in it.
 
 
-# class_respondent(class_id, entity): who has rows in which class. There is none where rows are counted.
+# class_respondent(class_id, entity): the respondents with rows in each class; missing where rows are counted.
 RESPONDENTS = "class_respondent"
 
 # The column of a class_of_set_i that names the class of the set.
@@ -297,10 +297,10 @@ def projected_classes(requirements: Sequence[SqlRequirement], projected: Project
 
 
 def projection_steps(requirements: Sequence[SqlRequirement], *, entity: bool, prefix: str = "") -> list[Step]:
-    """The relations of the classes of each set that a requirement is asked on, under the names that it reads.
+    """Returns the relations of the classes by each set that a requirement is on, under the names that it reads.
 
-    They are made of those of all quasi-identifiers, whose names begin with `prefix`, as theirs do. With an `entity`
-    respondents are counted, of the relation `RESPONDENTS`.
+    They are made from the relations by all quasi-identifiers; the names of both begin with `prefix`. With an `entity`
+    respondents are counted, from the relation `RESPONDENTS`.
     """
     steps: dict[str, exp.Query] = {}
     whole = relation_names(requirements, whole=True)
@@ -312,7 +312,7 @@ def projection_steps(requirements: Sequence[SqlRequirement], *, entity: bool, pr
 
 
 def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> exp.Select:
-    """Returns a relation of a set's classes; `whole` is by all quasi-identifiers, `classes` is class_of_set_i."""
+    """Returns a relation of the classes by a set; `whole` is by all quasi-identifiers, `classes` is class_of_set_i."""
     if kind == "equivalence_class":
         return _sized(classes, prefix, entity)
     query = exp.select(alias(column(_SET_CLASS, "class"), "class_id")).from_(relation(whole, as_="part"), copy=False)
@@ -347,7 +347,7 @@ def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
 def whole_classes(violating: exp.Query, classes: str) -> exp.Select:
     """Returns class_id, size and excess of the classes by all quasi-identifiers within a set's violating classes.
 
-    `classes` is the class_of_set_i of the set. The excess is that of the class of the set, but no more than the rows.
+    `classes` is the class_of_set_i of the set. The excess is the excess of the class by the set, but at most the size.
     """
     share = f.least(column("excess", "violation"), column("size", "class"), ignore_nulls=True)
     on = column(_SET_CLASS, "class").eq(column("class_id", "violation"))

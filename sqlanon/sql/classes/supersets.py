@@ -1,7 +1,7 @@
-"""superset(class_id, superset_id): the broader classes that a class lies in, for models that compare it with them.
+"""superset(class_id, superset_id): the broader classes that contain a class, for models that compare it with them.
 
-A broader class has the rows below one vector of labels that are at least as general as those of the class (Li, Li and
-Venkatasubramanian 2010). The class itself is one of them, and so are all rows together.
+A broader class has the rows below a vector of labels that are at least as general as the labels of the class (Li, Li
+and Venkatasubramanian 2010). The class itself is one of them, and so is the class of all rows.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from sqlanon.sql.build.steps import Step
 
 SUPERSET = "superset"
 
-# The level of a class's own label, and of the label that all rows have.
+# The level of a class's own label, and of the label of all rows.
 _OWN, _TOP = 0, -1
 # The most vectors of labels above one class: each costs as much as a requirement of its own.
 MOST_VECTORS = 10_000
 
 
 def vectors_above(heights: Sequence[int]) -> int:
-    """The number of vectors of levels, where each column has the levels from 0 to its height."""
+    """Returns the number of vectors of levels, where each column has the levels from 0 to its height."""
     return prod(height + 1 for height in heights)
 
 
 def superset_steps(labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Query]) -> list[Step]:
-    """Steps to the relation `superset` of the relation equivalence_class.
+    """Returns steps to the relation `superset`, made from the relation equivalence_class.
 
-    `labels` has what a class shows of each column that tells classes apart, as an expression over class_id. `coarser`
-    has, for columns with a hierarchy, the labels above: value, the text of a label; level; and node, the number of the
-    label above it at that level. A label that it lacks has none above it but that of all rows.
+    `labels` has, as an expression over class_id, a class's label in each column that tells classes apart. `coarser`
+    has, for columns with a hierarchy, the ancestors of labels: value, the text of a label; level; and node, the number
+    of its ancestor at that level. A label that `coarser` lacks has no ancestor but the label of all rows.
     """
     steps: list[Step] = []
     query = exp.select(column("class_id", "class")).from_(relation("equivalence_class", as_="class"))
@@ -49,7 +49,7 @@ def superset_steps(labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Que
 
 
 def _coarser(label: exp.Expr, above: exp.Query | None) -> exp.Select:
-    """SELECT of class_id, level, label, node: the labels of each class in one column, from its own label to the top."""
+    """Returns class_id, level, label, node: the labels of each class in one column, from its own label to the top."""
     classes, nowhere = relation("equivalence_class"), cast(exp.null(), "BIGINT")
     class_id = column("class_id")
     nothing = if_(exp.false(), label.copy())
@@ -68,10 +68,10 @@ def _coarser(label: exp.Expr, above: exp.Query | None) -> exp.Select:
 def superset_within(
     labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Query], within: Sequence[tuple[str, int]]
 ) -> exp.Select:
-    """The relation of one broader class for each class: that of its labels of some columns, each at a level.
+    """Returns the relation of one broader class for each class: by its ancestors in some columns, each at a level.
 
-    `labels` and `coarser` are as in `superset_steps`; `coarser` has the labels that classes themselves show, too. A
-    class without a label at such a level is in no broader class. A table without `coarser` shows level 0.
+    `labels` and `coarser` are as in `superset_steps`; `coarser` has the classes' own labels, too. A class without an
+    ancestor at such a level is in no broader class. A column without `coarser` has only level 0.
     """
     own_labels = {fold(name): label for name, label in labels.items()}
     above = {fold(name): query for name, query in coarser.items()}

@@ -1,8 +1,7 @@
 """Builders of generalization hierarchies, one file for each kind.
 
-A hierarchy (Samarati 2001, section 2) has the values at level 0, ever coarser
-partitions above, and one value, `*`, at the top. The builders make everything
-between; `*` is added where they are used.
+A hierarchy (Samarati 2001, section 2) has the values at level 0, coarser and coarser partitions above, and one value,
+`*`, at the top. The builders make the levels between; their callers add `*`.
 """
 
 from __future__ import annotations

@@ -10,15 +10,15 @@ from sqlanon.domain.values import Value, written
 from sqlanon.sql.hierarchies.base import refused
 
 OPTIONS = ("low", "high", "below", "above")
-# The end that each label is of.
+# The option with the end that each label belongs to.
 _END_OF = {"below": "low", "above": "high"}
 _QUARTERS = (1, 4, 7, 10)
-# The years in which a unit may begin, as their common divisor.
+# The common divisor of the years in which a unit may begin.
 _YEARS = {"YEAR": 1, "DECADE": 10, "CENTURY": 100}
 
 
 def options_of(definition: HierarchyDefinition, known: Sequence[str], kind: str) -> dict[str, Value]:
-    """The options by their names. Raises PolicyError for an unknown one, and for one that is given twice."""
+    """Returns the options by name. Raises PolicyError for an unknown option, and for a repeated one."""
     options: dict[str, Value] = {}
     for name, value in definition.options:
         if name not in known:
@@ -30,9 +30,10 @@ def options_of(definition: HierarchyDefinition, known: Sequence[str], kind: str)
 
 
 def end_labels(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, str]:
-    """Returns the user's labels `below` and `above`. Raises PolicyError for a label that is no text, or has no end.
+    """Returns the user's labels `below` and `above`.
 
-    Whether a value could have the same label is asked by the kind.
+    Raises PolicyError for a label that is no text, or whose end is missing. The kind checks whether a value could have
+    the same label.
     """
     labels: dict[str, str] = {}
     for name, end in _END_OF.items():
@@ -57,7 +58,7 @@ def taken(definition: HierarchyDefinition, name: str, label: str) -> Exception:
 
 
 def day_of(definition: HierarchyDefinition, name: str, value: Value) -> date:
-    """Reads the date of `low` or `high`. Raises PolicyError for another value."""
+    """Returns the date of `low` or `high`. Raises PolicyError for another value."""
     try:
         return date.fromisoformat(value if isinstance(value, str) else "")
     except ValueError:

@@ -1,6 +1,6 @@
-"""Small pieces of SQL trees that the builders share.
+"""Small SQL trees that the builders share.
 
-A piece takes an operand that is nowhere yet, and copies one that is part of another piece.
+Each function takes an operand that is in no tree yet, and copies an operand that is part of another tree.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Branch = tuple[exp.Expr, exp.Expr]
 
 
 def number(value: int) -> exp.Expr:
-    """An integer literal; DuckDB reads up to 2**127 - 1 exactly."""
+    """Returns an integer literal; DuckDB reads up to 2**127 - 1 exactly."""
     return exp.Literal.number(value)
 
 
@@ -67,7 +67,7 @@ def times(left: exp.Expr, right: int) -> exp.Expr:
 
 
 def divide(left: exp.Expr, right: int) -> exp.Expr:
-    """Integer division, toward zero as engines do it."""
+    """Returns the integer quotient, rounded toward zero as engines do it."""
     return _part(left) if right == 1 else infix(_operand(left), "//", right)
 
 
@@ -77,12 +77,12 @@ def remainder(left: exp.Expr, right: int) -> exp.Expr:
 
 
 def ratio(left: exp.Expr, right: int) -> exp.Expr:
-    """Floating-point division; `right` is never 0."""
+    """Returns the floating-point quotient; `right` is never 0."""
     return infix(_operand(left), "/", right)
 
 
 def floor_divide(left: exp.Expr, right: int) -> exp.Expr:
-    """Integer division toward minus infinity. It cannot overflow."""
+    """Returns the integer quotient, rounded toward minus infinity. It cannot overflow."""
     if right == 1:
         return _part(left)
     negative = below(remainder(left, right), 0)
@@ -110,7 +110,7 @@ def cast(tree: exp.Expr, to: str) -> exp.Expr:
 
 
 def try_cast(tree: exp.Expr, to: str) -> exp.Expr:
-    """Casts a value, NULL for one that does not fit: an error inside a view would print the value."""
+    """Casts a value; NULL for one that does not fit, because an error inside a view would print the value."""
     return expressions.try_cast(_part(tree), to)
 
 
@@ -120,7 +120,7 @@ def function(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 
 def choose(branches: Sequence[Branch], otherwise: exp.Expr) -> exp.Expr:
-    """CASE WHEN ... ELSE ... END, or just `otherwise` if there is no branch."""
+    """Returns CASE WHEN ... ELSE ... END, or just `otherwise` if there is no branch."""
     if not branches:
         return _part(otherwise)
     return expressions.case(
@@ -134,13 +134,13 @@ def join_text(*parts: exp.Expr) -> exp.Expr:
 
 
 def zero_padded(tree: exp.Expr, width: int) -> exp.Expr:
-    """A non-negative integer in at least `width` digits (lpad would cut the longer ones)."""
+    """Returns a non-negative integer in at least `width` digits (lpad would cut longer numbers)."""
     digits = cast(tree, "VARCHAR")
     missing = subtract(number(width), f.length(_part(digits)))
     return join_text(f.repeat(text("0"), missing), digits)
 
 
-# What the two builders of stored hierarchies share: SELECTs over the rows of the user's query.
+# SELECTs over the rows of the user's query, for the two builders of stored hierarchies.
 
 
 def select(*columns: exp.Expr) -> exp.Select:
@@ -157,7 +157,7 @@ def is_null(tree: exp.Expr) -> exp.Expr:
 
 
 def quoted(tree: exp.Expr) -> exp.Expr:
-    """A name for a message: in quotes, so that an empty one is visible, and NULL for NULL."""
+    """Returns a name for a message: in quotes, so an empty one is visible, and NULL for NULL."""
     return choose([(is_null(tree), text("NULL"))], join_text(text("'"), tree, text("'")))
 
 
@@ -170,13 +170,13 @@ def union_all(parts: Sequence[exp.Select]) -> exp.Select:
 
 
 def long_rows(parts: Sequence[exp.Select]) -> exp.Select:
-    """Rows (value VARCHAR, level INTEGER, label VARCHAR) from parts with these columns."""
+    """Returns rows (value VARCHAR, level INTEGER, label VARCHAR) from parts with these columns."""
     level = alias(cast(column("level"), "INTEGER"), "level")
     return select(column("value"), level, column("label")).from_(union_all(parts).subquery("long", copy=False))
 
 
 def no_rows(definition: HierarchyDefinition, rows: exp.Expr) -> Check:
-    """The query must return rows: a hierarchy without values covers nothing."""
+    """Returns the check that the query returns rows: a hierarchy without values covers nothing."""
     row = select(number(1)).from_(rows.copy())
     return Check(
         "no_rows",
@@ -193,7 +193,7 @@ def unique_values(name: str, above: str) -> str:
 
 
 def needs_query(definition: HierarchyDefinition, kind: str, hint: str) -> None:
-    """Raises PolicyError unless the definition is a query and nothing else."""
+    """Raises PolicyError unless the definition has a query and no other argument."""
     if definition.arguments or definition.options:
         raise refused(definition, f"{kind} takes a query and nothing else", hint)
     if not (definition.query or "").strip():
@@ -214,11 +214,11 @@ INTEGERS: dict[str, tuple[int, int]] = {
 }
 _FLOATS = ("FLOAT", "DOUBLE")
 
-# Two decimals of at most 15 digits that differ are different doubles, so up to here
+# Different decimals of at most 15 digits are different doubles, so up to this number
 # comparing doubles is comparing the decimals that DuckDB prints for them.
 DIGITS = 15
 
-# How far from 0 intervals are computed: twice that and one interval still fit the type.
+# The distance from 0 up to which intervals are computed: twice as much and one interval still fit the type.
 _REACH = {"DOUBLE": 10**DIGITS, "BIGINT": 4 * 10**18, "HUGEINT": 10**37}
 
 
@@ -226,10 +226,9 @@ _REACH = {"DOUBLE": 10**DIGITS, "BIGINT": 4 * 10**18, "HUGEINT": 10**37}
 class Units:
     """A column's value in whole units, rounded down.
 
-    `count` is the integer; it is right between `least` and `most`. `below(n)` and
-    `at_least(n)` ask where the value lies, and are right for every number; `beneath`
-    and `beyond` say whether the type has values below `least` or above `most`.
-    `special` are the conditions for infinite values and NaN, with their labels.
+    `count` is the integer; it is right between `least` and `most`. `below(n)` and `at_least(n)` compare the value with
+    n, and are right for every n. `beneath` and `beyond` say whether the type has values below `least` or above `most`.
+    `special` has the conditions for infinite values and NaN, with their labels.
     """
 
     count: exp.Expr
@@ -243,12 +242,12 @@ class Units:
 
 
 def is_numeric(column_type: str) -> bool:
-    """Whether a column of this type has intervals (BIGNUM has no exact arithmetic in DuckDB, so it has none)."""
+    """Whether a column of this type has intervals. BIGNUM has none: DuckDB lacks exact arithmetic for it."""
     return column_type in INTEGERS or column_type in _FLOATS or _decimal(column_type) is not None
 
 
 def counted(value: exp.Expr, column_type: str, scale: int) -> Units:
-    """The value of a numeric column in units of 10**-scale."""
+    """Returns the value of a numeric column in units of 10**-scale."""
     if column_type in _FLOATS:
         return _floating(value, column_type, scale)
     decimal = _decimal(column_type)
@@ -268,7 +267,7 @@ def _decimal(column_type: str) -> tuple[int, int] | None:
 
 
 def _working(most: int, *, scaled: bool) -> str:
-    """The integer type to count in. Scaling up may not overflow, so it needs the room at once."""
+    """Returns the integer type to count in, which must have room for the scaled value."""
     return "BIGINT" if most <= (_REACH["BIGINT"] if scaled else 2**63) else "HUGEINT"
 
 
@@ -287,7 +286,7 @@ def _exact(count: exp.Expr, least: int, most: int, working: str) -> Units:
 
 def _integer(value: exp.Expr, column_type: str, scale: int, working: str) -> exp.Expr:
     if column_type == "UHUGEINT":
-        # Half of UHUGEINT fits no HUGEINT; all of it is beyond reach, so it may count as the most that fits.
+        # The upper half of UHUGEINT fits no HUGEINT. It is out of range, so it may count as the greatest HUGEINT.
         most = 2**127 - 1
         over = at_least(value, cast(text(str(most)), column_type))
         whole = choose([(over, number(most))], try_cast(value, working))
@@ -297,7 +296,7 @@ def _integer(value: exp.Expr, column_type: str, scale: int, working: str) -> exp
 
 
 def _scaled(whole: exp.Expr, scale: int) -> exp.Expr:
-    """A HUGEINT times 10**scale; numbers that would overflow stop just beyond reach."""
+    """Returns a HUGEINT times 10**scale; numbers that would overflow become a number just out of range."""
     if scale == 0:
         return whole
     most = _REACH["HUGEINT"] // 10**scale + 1
@@ -306,24 +305,24 @@ def _scaled(whole: exp.Expr, scale: int) -> exp.Expr:
 
 
 def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: str) -> exp.Expr:
-    """A DECIMAL(precision, digits) in units of 10**-scale."""
+    """Returns a DECIMAL(precision, digits) in units of 10**-scale."""
     if scale == 0:
         return try_cast(f.floor(value.copy()), working)
     if precision + scale <= 38:
         # DuckDB makes the product of two narrow decimals no wider than 18 digits, and raises an error beyond.
         power = cast(number(10**scale), f"DECIMAL({scale + 1 if precision + scale < 18 else 38},0)")
         return try_cast(f.floor(product(value, power)), working)
-    # There is no wider DECIMAL to multiply in. Its text has all digits of its scale: without the point it is a count.
+    # No wider DECIMAL exists for the product. The text has all digits of the scale: without the point it is the count.
     point_less = function("replace", cast(value, "VARCHAR"), text("."), text(""))
     whole = try_cast(point_less, "HUGEINT")
     return floor_divide(whole, 10 ** (digits - scale)) if digits >= scale else _scaled(whole, scale - digits)
 
 
 def _floating(value: exp.Expr, column_type: str, scale: int) -> Units:
-    """Units of a floating-point number, taken as the shortest decimal that reads back to it: 0.3, not 0.29999.
+    """Returns a floating-point number in units, read as the shortest decimal with this double: 0.3, not 0.29999.
 
-    A product with 10**scale is off by less than half a unit, so the nearest whole
-    number is the count or one more: comparing with the double nearest to it tells.
+    A product with 10**scale is off by less than half a unit, so the count is the nearest whole number or one more. A
+    comparison with the double nearest to that number decides.
     """
     double = value if column_type == "DOUBLE" else try_cast(cast(value, "VARCHAR"), "DOUBLE")
 

@@ -25,7 +25,7 @@ that says nothing of its values."""
 _PARTS = {True: ("validate", "values", "checks"), False: ("validate", "height", "accepts", "labels", "KEEPS_ORDER")}
 
 
-# The options of a hierarchy that say what the labels of its open ends stand for; others may hold values of a table.
+# The options of a hierarchy that define the labels of its open ends; other options may contain values of a table.
 END_OPTIONS = ("low", "high", "below", "above", "small")
 
 
@@ -33,9 +33,8 @@ END_OPTIONS = ("low", "high", "below", "above", "small")
 class Check:
     """A check of the rows of a stored hierarchy: offending rows are an error, or a remark if not `refuses`.
 
-    `query` returns the offending names, one VARCHAR column, neither ordered nor
-    limited; `message` says what is wrong with them and names the hierarchy, `hint`
-    what to change.
+    `query` returns the offending names, one VARCHAR column, neither ordered nor limited. `message` names the hierarchy
+    and the problem, and `hint` the remedy.
     """
 
     name: str
@@ -76,23 +75,21 @@ class Functional(Builder, Protocol):
     """One of `READINGS`: what an estimate takes a label for."""
 
     def height(self, definition: HierarchyDefinition) -> int:
-        """The number of levels above the values, `*` counted."""
+        """Returns the number of levels above the values, `*` included."""
 
     def accepts(self, column_type: str) -> bool:
         """Whether a column of this type, as DuckDB's DESCRIBE prints it, has labels."""
 
     def labels(self, definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
-        """The VARCHAR labels of levels 1 to height - 1; NULL for NULL, and never an error at run time.
+        """Returns the VARCHAR labels of levels 1 to height - 1; NULL for NULL, and never an error at run time.
 
-        Values that share a label share all labels above it.
-
-        Raises PolicyError if the hierarchy does not fit the type.
+        Values that share a label share all labels above it. Raises PolicyError if the hierarchy does not fit the type.
         """
 
 
 @runtime_checkable
 class OpenEnded(Protocol):
-    """A functional builder whose open ends have labels of the user's."""
+    """A functional builder with the user's labels for open ends."""
 
     def open_ends(self, definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
         """Returns the labels of the open ends. A coarser label that an end cuts means the rest of its values."""
@@ -106,20 +103,20 @@ class ReadsTable(Protocol):
     """A functional builder that reads a table once, when a hierarchy is made."""
 
     def table_of(self, definition: HierarchyDefinition) -> QualifiedName | None:
-        """The table that has to be read; None where there is nothing to read."""
+        """Returns the table to read; None if there is nothing to read."""
 
     def with_rows(self, definition: HierarchyDefinition, rows: Sequence[Sequence[object]]) -> HierarchyDefinition:
-        """Completes the definition by the rows of the table. Raises PolicyError for rows that do not fit."""
+        """Returns the definition completed by the rows of the table. Raises PolicyError for rows that do not fit."""
 
 
 class Stored(Builder, Protocol):
-    """A builder whose labels are rows."""
+    """A builder whose labels are stored as rows."""
 
     def values(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
-        """Rows (value, level, label), levels 0 to height - 1, from the rows of the user's query.
+        """Returns rows (value, level, label), levels 0 to height - 1, from the rows of the user's query.
 
-        `relation` holds those rows and `columns` names them in order. Meaningful once
-        `checks` found nothing. Raises PolicyError if the columns are not what the kind reads.
+        `relation` has those rows, and `columns` names their columns in order. The result is valid only if `checks`
+        found nothing. Raises PolicyError if the kind cannot read these columns.
         """
 
     def checks(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
@@ -130,10 +127,10 @@ class Stored(Builder, Protocol):
 
 
 def builder(kind: str) -> Builder:
-    """The builder of one kind of hierarchy.
+    """Returns the builder of one kind of hierarchy.
 
-    Raises UserError, with the kinds there are, if there is none, and InternalError for a module that lacks a part,
-    or UserError where it is another package's.
+    Raises UserError, with the known kinds, if there is none, and InternalError for a module that lacks a part, or
+    UserError if the module is another package's.
     """
     module = plugin("sqlanon.sql.hierarchies", kind)
     stores = getattr(module, "STORED", None)
@@ -167,7 +164,7 @@ def values_at(definition: HierarchyDefinition) -> int | None:
 
 
 def stored(kind: str) -> Stored:
-    """The builder of a kind whose labels are rows. Raises InternalError for one whose labels are computed."""
+    """Returns the builder of a kind whose labels are rows. Raises InternalError for a kind that computes its labels."""
     module = builder(kind)
     if not module.STORED:
         raise InternalError(f"the labels of {kind} hierarchies are computed, not stored")
