@@ -28,7 +28,7 @@ _SET = "BIGINT[]"
 
 
 def is_partition(knows: str) -> bool:
-    """Whether each person is in exactly one class; else a class holds all people who fit one piece of knowledge."""
+    """Whether each person is in exactly one class, rather than in a class for each piece of knowledge that fits."""
     return knows in (VALUES, HISTORY)
 
 
@@ -76,7 +76,7 @@ def known_profile(index: int, table: PeopleTable, knows: str) -> Profile:
 
 
 def _coded(index: int, table: PeopleTable) -> tuple[str, list[Step]]:
-    """coded_i(person, code, n): the combinations of labels that each person has, with numbers of rows."""
+    """Returns coded_i(person, code, n) and its steps: each person's combinations of labels, with row counts."""
     person = alias(column(table.person, "row"), _PERSON)
     weight = f.count() if table.count is None else total(column(table.count, "row"))
     rows = named(table.relation.copy(), "row")
@@ -242,8 +242,9 @@ def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
 
 
 def _apart(related: Sequence[PeopleTable], member: Rows) -> Iterator[tuple[str, Rows]]:
-    """Yields, for each sensitive attribute of a related table, who has which of its values: (class_id, value), once a
-    person.
+    """Yields, for each sensitive attribute of a related table, the people with each value: (class_id, value).
+
+    A person has one row for each value.
     """
     for table in related:
         for name in table.values:

@@ -261,14 +261,10 @@ class RowsOfRequirements:
 
 # Classes by some of the quasi-identifiers, for requirements with `on => (columns)`.
 #
-# A class of all quasi-identifiers lies in one class of each set of them. A relation class_of_set_i says in which one,
-# for
-# the set with this number, and the relations of the set's classes are sums over it. There is one for each set, and
-# none
-# with a column for each set: an engine that puts that one in each place where it is read would compute all sets for
-# each
-# of them. Rows are withheld by the classes of all quasi-identifiers: of a class of a set that violates, all those that
-# lie in it.
+# A class by all quasi-identifiers is in one class by each set of them. The relation class_of_set_i maps it to its class
+# by set i, and the relations of the set's classes are sums over this relation. Each set has a relation of its own: an
+# engine that inlines a common relation wherever it is read would compute all sets each time. Rows are withheld by the
+# classes by all quasi-identifiers: all of those within a violating class by a set.
 
 
 # class_respondent(class_id, entity): the respondents with rows in each class; missing where rows are counted.
@@ -279,9 +275,9 @@ _SET_CLASS = "set_class"
 
 
 def projected_classes(requirements: Sequence[SqlRequirement], projected: Projected | None) -> list[Step]:
-    """class_of_set_i(class_id, size, entities, set_class) of each set of columns: the classes, each in one of the set.
+    """Returns class_of_set_i(class_id, size, entities, set_class) for each set: each class with its class by the set.
 
-    Raises InternalError where a requirement is on some columns, and nothing says what is `projected` on them.
+    Raises InternalError where a requirement is on some columns, and `projected` has no class by them.
     """
     sets = projections(requirements)
     if sets and projected is None:

@@ -92,7 +92,7 @@ def superset_within(
 
 
 def frozen_coarser(attribute: str, release_id: str) -> exp.Select:
-    """The catalog's copy, for one release, of the labels above those of a quasi-identifier: value, level, node."""
+    """Returns the catalog's copy, for one release, of the ancestors of a column's labels: value, level, node."""
     return (
         exp.select(alias(by_bytes(column("value")), "value"), column("level"), alias(big(column("label")), "node"))
         .from_(relation(("anon", "release_taxonomy")))

@@ -321,7 +321,7 @@ def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: st
 def _floating(value: exp.Expr, column_type: str, scale: int) -> Units:
     """Returns a floating-point number in units, read as the shortest decimal with this double: 0.3, not 0.29999.
 
-    A product with 10**scale is off by less than half a unit, so the count is the nearest whole number or one more. A
+    A product with 10**scale is off by less than half a unit, so the count is the nearest whole number or one less. A
     comparison with the double nearest to that number decides.
     """
     double = value if column_type == "DOUBLE" else try_cast(cast(value, "VARCHAR"), "DOUBLE")

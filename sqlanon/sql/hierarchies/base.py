@@ -46,10 +46,7 @@ class Check:
 
 @dataclass(frozen=True)
 class OpenEnd:
-    """A label that stands for all values below `high`, or from `low` on; without either, for any value.
-
-    The ends are texts of values.
-    """
+    """A label of all values below `high`, or from `low` on; without either, of any value. Ends are texts of values."""
 
     label: str
     low: str | None = None
@@ -95,7 +92,7 @@ class OpenEnded(Protocol):
         """Returns the labels of the open ends. A coarser label that an end cuts means the rest of its values."""
 
     def values_at(self, definition: HierarchyDefinition) -> int | None:
-        """The level above 0 whose labels are values, beside those of the open ends; None where there is none."""
+        """Returns the level above 0 whose labels are values, apart from labels of open ends; None without one."""
 
 
 @runtime_checkable
@@ -144,7 +141,7 @@ def builder(kind: str) -> Builder:
 
 
 def functional(kind: str) -> Functional:
-    """The builder of a kind whose labels are computed. Raises InternalError for one whose labels are stored."""
+    """Returns the builder of a kind that computes its labels. Raises InternalError for a kind that stores them."""
     module = builder(kind)
     if module.STORED:
         raise InternalError(f"the labels of {kind} hierarchies are stored, not computed")
@@ -152,13 +149,13 @@ def functional(kind: str) -> Functional:
 
 
 def open_ends(definition: HierarchyDefinition | None) -> tuple[OpenEnd, ...]:
-    """The labels of a hierarchy's open ends that are read by their ends; none without a hierarchy."""
+    """Returns the labels of a hierarchy's open ends that are read by their ends; none without a hierarchy."""
     module = builder(definition.kind) if definition else None
     return module.open_ends(definition) if definition and isinstance(module, OpenEnded) else ()
 
 
 def values_at(definition: HierarchyDefinition) -> int | None:
-    """The level above 0 whose labels are values, beside those of open ends; None where there is none."""
+    """Returns the level above 0 whose labels are values, apart from labels of open ends; None without one."""
     module = builder(definition.kind)
     return module.values_at(definition) if isinstance(module, OpenEnded) else None
 

@@ -1,16 +1,14 @@
 """CALENDAR (unit, ...): dates and timestamps by hour, day, month, quarter, year, decade, century; or week.
 
-1950-06-02 13:30 has the labels `1950-06-02 13h`, `1950-06-02`, `1950-06`, `1950-Q2`,
-`1950`, `195*`, `19**`, and `1950-W22` (ISO 8601) by week. A star stands for any
-digit, as in a PREFIXES mask: `19**` is 1900 to 1999, so that decades nest in it.
-Years are the proleptic Gregorian ones that DuckDB computes with, at least four
-digits, year 0 being 1 BC and years before it negative.
+1950-06-02 13:30 has the labels `1950-06-02 13h`, `1950-06-02`, `1950-06`, `1950-Q2`, `1950`, `195*`, `19**`, and
+`1950-W22` (ISO 8601) by week. A star means any digit, as in a PREFIXES mask: `19**` is 1900 to 1999, so decades nest in
+it. Years are the proleptic Gregorian years of DuckDB, with at least four digits; year 0 is 1 BC, and years before it
+are negative.
 
-With the options `low` and `high`, all days before `low` have the label `below` at each
-level, and all from `high` on the label `above`. Both begin a unit of the finest level.
-A coarser unit that they cut keeps its label, and means what is left of it. The word
-`ends` before the units is a first level that shows the values between the ends, which
-any day may be then.
+With the options `low` and `high`, all days before `low` have the label `below` at each level, and all days from `high`
+on the label `above`. Both begin a unit of the finest level. A coarser unit that an end cuts keeps its label, which then
+means the rest of the unit. The word `ends` before the units is a first level that shows the values between the ends;
+then the ends may be any day.
 """
 
 from __future__ import annotations
@@ -56,9 +54,9 @@ READ_AS = "period"
 _UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
 _TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _MASKED = {"DECADE": 1, "CENTURY": 2}
-# The first level, of which only the ends are labels.
+# The first level, where only the ends have labels.
 _ENDS = "ENDS"
-# Texts that are labels of periods, of what no period holds, or values.
+# Texts of labels of periods, of other labels, or of values.
 _PERIOD = re.compile(
     r"\s*(-?[0-9*]+(-[QW]?[0-9]+)*( [0-9]+h| [0-9:.]+)?( \(BC\))?|-?infinity|out of range)\s*", re.IGNORECASE
 )
@@ -74,9 +72,9 @@ class _Ends(NamedTuple):
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """Units must be known, the finest first, each nesting in the next. Raises PolicyError.
+    """Raises PolicyError unless the units are known, the finest first, and each nests in the next.
 
-    The ends must begin a unit of the finest.
+    Also raises it unless the ends begin a unit of the finest level.
     """
     if definition.query is not None:
         raise refused(definition, "CALENDAR reads no query", "write CALENDAR (MONTH, YEAR)")
@@ -111,7 +109,7 @@ def _ends(definition: HierarchyDefinition) -> _Ends:
 
 
 def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
-    """The labels of the days before `low` and from `high` on."""
+    """Returns the labels of the days before `low` and from `high` on."""
     ends = _ends(definition)
     low = [OpenEnd(ends.below, high=str(ends.low))] if ends.low else []
     return (*low, *([OpenEnd(ends.above, low=str(ends.high))] if ends.high else []))
@@ -127,20 +125,20 @@ def _shows_values(definition: HierarchyDefinition) -> bool:
 
 
 def height(definition: HierarchyDefinition) -> int:
-    """The number of levels above the values, `*` counted."""
+    """Returns the number of levels above the values, `*` included."""
     return len(definition.arguments) + 1
 
 
 def accepts(column_type: str) -> bool:
-    """DATE and TIMESTAMP of any precision; not WITH TIME ZONE, whose day depends on who asks."""
+    """Whether the type is DATE or TIMESTAMP of any precision; not WITH TIME ZONE, whose day depends on the session."""
     return column_type in _TYPES
 
 
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
-    """The period that holds the value at levels 1 to height - 1, or the value at the level `ends`; NULL for NULL.
+    """Returns the period of the value at levels 1 to height - 1, or the value at the level `ends`; NULL for NULL.
 
-    `infinity` and `-infinity` have labels of their own, and so have moments that only
-    a TIMESTAMP_S or TIMESTAMP_MS can hold. Raises PolicyError if the type is not accepted.
+    `infinity` and `-infinity` have labels of their own, and so have timestamps that only a TIMESTAMP_S or TIMESTAMP_MS
+    can represent. Raises PolicyError if the type is not accepted.
     """
     validate(definition)
     if not accepts(column_type):
@@ -159,7 +157,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
 
 
 def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Expr:
-    """The label at the level of a unit, or of `ends`."""
+    """Returns the label at the level of a unit, or of `ends`."""
     # A cast to TIMESTAMP is NULL where it does not fit; comparing the value itself would raise an error there.
     whole = value if column_type in ("DATE", "TIMESTAMP") else try_cast(value, "TIMESTAMP")
     kind = "DATE" if column_type == "DATE" else "TIMESTAMP"
@@ -177,7 +175,7 @@ def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Exp
 
 
 def _moment(value: exp.Expr) -> exp.Expr:
-    """Rounds a TIMESTAMP_NS down to microseconds; a cast would round toward 1970, maybe into another day."""
+    """Rounds a TIMESTAMP_NS down to microseconds; a cast would round toward 1970, possibly into another day."""
     nanoseconds = function("epoch_ns", value)
     return function("make_timestamp", floor_divide(nanoseconds, 1000))
 
@@ -198,17 +196,17 @@ def _period(moment: exp.Expr, unit: str) -> exp.Expr:
 
 
 def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
-    """A year with its last digits masked."""
+    """Returns a year with its last digits masked."""
     sign = choose([(below(year, 0), text("-"))], text(""))
     digits = zero_padded(divide(f.abs(year.copy()), 10**masked), 4 - masked)
     return join_text(sign, digits, text("*" * masked)) if masked else join_text(sign, digits)
 
 
 def _week(moment: exp.Expr) -> exp.Expr:
-    """The ISO 8601 year and week: those of the week's Thursday.
+    """Returns the ISO 8601 year and week, which are the ones of the week's Thursday.
 
-    From the day of the year and the day of the week, since DuckDB's own functions raise
-    an error in the first year that DATE has, and do so from the column's statistics.
+    They are computed from the day of the year and the day of the week: DuckDB's own functions raise an error in the
+    first year of DATE, even if only the column's statistics have it.
     """
     year = _part("YEAR", moment)
     thursday = plus(subtract(_part("DOY", moment), _part("ISODOW", moment)), 4)
@@ -242,7 +240,7 @@ def _nests(finer: str, coarser: str) -> bool:
 
 
 def _units(definition: HierarchyDefinition) -> tuple[str, ...]:
-    """The units, the finest first, without the word `ends`."""
+    """Returns the units, the finest first, without the word `ends`."""
     units = definition.arguments[1:] if _shows_values(definition) else definition.arguments
     return tuple(_unit(definition, argument) for argument in units)
 

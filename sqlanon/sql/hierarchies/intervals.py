@@ -1,12 +1,11 @@
 """INTERVALS (w1, w2, ...): half-open intervals, wider from level to level.
 
-22 under INTERVALS (5, 10) has the labels [20,25) and [20,30). Intervals start at
-multiples of the width, counted from the option `low` if given, else from 0. Values below
-`low` are in (-inf,low), values from the option `high` on in [high,inf), and an interval that
-`high` cuts ends there. The same open ends, at whole intervals of the coarsest level, take
-the values of wide types whose bounds would not fit (beyond 15 digits for floats).
-The options `below` and `above` are labels of the open ends at `low` and `high`. The word
-`ends` before the widths is a first level that shows the values between the ends.
+22 under INTERVALS (5, 10) has the labels [20,25) and [20,30). Intervals start at multiples of the width, counted from
+the option `low` if given, else from 0. Values below `low` are in (-inf,low), values from the option `high` on in
+[high,inf), and an interval that `high` cuts ends there. Values of wide types whose bounds would not fit (beyond 15
+digits for floats) are in the same open ends, which then begin at whole intervals of the coarsest level. The options
+`below` and `above` are labels of the open ends at `low` and `high`. The word `ends` before the widths is a first level
+that shows the values between the ends.
 """
 
 from __future__ import annotations
@@ -44,17 +43,17 @@ STORED = False
 KEEPS_ORDER = True
 READ_AS = "interval"
 
-# The first level, of which only the ends are labels.
+# The first level, where only the ends have labels.
 _ENDS = "ENDS"
-# Texts that are labels of intervals.
+# Texts that are an interval's label.
 _INTERVAL = re.compile(r"\s*[\[(].*,.*[\])]\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """The definition's numbers as whole units of 10**-scale; `digits` is the scale each level prints in.
+    """The definition's numbers as whole units of 10**-scale; `digits` is the number of decimals at each level.
 
-    `first_digits` is the scale of the level that shows values, None where there is none.
+    `first_digits` is the number of decimals at the level that shows values, None without one.
     """
 
     scale: int
@@ -71,25 +70,25 @@ class _Grid:
         return self.low or 0
 
     def low_label(self, low: int, digits: int) -> exp.Expr:
-        """The label of the values below `low`."""
+        """Returns the label of the values below `low`."""
         words = self.labels.get("below") if low == self.low else None
         return text(words or f"(-inf,{plain_text(low, self.scale, digits)})")
 
     def high_label(self, high: int, digits: int) -> exp.Expr:
-        """The label of the values from `high` on."""
+        """Returns the label of the values from `high` on."""
         words = self.labels.get("above") if high == self.high else None
         return text(words or f"[{plain_text(high, self.scale, digits)},inf)")
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """Widths must be positive and each a multiple of the one before; low must lie below high. Raises PolicyError."""
+    """Raises PolicyError unless widths are positive, each a multiple of the one before, and low is below high."""
     if definition.query is not None:
         raise refused(definition, "INTERVALS reads no query", "write INTERVALS (5, 10, 20)")
     _grid(definition)
 
 
 def height(definition: HierarchyDefinition) -> int:
-    """The number of levels above the values, `*` counted."""
+    """Returns the number of levels above the values, `*` included."""
     return len(definition.arguments) + 1
 
 
@@ -99,10 +98,9 @@ def accepts(column_type: str) -> bool:
 
 
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
-    """The interval that holds the value at levels 1 to height - 1, or the value at the level `ends`; NULL for NULL.
+    """Returns the interval of the value at levels 1 to height - 1, or the value at the level `ends`; NULL for NULL.
 
-    NaN, Infinity and -Infinity have labels of their own. Raises PolicyError if the
-    type is not accepted.
+    NaN, Infinity and -Infinity have labels of their own. Raises PolicyError if the type is not accepted.
     """
     grid = _grid(definition)
     if not accepts(column_type):
@@ -117,7 +115,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
 
 
 def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
-    """The open ends that have words as labels; others are read as intervals."""
+    """Returns the open ends that have the user's labels; other ends are read as intervals."""
     options = options_of(definition, OPTIONS, "INTERVALS")
     labels = _labels_of_ends(definition, options)
     at = {name: f"{number:f}" for name, number in _numbers(definition, options).items()}
@@ -151,9 +149,10 @@ def first_level(definition: HierarchyDefinition) -> int:
 
 
 def ends_of_intervals(definition: HierarchyDefinition, level: int, most: int) -> list[tuple[Decimal, Decimal]] | None:
-    """Returns the bounds of each interval of a level between low and high: its smallest value, and the next one's.
+    """Returns the bounds of each interval of a level between low and high: its smallest value, and the next interval's.
 
-    The last interval ends at high. None without both ends; of more than `most` intervals so many and one.
+    The last interval ends at high. Returns None without both ends, and the first `most` + 1 if there are more than
+    `most`.
     """
     grid = _grid(definition)
     if grid.low is None or grid.high is None:
@@ -189,10 +188,10 @@ def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
 
 
 def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
-    """The interval's text.
+    """Returns the interval's text.
 
-    Intervals are counted from one below all values: engines differ on how to divide
-    negative numbers, and none on others.
+    Intervals are counted from one below all values: engines round quotients of negative numbers differently, and
+    quotients of others alike.
     """
     width, digits = grid.widths[level], grid.digits[level]
     foot = _foot(grid, units)
@@ -200,7 +199,7 @@ def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     before = times(divide(plus(units.count, -foot), width), width // unit)
     start, end = plus(before, foot // unit), plus(before, (foot + width) // unit)
     if grid.high is not None and (grid.high - grid.origin) % width:
-        # With `ignore_nulls` sqlglot does not wrap it in a CASE; the start of a missing value is NULL, too.
+        # With `ignore_nulls` sqlglot adds no CASE; for a missing value the start is NULL, too.
         end = f.least(end, grid.high // unit, ignore_nulls=True)
     return join_text(text("["), decimal_text(start, digits), text(","), decimal_text(end, digits), text(")"))
 
@@ -214,7 +213,7 @@ def _foot(grid: _Grid, units: Units) -> int:
 
 
 def decimal_text(count: exp.Expr, digits: int) -> exp.Expr:
-    """The text of a whole number of 10**-digits, with that many decimals."""
+    """Returns the text of a number of units of 10**-digits, with that many decimals."""
     if digits == 0:
         return cast(count, "VARCHAR")
     unit = cast(text(plain_text(1, digits, digits)), f"DECIMAL({digits},{digits})")
@@ -222,7 +221,7 @@ def decimal_text(count: exp.Expr, digits: int) -> exp.Expr:
 
 
 def plain_text(units: int, scale: int, digits: int) -> str:
-    """The text of `units` of 10**-scale, which are known now, with at least `digits` decimals."""
+    """Returns the text of the constant `units` of 10**-scale, with at least `digits` decimals."""
     whole, part = divmod(abs(units), 10**scale)
     fraction = f"{part:0{scale}d}".rstrip("0").ljust(digits, "0") if scale else ""
     return ("-" if units < 0 else "") + str(whole) + ("." + fraction if fraction else "")
@@ -261,7 +260,7 @@ def _numbers(definition: HierarchyDefinition, options: Mapping[str, Value]) -> d
 
 
 def _labels_of_ends(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, str]:
-    """The labels of the open ends. Raises PolicyError for one that a number or an interval could have."""
+    """Returns the labels of the open ends. Raises PolicyError for a label that could be a number or an interval."""
     labels = end_labels(definition, options)
     for name, label in labels.items():
         if _INTERVAL.fullmatch(label) or _is_number(label):

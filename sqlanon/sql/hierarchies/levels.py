@@ -1,8 +1,8 @@
 """LEVELS (SELECT ...): a row for each value, with its label at level 1, 2, ... in the columns that follow.
 
-A single column is a flat list: the values, and `*` above. Columns at the end that
-say `*` in every row are the top already and are not repeated; any other single label
-at the end stays a level below `*`. A row whose value is NULL gives NULL its labels.
+A single column is a flat list: the values, and `*` above. Last columns with `*` in every row are the top already and
+are not repeated; any other common label in a last column stays a level below `*`. A row whose value is NULL has the
+labels of NULL.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ STORED = True
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """LEVELS takes a query and nothing else. Raises PolicyError."""
+    """Raises PolicyError unless the only argument of LEVELS is a query."""
     needs_query(definition, "LEVELS", "write LEVELS (SELECT value, level_1, level_2 FROM ...)")
 
 
 def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
-    """Rows (value, level, label) from the wide ones. Raises PolicyError if there is no column."""
+    """Returns rows (value, level, label) from the wide ones. Raises PolicyError if there is no column."""
     _needs_columns(definition, columns)
     parts = []
     for level, name in enumerate(columns):
@@ -55,7 +55,7 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
 
 
 def _below_top(columns: Sequence[str], relation: exp.Expr) -> exp.Expr:
-    """Whether any of the columns, in any row, has another label than `*`."""
+    """Whether any row has another label than `*` in any of the columns."""
     other = [different(text_column(name), text("*")) for name in columns]
     return exists(select(number(1)).from_(relation.copy()).where(exp.or_(*other)))
 

@@ -1,9 +1,8 @@
 """PARENTS (SELECT node, parent ...): a tree as rows.
 
-The leaves are the values; a leaf's label at level i is its i-th ancestor. A root is
-a node whose parent is NULL. A single root is the top, `*`; several roots are the
-level below it. A leaf that is less deep than the deepest is its own label as often as
-it lacks levels, so that nodes of one depth are at one level and a level cuts across all.
+The leaves are the values; a leaf's label at level i is its i-th ancestor. A root is a node whose parent is NULL. A
+single root is the top, `*`; several roots are the level below it. A leaf above the greatest depth is its own label at
+as many levels as it lacks, so nodes of one depth are at one level, and each level covers all leaves.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sqlanon.sql.hierarchies.base import Check, refused
 
 STORED = True
 
-# The steps that queries read: rows (node, parent); pairs (node, ancestor); (node, depth); the same without children.
+# The steps that queries read: rows (node, parent); pairs (node, ancestor); (node, depth); (node, depth) of leaves.
 _EDGE, _STEPS = "tree edge", {"tree ancestor": "ancestor", "tree depth": "depth", "tree leaf": "leaf"}
 
 
@@ -41,7 +40,10 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
 
 
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
-    """The rows are one forest. Leaves of unequal depth are remarked on. Raises PolicyError unless two columns."""
+    """Returns the checks that the rows are one forest; leaves of unequal depth give a remark.
+
+    Raises PolicyError unless there are two columns.
+    """
     _needs_two(definition, columns)
     name = f"hierarchy {definition.name}"
     checks = [
@@ -79,12 +81,12 @@ def _query(name: str) -> exp.Select:
 
 
 def _shallow(which: exp.Expr) -> exp.Select:
-    """The leaves that are less deep than the deepest, of those that a condition is about."""
+    """Returns the leaves above the greatest depth, among the leaves that fulfill a condition."""
     return _query("shallow").where(which)
 
 
 def _with_steps(query: exp.Select, columns: Sequence[str], rows: exp.Expr) -> exp.Select:
-    """The query with the steps that it reads."""
+    """Returns the query with the steps that it reads."""
     node, parent = (alias(text_column(name), as_) for name, as_ in zip(columns, ("node", "parent"), strict=True))
     steps: dict[str, exp.Expr] = {_EDGE: exp.select(node, parent).from_(rows.copy())}
     steps |= {step: query_file("hierarchies", "parents", name) for step, name in _STEPS.items()}

@@ -1,13 +1,12 @@
 """PREFIXES (n1, n2, ...): the first characters are kept, each further one becomes `*`.
 
-94141 under PREFIXES (4, 3, 2) has the labels 9414*, 941**, 94***. The mask is as
-long as what it hides, so a label fixes the prefix and the length, and a value no
-longer than n is its own label there. That makes levels nest for every string, `*`
-in the values included: the label of a level is a function of the one before.
+94141 under PREFIXES (4, 3, 2) has the labels 9414*, 941**, 94***. The mask is as long as the hidden characters, so a
+label determines the prefix and the length; a value of at most n characters is its own label at level n. Levels
+therefore nest for every string, also with `*` in the values: the label at a level is a function of the label before.
 
-`people => table` names a table of prefix and people, which is read when the hierarchy is made. A value whose prefix
-has at most `more_than` people, or is not in the table, has the label `small` at each level below `*`. HIPAA asks
-for that of ZIP codes: 45 CFR 164.514(b)(2)(i)(B) keeps areas of more than 20,000 people.
+`people => table` names a table of prefix and people, which is read when the hierarchy is made. A value whose prefix has
+at most `more_than` people, or is not in the table, has the label `small` at each level below `*`. HIPAA requires this
+for ZIP codes: 45 CFR 164.514(b)(2)(i)(B) keeps areas of more than 20,000 people.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _OPTIONS = ("people", "more_than", "small", "large")
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """Lengths must be whole, positive and strictly decreasing. Raises PolicyError."""
+    """Raises PolicyError unless lengths are whole, positive and strictly decreasing."""
     if definition.query is not None:
         raise refused(definition, "PREFIXES reads no query", "write PREFIXES (4, 3, 2)")
     lengths = _lengths(definition)
@@ -90,9 +89,9 @@ def table_of(definition: HierarchyDefinition) -> QualifiedName | None:
 
 
 def with_rows(definition: HierarchyDefinition, rows: Sequence[Sequence[object]]) -> HierarchyDefinition:
-    """Completes the definition by the prefixes of publishable areas, from a table's rows of prefix and people.
+    """Returns the definition with the prefixes of publishable areas, from a table's rows of prefix and people.
 
-    Raises PolicyError for a table that is not such a one.
+    Raises PolicyError for a table without such rows.
     """
     more_than = dict(definition.options).get("more_than")
     assert isinstance(more_than, int)
@@ -128,20 +127,20 @@ def values_at(_: HierarchyDefinition) -> int | None:
 
 
 def height(definition: HierarchyDefinition) -> int:
-    """The number of levels above the values, `*` counted."""
+    """Returns the number of levels above the values, `*` included."""
     return len(definition.arguments) + 1
 
 
 def accepts(column_type: str) -> bool:
-    """Text, ENUM and UUID, and integers by their decimal digits, sign included."""
+    """Whether the type is text, ENUM, UUID, or an integer, whose decimal digits and sign are the characters."""
     return column_type in INTEGERS or column_type in ("VARCHAR", "UUID") or column_type.startswith("ENUM(")
 
 
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
-    """The masked text of the value at levels 1 to height - 1; NULL for NULL.
+    """Returns the masked text of the value at levels 1 to height - 1; NULL for NULL.
 
-    A character is a Unicode code point: the unit that `left` and `length` count in.
-    Raises PolicyError if the type is not accepted.
+    A character is a Unicode code point: the unit of `left` and `length`. Raises PolicyError if the type is not
+    accepted.
     """
     validate(definition)
     if not accepts(column_type):

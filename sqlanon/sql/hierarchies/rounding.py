@@ -1,9 +1,9 @@
 """ROUNDING (b1, b2, ...): numbers rounded to multiples of a base, coarser from level to level.
 
-44 and 45 under ROUNDING (10, 30) have the labels 40 and 50, and 30 and 60. The label of x to base b is
-b floor(x / b + 1/2): half-open intervals around the multiples of b, named by their centers. They nest only if each
-base is an odd multiple of the one before. Values of wide types beyond what is computed (15 digits for floats) are in
-an open interval at each end, as under INTERVALS.
+44 and 45 under ROUNDING (10, 30) have the labels 40 and 50, and 30 and 60. The label of x to base b is b floor(x / b +
+1/2): half-open intervals around the multiples of b, named by their centers. They nest only if each base is an odd
+multiple of the one before. Values of wide types that cannot be computed (beyond 15 digits for floats) are in an open
+interval at each end, as under INTERVALS.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ class _Bases:
     digits: tuple[int, ...]
 
     def ends(self, units: Units) -> tuple[int, int]:
-        """The least and the greatest bound of a coarsest interval: values between them are computed."""
+        """Returns the least and the greatest bound of a coarsest interval: values between them can be computed."""
         low = self._bound(units.least - 1) + self.bases[-1] if units.beneath else self._bound(units.least)
         return low, self._bound(units.most)
 
     def _bound(self, count: int) -> int:
-        """The greatest bound of a coarsest interval that is at most a number of units."""
+        """Returns the greatest bound of a coarsest interval that is at most `count` units."""
         base = self.bases[-1]
         return (count + base // 2) // base * base - base // 2
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """Bases must be positive and each an odd multiple of the one before. Raises PolicyError."""
+    """Raises PolicyError unless bases are positive and each is an odd multiple of the one before."""
     if definition.query is not None:
         raise refused(definition, "ROUNDING reads no query", "write ROUNDING (10, 30, 90)")
     _bases(definition)
 
 
 def height(definition: HierarchyDefinition) -> int:
-    """The number of levels above the values, `*` counted."""
+    """Returns the number of levels above the values, `*` included."""
     return len(definition.arguments) + 1
 
 
@@ -61,7 +61,7 @@ def accepts(column_type: str) -> bool:
 
 
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
-    """The multiple that the value is rounded to at levels 1 to height - 1; NULL for NULL.
+    """Returns the rounded value at levels 1 to height - 1; NULL for NULL.
 
     NaN, Infinity and -Infinity have labels of their own. Raises PolicyError if the type is not accepted.
     """
@@ -84,7 +84,7 @@ def _label(bases: _Bases, units: Units, level: int) -> exp.Expr:
         branches.append((units.below(low), text(f"(-inf,{plain_text(low, bases.scale, digits)})")))
     if units.beyond:
         branches.append((units.at_least(high), text(f"[{plain_text(high, bases.scale, digits)},inf)")))
-    # Intervals are counted from one below all values, as those of INTERVALS are.
+    # Intervals are counted from one below all values, as under INTERVALS.
     unit = 10 ** (bases.scale - digits)
     before = times(divide(plus(units.count, -low), base), base // unit)
     return choose(branches, decimal_text(plus(before, (low + base // 2) // unit), digits))
