@@ -145,7 +145,7 @@ class _Sums:
         sort_bits(unsure)
         sort_bits(narrow)
         for index, open_ in enumerate(unsure):
-            # The rows that satisfy are more than the narrow links by so many that the others are not this many.
+            # Queries whose failing rows and narrow links (not all linked rows satisfy) are together at most `index`.
             beyond = group_masks[-1 - index] & ~narrow[0]
             for less in range(1, index + 1):
                 beyond |= group_masks[less - 1 - index] & ~narrow[less]

@@ -14,7 +14,7 @@ from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 
-# What is typed on a command line: scripts, names of releases, variables.
+# Arguments typed on a command line: scripts, names of releases, variables.
 
 
 # The byte order marks of UTF-16; in ASCII text without a mark, every second byte is zero.
