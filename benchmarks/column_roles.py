@@ -34,7 +34,7 @@ def _known(package: str, path: str, sensitive: str, either: str = "", direct: st
     return Known(package, path, *(frozenset(names.split()) for names in (sensitive, either, direct)))
 
 
-# The seven tables that the lists of words and the rules were made with.
+# The seven tables from which the lists of words and the rules were made.
 TABLES = {
     "flchain": _known(
         "sksurv",
@@ -103,7 +103,7 @@ HELD_OUT = {
         "causaldata", "social_insure/Cai_2015.csv", "", either="takeup_survey risk_averse pre_takeup_rate"
     ),
 }
-# The columns of this table were known to whoever wrote the lists of words.
+# The author of the lists of words knew the columns of this table.
 KNOWN_BEFORE = {
     "nhefs": _known(
         "causaldata",

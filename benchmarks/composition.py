@@ -24,7 +24,7 @@ __all__ = ["main"]
 _SENSITIVE = str(CENSUS.sensitive)
 _COLUMNS = ", ".join(CENSUS.columns)
 
-# What is published, by a name: what METHOD says, with l left open.
+# The published releases by name: the text after METHOD, with l left open.
 _RELEASES = {
     "random_1": "anatomy(l => {l})",
     "random_2": "anatomy(l => {l})",
@@ -50,7 +50,7 @@ CREATE TEMP TABLE people AS
 SELECT row_number() OVER () AS person, {_COLUMNS}, any_value({_SENSITIVE}) AS truth
 FROM {CENSUS.name} GROUP BY {_COLUMNS} HAVING count(*) = 1
 """
-# Of a person the values of the bucket, each with the share of the bucket's rows that have it.
+# For a person the values of the bucket, each with its share of the bucket's rows.
 _OF_BUCKETS = f"""
 CREATE TEMP TABLE possible_{{name}} AS
 SELECT person, value, count / sum(count) OVER (PARTITION BY person) AS share
@@ -123,7 +123,7 @@ def _line(connection: sqlanon.Connection, said: str, names: Sequence[str], l: in
     first, *others = (f"possible_{name}" for name in names)
     tables = " ".join((first, *(f"JOIN {other} USING (person, value)" for other in others)))
     product = " * ".join(f"{table}.share" for table in (first, *others))
-    # A share that is the promised one, or its product with another, is not above it by rounding.
+    # Rounding must not lift a share above the promised one.
     query = _TOGETHER.format(product=product, tables=tables, bound=f"(1.0 / {l} + 1e-9)")
     ((people, determined, right, above),) = connection.duckdb.execute(query).fetchall()
     return f"| {said} | {people:,} | {100 * determined:.1f} % | {100 * right:.1f} % | {100 * above:.1f} % |"

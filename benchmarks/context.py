@@ -12,7 +12,7 @@ __all__ = ["SIZES", "Context"]
 
 SIZES = (100_000, 1_000_000, 10_000_000)
 _QUICK_SIZES, _QUICK_RUNS = (100_000, 300_000), 1
-# A longer run varies less; under these numbers of rows there are so many pairs.
+# The number of pairs of runs below a number of rows; longer runs vary less.
 _RUNS = ((500_000, 9), (5_000_000, 5))
 _RUNS_ELSE = 3
 

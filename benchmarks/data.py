@@ -37,7 +37,7 @@ _DISTINCT_COLUMNS = f"""
     (10000 + floor(pow(hash(i, {_ZIP}) / pow(2.0, 64), {_ZIP_SKEW}) * {_ZIPS}))::INTEGER::VARCHAR AS zip,
     sex, education, native_country, occupation
 """
-# Hashes of a number with one salt go with those of another: that of a text does not.
+# Hashes of a number with two salts are correlated; hashes of a text are not.
 _DIAGNOSIS_COLUMN = f"""
     'D' || floor(pow(hash(i || ':{_DIAGNOSIS}') / pow(2.0, 64), {_DIAGNOSIS_SKEW}) * {_DIAGNOSES})::INTEGER AS diagnosis
 """

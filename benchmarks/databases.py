@@ -28,7 +28,7 @@ __all__ = [
     "working_copy",
 ]
 
-# What a snapshot of any kind is measured against.
+# The baseline of snapshots of any kind.
 SHUFFLED = "CREATE TABLE AS ... ORDER BY random()"
 
 _K = 5

@@ -28,7 +28,7 @@ __all__ = ["Pairs", "beliefs", "main"]
 _SENSITIVE = str(CENSUS.sensitive)
 _QUASI = ", ".join(CENSUS.columns)
 _ROUNDS = 30
-# How often rows and values are rescaled in turn, and what is added to each count.
+# The number of times that rows and values are rescaled in turn, and the number added to each count.
 _BALANCES, _SMOOTHING = 20, 1.0
 _SURE = 0.9
 
@@ -152,7 +152,7 @@ def _balanced(pairs: Pairs, weights: Weights) -> Weights:
 
 
 def _scaled(weights: Weights, of: Numbers, to: Weights) -> Weights:
-    # What cannot be is so small a weight that it may vanish.
+    # Impossible pairs have such small weights that their sums may vanish.
     sums = np.maximum(np.bincount(of, weights), sys.float_info.min)
     return weights * (to / sums[of])
 

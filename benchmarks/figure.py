@@ -12,7 +12,7 @@ from benchmarks.plan import Operators
 
 __all__ = ["MARKED_FROM", "Figure", "ratio"]
 
-# Below this many rows a statement's fixed cost (parsing, catalog, planning) is all one sees; the marks are for tables.
+# Below this many rows a statement's fixed cost (parsing, catalog, planning) dominates; the marks are for larger tables.
 MARKED_FROM = 1_000_000
 
 

@@ -37,7 +37,7 @@ _SENSITIVE = str(CENSUS.sensitive)
 _COLUMNS = (*CENSUS.columns, _SENSITIVE)
 _RATES = (0.001, 0.01, 0.1)
 _EPSILONS = (0.5, 1, 2)
-# Of methods that publish something else by an argument, the calls beside that of the method's examples.
+# Further calls of methods that publish something else with an argument than in their examples.
 _FURTHER = ("generalization(recoding => 'local')", "mondrian(publish => 'none')")
 _KEY = "SQLANON_MEMBERSHIP_KEY"
 

@@ -42,7 +42,7 @@ _POLICY = """
     REQUIRE k_anonymity(k => 5), l_diversity(l => 2)
 """
 _RELEASE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY measured METHOD generalization(suppression => 0.02)"
-# The rows in any order: how many they are, and what does not change when two of them change places.
+# A checksum of the rows that does not depend on their order, with their number.
 _MULTISET = """
     SELECT count(*), sum(hash(released)::HUGEINT)::VARCHAR, bit_xor(hash(released, 'again'))::VARCHAR
     FROM (SELECT CAST(COLUMNS(*) AS VARCHAR) FROM {}) AS released
@@ -69,7 +69,7 @@ def main(threads: int, file: Path, runs: int, memory: str, summary_rows: int | N
                 begun = time.perf_counter()
                 answer = connection.execute(_RELEASE).fetchall()
                 taken.append(time.perf_counter() - begun)
-            # Without warnings and remarks: of rows on Spark there are none.
+            # Without warnings and remarks, which rows on Spark do not have.
             come_to = [list(row[:-2]) for row in answer] + connection.execute("CHECK released").fetchall()
             memory_held = _peaks()
             rows = connection.duckdb.execute(_MULTISET.format(released)).fetchall()

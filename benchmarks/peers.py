@@ -22,7 +22,7 @@ __all__ = ["CLASS", "NAMES", "installed", "main"]
 
 CLASS = "class_number"
 
-# Does the package's whole work; returns the partition of the rows that it came to.
+# Does the package's whole work; returns its partition of the rows.
 _Peer = Callable[[pd.DataFrame, list[str], str, int], Sequence[Any]]
 
 
@@ -63,7 +63,7 @@ def main(name: str, k: int, source: Path, target: Path) -> None:
     rows = pd.read_parquet(source)
     for column in rows.columns:
         if not pd.api.types.is_numeric_dtype(rows[column]):
-            # What is no category they take for a number.
+            # The packages treat columns that are not categories as numbers.
             rows[column] = rows[column].astype("category")
     *quasi_identifiers, sensitive = map(str, rows.columns)
     import_module(name)

@@ -45,7 +45,7 @@ def as_json(figures: Sequence[Figure], about: dict[str, Any]) -> dict[str, Any]:
     """Returns all measurements; the `passed` of a figure is null without a mark."""
     kept = [asdict(figure) | {"passed": figure.passed, "verdict": figure.verdict} for figure in figures]
     for record in kept:
-        # JSON knows no infinity, which stands for work that did not end.
+        # JSON has no infinity, which represents work that did not end.
         record |= {name: None for name in ("value", "low", "high") if not isfinite(record[name])}
     return {"time": datetime.now(UTC).isoformat(timespec="seconds"), "machine": about, "figures": kept}
 

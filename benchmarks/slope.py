@@ -11,8 +11,7 @@ from benchmarks.figure import MARKED_FROM, Figure
 __all__ = ["slopes"]
 
 _MARK = 1.1
-# One size, the first and the last of them; and a search among cells, whose number follows the values that there are
-# and not the rows.
+# Cases with one size, and a search among cells, whose number depends on the values and not on the rows.
 _WITHOUT = ("large", "search", "mondrian_peers")
 
 

@@ -81,7 +81,7 @@ CASES: dict[str, Case] = {
     "view": view.run,
     "snapshot": snapshot.run,
 }
-# They take long or much space, or need other packages, so they only run when they are asked for.
+# These cases run only on request: they take long or much space, or need other packages.
 ON_DEMAND: dict[str, Case] = {
     "default_method": default_method.run,
     "dp_synthetic": dp_synthetic.run,

@@ -42,7 +42,7 @@ _ATTACKS = (
         "anatomy(l => 3)",
         "attacked_qi",
     ),
-    # Of more columns many more releases would have been less general, and each is looked at in all worlds.
+    # With more columns more releases would be less general, and the attack tries each of them in all worlds.
     _Dealt(
         "minimality(worlds => 200)",
         ("birth", "sex", "education"),

@@ -28,7 +28,7 @@ from sqlanon.release.pipeline.stages import Contender, Requested
 
 __all__ = ["run"]
 
-# By how much the error of the default may exceed that of the best method, and its time that of the slowest.
+# Limits: the default's error over the best method's error, and its time over the slowest method's time.
 _WORST_ERROR, _WORST_TIME = 1.2, 1.5
 _QUERIES, _SEED = 1000, 7
 

@@ -19,9 +19,9 @@ __all__ = ["run"]
 _PYTHON = Path(".venv-rivals/bin/python")
 # Their versions are in benchmarks/dp_rivals.txt.
 _RIVALS = ("diffprivlib", "smartnoise-sql", "pipeline-dp")
-# Beyond so many rows it is left out: its rows are objects of Python, and a million takes more than a minute a run.
+# Beyond this number of rows it is left out: its rows are Python objects, and a run on a million takes over a minute.
 _MOST_ROWS = {"pipeline-dp": 100_000}
-# Errors do not depend on the number of rows, and need many runs.
+# Errors do not depend on the number of rows, but need many runs.
 _ERROR_ROWS, _ERROR_RUNS, _QUICK_RUNS = 5_000, 200, 3
 _SIZES, _QUICK_SIZES = (_ERROR_ROWS, 100_000, 1_000_000), (1_000,)
 _RUNS = 3

@@ -68,7 +68,7 @@ def _prepare(connection: sqlanon.Connection, rows: int) -> None:
         f"CREATE TABLE census AS SELECT {columns} FROM complete, range(40) ORDER BY range LIMIT {rows}"
     )
     for name in _LISTED:
-        # What a census may answer is public; here it is read from the answers, for want of the questionnaire.
+        # The possible answers of a census are public; without its questionnaire they are read from the answers here.
         values = connection.duckdb.execute(f"SELECT DISTINCT {name} FROM complete").fetchall()
         listed = ", ".join("('" + value.replace("'", "''") + "')" for (value,) in values)
         connection.execute(f"CREATE HIERARCHY {name}s AS LEVELS (FROM (VALUES {listed}))")

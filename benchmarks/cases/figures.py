@@ -21,11 +21,11 @@ _BASELINE = "SELECT <the columns of the release>, count(*) FROM release GROUP BY
 # Few large classes, and many small ones.
 _METHODS = {"generalization": "generalization(suppression => 0.02)", "mondrian": "mondrian"}
 _EIGHT = "a_acc, a_know, a_quot, gain, p_loss, class_sizes, linkage_risk, uniqueness(sampling_fraction => 0.1)"
-# What is measured in one statement, how many times the grouping it may take, and of the releases of which methods: the
-# regions of many numbers have too many labels for the loss of populations.
+# The figures of one statement, its limit as a multiple of the grouping, and the methods of its releases: the regions of
+# several numbers have too many labels for the loss of populations.
 _MEASURED = {"eight figures": (_EIGHT, 5.0, tuple(_METHODS)), "u_loss": ("u_loss", 20.0, ("generalization",))}
 
-# Eight columns of the complete rows of Adult's training file, which are 46,648 minimal sample uniques.
+# Eight columns of the complete rows of Adult's training file, with 46,648 minimal sample uniques.
 _SPECIAL = ("age", "workclass", "education", "marital_status", "occupation", "race", "sex", "native_country")
 _TRAINING, _MOST_SECONDS = 32_561, 1.4
 

@@ -12,8 +12,8 @@ from benchmarks.papers.adult import OCC_7, connected, declare, take
 
 __all__ = ["run"]
 
-# With six bounds 42 candidates, beside three to compare with. No occupation has more than a seventh of the rows, so
-# that each bound can be satisfied.
+# Six bounds make 42 candidates, besides three for comparison. No occupation has more than a seventh of the rows, so
+# each bound can be satisfied.
 _METHODS = (
     "generalization",
     "generalization(suppression => 0.02)",

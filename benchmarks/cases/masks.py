@@ -16,7 +16,7 @@ __all__ = ["run"]
 _SIZES, _QUICK_SIZES = (1_000_000,), (20_000,)
 _MOST_SECONDS = 12.0
 _KEY = "SQLANON_BENCHMARK_KEY"
-# A form of 67,600,000 values or more, which takes two steps of FF1 a value.
+# A form with at least 67,600,000 values, for which FF1 takes two steps for each value.
 _ROWS = "SELECT 'AB-' || 1000000 + i AS client, i % 4 AS age, i % 3 AS ill FROM range({rows}) AS t(i)"
 _POLICY = "(client IDENTIFIER{clause}, age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 5)"
 

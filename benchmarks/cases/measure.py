@@ -15,13 +15,13 @@ from benchmarks.measure import Timings, paired, seconds
 __all__ = ["METHODS", "Measured", "by", "figures", "run"]
 
 _QUERIES, _DIMENSIONS = 1000, 4
-# What does not depend on the rows takes longer than many scans of a small table.
+# On a small table the fixed cost is more than the scans.
 _MARK, _MARKED_FROM = 30.0, 10_000_000
 _BASELINE = "SELECT count(*) FROM t WHERE <the predicates of one query>"
-# A single scan is short, and queries differ: the median of some of them counts.
+# A single scan is short, and queries differ, so the baseline is the median of some of them.
 _SCANNED = 9
 _SIZES, _QUICK_SIZES = (100_000, 1_000_000), (20_000,)
-# One query that asks of a row and of what is dealt out or linked.
+# One query on a column of the rows and on a bucketed or linked column.
 _ESTIMATE_MARK = 10.0
 
 

@@ -31,7 +31,7 @@ CREATE POLICY one ON numbers (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 3);
 """
 _MAKE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY {policy} METHOD microaggregation({arguments})"
 _BASELINE = "CREATE OR REPLACE TABLE copied AS SELECT a, b, c, d, e, f FROM numbers ORDER BY random()"
-# What is measured: the policy and the arguments.
+# The measured calls: the policy and the arguments.
 _CALLS = {
     "mdav, k = 3": ("six", "k => 3"),
     "mdav, k = 5": ("six", "k => 5"),
@@ -61,7 +61,7 @@ def _measured(connection: sqlanon.Connection, rows: int, what: str, statement: s
     def subject() -> dict[str, float]:
         return {"total": _processor(lambda: connection.execute(statement))}
 
-    # One run each: a first one would warm nothing that takes long.
+    # One run each: a warm-up would save little.
     samples = paired(
         lambda: _processor(lambda: connection.duckdb.execute(_BASELINE).fetchall()), subject, runs=1, warm=True
     )

@@ -23,7 +23,7 @@ MODEL_RUNS = 3
 _K, _K_ALONE = "k_anonymity(k => 10)", "k = 10 alone"
 _MODELS = {"l = 3": "l_diversity(l => 3)", "t = 0.2": "t_closeness(t => 0.2)"}
 _MODEL_MARK = 3.0
-# The marks from so many rows up.
+# The marks, each from a number of rows on.
 _MARKS = ((10_000_000, 12.0), (MARKED_FROM, 8.0))
 _MATERIALIZED = "CREATE TEMP TABLE AS ... GROUP BY of all columns"
 
@@ -102,7 +102,7 @@ def _alone(connection: sqlanon.Connection, rows: int, runs: int) -> Iterator[Fig
     both, counted = samples.pop("both"), samples.pop("counted")
     mark = next((mark for least, mark in _MARKS if rows >= least), None)
     yield own.explained(ratio("mondrian", "encode + solve, k = 10", rows, both, _MATERIALIZED, mark), samples)
-    # Its seconds are those of the figure above, and their slope is of that one.
+    # Without seconds: they are in the figure above, which has the slope.
     over_counted = ratio("mondrian", f"the same over {COUNTED}", rows, Sample(both.measured, counted.measured), COUNTED)
     yield replace(over_counted, seconds=None)
 

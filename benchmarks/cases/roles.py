@@ -15,7 +15,7 @@ from benchmarks.figure import Figure
 
 __all__ = ["run"]
 
-# In 100: four of 28 sensitive columns may be missed, and a tenth of the others may be taken for one.
+# Limits in percent: 4 of 28 sensitive columns missed, and a tenth of the other columns as false alarms.
 _MISSED, _FALSE = 15.0, 10.0
 
 
@@ -69,7 +69,7 @@ def _counted(context: Context, tables: Mapping[str, Known]) -> _Counts | None:
             if part != "column" or name in known.either:
                 continue
             called = f"{table}.{name}"
-            # A column that repeats another is left out for that, and not as an identifier.
+            # A column that repeats another is left out for this reason, not as an identifier.
             is_left_out = proposal == "IDENTIFIER" and why.endswith("so it is left out")
             if name in known.sensitive:
                 sensitive += 1

@@ -23,7 +23,7 @@ __all__ = ["RUNS", "SIZES", "run"]
 RUNS = 3
 SIZES, _QUICK_SIZES = (30_000, 1_000_000), (30_000,)
 
-# Seconds to solve up to so many rows and beyond, and the share of the lattice.
+# Marks: seconds to solve up to this number of rows and beyond it, and the visited share of the lattice.
 _FEW_ROWS, _FEW_MARK, _MARK = 30_000, 1.0, 2.0
 _SHARE_MARK = 25.0
 _SENSITIVE = "occupation"
@@ -71,7 +71,7 @@ _SEARCHES = (
     _Search(5, "t_closeness(t => 0.2)", "t = 0.2 equal"),
     _Search(5, "delta_disclosure(delta => 1.0)", "delta = 1.0"),
     _Search(5, "delta_disclosure(delta => 2.0)", "delta = 2.0"),
-    # As ARX reads it, whose 2 is 2 ln 2 here: not monotone, so that fewer nodes are known without a look.
+    # As in ARX, whose 2 is 2 ln 2 here: not monotone, so fewer nodes can be skipped.
     _Search(5, "delta_disclosure(delta => 1.0, absent => 'ignored')", "delta = 1.0, absent ignored"),
     _Search(5, "delta_disclosure(delta => 1.3862943611198906, absent => 'ignored')", "delta = 2 ln 2, absent ignored"),
     _Search(5, "delta_disclosure(delta => 2.0, absent => 'ignored')", "delta = 2.0, absent ignored"),
@@ -79,7 +79,7 @@ _SEARCHES = (
     _Search(5),
     _Search(100, suppression="0"),
     _Search(100),
-    # Rows drawn with replacement repeat, so that a small k asks for next to nothing among this many.
+    # Rows drawn with replacement repeat, so among this many rows a small k requires almost nothing.
     _Search(1000, suppression="0", least_rows=10_000_000),
     _Search(1000, least_rows=10_000_000),
 )

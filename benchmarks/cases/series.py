@@ -89,7 +89,7 @@ def run(context: Context) -> Iterator[Figure]:
             with (
                 patch.dict(os.environ, {_KEY: secrets.token_hex(16)}),
                 TemporaryDirectory(dir=context.folder) as folder,
-                # In a file, as a table is that is published every month.
+                # In a file, like a table that is published every month.
                 sqlanon.connect(str(Path(folder) / "series.duckdb")) as connection,
             ):
                 yield _year(context, connection, rows, kind)

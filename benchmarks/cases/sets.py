@@ -19,7 +19,7 @@ __all__ = ["run"]
 
 _SIZES, _QUICK_SIZES = (100_000, 1_000_000), (30_000,)
 _SENSITIVE = "occupation"
-# What a neighbour knows, and what an employer knows: age and sex are in both.
+# The columns that a neighbor knows, and the columns that an employer knows; age and sex are in both.
 _FIRST = ("age", "sex", "race", "marital_status", "native_country")
 _SECOND = ("age", "sex", "workclass", "education", "salary_class")
 _MODELS = {

@@ -19,9 +19,9 @@ __all__ = ["run"]
 
 _SIZES, _QUICK_SIZES = (100_000, 1_000_000), (20_000,)
 _THREADS = (1, 2)
-# Of DuckDB, and of the heap of the process that is Spark's driver and executor in one.
+# The memory of DuckDB, and of the heap of the process that is both Spark's driver and its executor.
 _MEMORY, _MORE_MEMORY, _MORE_FROM = "2GB", "4GB", 20_000_000
-# From here on a run takes minutes, and the first is as good as the next.
+# From this number of rows on a run takes minutes, and needs no warm-up.
 _ONCE_FROM, _RUNS = 5_000_000, 2
 
 

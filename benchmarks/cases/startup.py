@@ -23,7 +23,7 @@ _PROCESSES, _DEMOS = 15, 3
 _DEMO_MARK = 25.0  # two releases, a dry run and a report
 _COMPLETION = {"_SQLANON_COMPLETE": "complete_bash", "COMP_WORDS": "sqlanon run --data", "COMP_CWORD": "2"}
 _HIERARCHY = "CREATE HIERARCHY zip_prefix AS PREFIXES (4, 3, 2)"
-# What is run: arguments of Python, the standard input, the environment, and the milliseconds that it may take.
+# The measured commands: arguments of Python, the standard input, the environment, and the limit in milliseconds.
 _COMMAND_LINE = ("-m", "sqlanon")
 _STARTS: Mapping[str, tuple[tuple[str, ...], str, Mapping[str, str], float | None]] = {
     "import duckdb, sqlglot": (("-c", "import duckdb, sqlglot"), "", {}, None),

@@ -129,7 +129,7 @@ def _domain(connection: sqlanon.Connection, attribute: str) -> tuple[list[str], 
     query = "SELECT level, value, label FROM anon.hierarchy_value WHERE hierarchy = ? ORDER BY level"
     for level, value, label in connection.duckdb.execute(query, [f"adult_{attribute}"]).fetchall():
         groups.setdefault(level, {}).setdefault(label, []).append(value)
-    # Values with a label in common stand together, and labels are ordered by the least value below them.
+    # Values that share a label are consecutive, and labels are sorted by the least value below them.
     keys: dict[str, list[str]] = {value: [] for value in present}
     for level in sorted(groups, reverse=True):
         for members in groups[level].values():

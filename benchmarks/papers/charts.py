@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["Bars", "Points", "draw"]
 
 _WIDTH, _HEIGHT, _STEP = 560, 320, 10
-# They differ to who sees no colours, too, by their shapes.
+# Shapes distinguish them for readers who do not see colors.
 _COLOURS = ("#2f7fc1", "#c2700f", "#3c8d40", "#a33b6f", "#6b5bb3", "#777777")
 
 

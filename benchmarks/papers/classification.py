@@ -19,12 +19,12 @@ from sqlanon.errors import PrivacyViolation
 
 __all__ = ["Measured", "Target", "lines", "targets"]
 
-# For each fold the shares, for each target by the tree and by naive Bayes.
+# For each fold the shares of correct predictions: for each target, by the tree and by naive Bayes.
 Figures = list[list[float]]
 
-# C4.5 prunes; a leaf of so many rows is what stands for that here.
+# C4.5 prunes; here a least number of rows for each leaf replaces that.
 _LEAF = 20
-# Numbers are cut into so many intervals of as many rows each for naive Bayes.
+# For naive Bayes numbers are cut into this number of intervals with equally many rows.
 _INTERVALS = 10
 
 

@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 PARTS = ("disclosure", "learning")
 _OCCUPATION = Attributes(("age", "sex", "race"), "occupation")
-# What is learned is neither a quasi-identifier nor sensitive.
+# The learned attribute is neither a quasi-identifier nor sensitive.
 _TASKS = {
     "marital status, occupation sensitive": (
         Attributes(("age", "sex", "race"), "occupation", ("marital_status", "education", "hours_per_week")),

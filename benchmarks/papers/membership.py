@@ -11,7 +11,7 @@ from benchmarks.papers.adult import RELEASE, Selection
 
 __all__ = ["counted", "lines", "measured", "most_tuples", "number_parts"]
 
-# Tuples are not counted one by one where the products of the columns' values come to more.
+# Tuples are not counted one by one if the product of the columns' numbers of values exceeds this.
 _MOST_TUPLES = 20_000_000
 _L = 2
 _DEALT = "dealt"

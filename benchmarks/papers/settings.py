@@ -59,7 +59,7 @@ def _settings(l: int, variant: str, columns: Sequence[int]) -> Iterator[Setting]
 
 
 ORIGINAL = Setting("original")
-# What the paper's algorithm comes to where no cut of the whole table satisfies l, nor the table itself.
+# The result of the paper's algorithm if neither a cut of the whole table nor the table itself satisfies l.
 ONE_BUCKET = Setting("slicing, one bucket")
 # No occupation has more than 1/l of the rows up to l = 7, and up to l = 3 none has more than 1/l of either sex.
 SETTINGS = (

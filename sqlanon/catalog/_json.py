@@ -30,7 +30,7 @@ from sqlanon.domain.policy import (
 from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName, Scalar, Source, Value
 
-# JSON that loses nothing: exact decimals, names told from strings, one canonical text.
+# JSON without loss: exact decimals, names distinct from strings, one canonical text.
 #
 # A number with a fraction is a Decimal and one without is an int, so that what a user
 # writes by hand as {"k": 4, "t": 0.3} reads like `k => 4, t => 0.3`. A name is written
@@ -191,10 +191,10 @@ def json_of(value: JsonObject) -> dict[str, Any]:
     return members
 
 
-# Policies and hierarchies as JSON and back: the types of the objects, and what of the domain each stands for.
+# Policies and hierarchies as JSON and back: the types of the JSON objects, and the domain objects they represent.
 
 
-# Arguments have numbers of two kinds, which no union of msgspec's tells apart: `arguments_from_json` reads them.
+# Arguments have numbers of two kinds, which no union of msgspec distinguishes; `arguments_from_json` reads them.
 _Arguments = dict[str, Any]
 
 
@@ -243,7 +243,7 @@ class _Source(JsonObject, frozen=True):
         return Source(name=QualifiedName(self.name) if self.name else None, query=self.query, bound=bound)
 
 
-# The name of what is no mask, where masks are kept.
+# The name that a shift has among the stored masks.
 _SHIFT = "shift"
 
 
@@ -445,7 +445,7 @@ def _domain_attributes(attributes: tuple[_Attribute, ...]) -> tuple[Attribute, .
     )
 
 
-# What was read, as text: the column `source` of `anon.policy`, and the columns `sources` of releases and exports.
+# Sources as text: the column `source` of `anon.policy`, and the columns `sources` of releases and exports.
 
 
 _PART = r'(?:"(?:[^"]|"")+"|[^\s".;()\[\]]+)'

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 # A dataclass whose fields are columns of a table.
 Row = TypeVar("Row", bound="DataclassInstance")
 
-# Drawn at random, not named: equal where the text is.
+# Chosen at random, without a name: equal if the text is.
 _IDENTIFIERS = ("release_id", "series_id", "stream_id", "budget_id")
-# Rows are inserted so many at a time.
+# The number of rows that are inserted at a time.
 _INSERTED_TOGETHER = 50
 
 

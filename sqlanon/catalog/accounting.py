@@ -13,11 +13,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from math import exp, log, log1p, sqrt
 
 BASIC, ZCDP = "basic", "zcdp"
-# Digits behind the point that the ledger keeps.
+# The number of decimals that the ledger stores.
 DIGITS = 18
 
 _UNIT = Decimal(1).scaleb(-DIGITS)
-# Relative: what floating-point numbers may be wrong by.
+# The relative error allowed for floating-point numbers.
 _SLACK = 1e-12
 
 

@@ -24,10 +24,10 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.sql_files import sql_file
 
-# Another session that spends from the same budget needs milliseconds. After so many attempts it is something else.
+# Another session that spends from the same budget needs milliseconds. After this many attempts the cause is another.
 _ATTEMPTS = 200
 _LEAST_PAUSE, _MOST_PAUSE = 1, 20
-# DuckDB's message where two transactions write one row.
+# DuckDB's message if two transactions write one row.
 _CONFLICT = "Conflict on"
 
 
@@ -134,7 +134,7 @@ def rename_policy(engine: Engine, name: str, new_name: str) -> None:
     engine.run(exp.update(relation(("anon", "budget")), {"policy": exp.Placeholder()}, where=where), [new_name, name])
 
 
-# What is spent.
+# Spending from a budget.
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _spent(
     if state.is_dropped:
         raise UserError(f"budget {budget.budget} was dropped; nothing was spent", hint="name another budget")
     epsilon, delta, rho = amounts(budget.accounting, epsilon, delta, own_rho)
-    # The row that these were read from is the one that is updated, or the transactions conflict.
+    # The updated row is the one that was read, or the transactions conflict.
     most = most_rho(state.epsilon, state.delta - state.spent_delta - delta)
     parameters = [budget.budget_id, epsilon, delta, rho, most]
     spent = apart.rows(sql_file("catalog", "queries", "spend_budget"), parameters)
@@ -261,7 +261,7 @@ def _lacking_rho(
     budget: Budget, state: _State, delta: Decimal, rho: Decimal, own_rho: Decimal | None
 ) -> PrivacyViolation:
     left = max(Decimal(0), most_rho(state.epsilon, state.delta - state.spent_delta - delta) - state.spent_rho)
-    # Rounded down, so that it is not refused again.
+    # Rounded down, so that the suggested cost is not refused again.
     price = (2 * left).sqrt().quantize(Decimal("0.000001"), ROUND_FLOOR)
     less = "a smaller epsilon: EXPLAIN says the rho" if own_rho is not None else f"epsilon => {number(price)} or less"
     return PrivacyViolation(

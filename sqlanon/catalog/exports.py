@@ -126,7 +126,7 @@ def _standing_releases(
     last = {row.release_id: row.moment for row in rows if row.recorded_in == "exported"}
     for row in rows:
         if row.recorded_in == "standing" and row.release_id != but:
-            # What a release whose rows were changed says of its sources is not believed.
+            # A release whose catalog rows were changed is not trusted about its sources.
             is_sealed = row.digest == sealed.get(row.release_id or "")
             yield KnownRelease(
                 row.release_id,
@@ -143,7 +143,7 @@ def _standing_releases(
 def _gone_releases(rows: Sequence[_KnownRow], series: _Series, but: str | None) -> Iterator[KnownRelease]:
     """Yields the dropped releases: first those that were exported, then those that only a series records."""
     standing_ids = set(_standing_ids(rows))
-    # Of several exports of one release the last speaks for all; rows written by hand may have no release.
+    # The last of several exports of one release represents all; rows written by hand may have no release.
     gone = {
         row.release_id or str(index): row
         for index, row in enumerate(rows)

@@ -230,7 +230,7 @@ def _digest(definition: HierarchyDefinition, height: int, values: str | None) ->
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# The rows of `anon.hierarchy_value`, written by a statement or by hand: are they a hierarchy?
+# Checks that the rows of `anon.hierarchy_value`, written by a statement or by hand, are a hierarchy.
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class _Check:
     needs_height: bool = False
 
 
-# In this order, so that each may rely on those before it.
+# The order matters: each check relies on the checks before it.
 _CHECKS = (
     _Check(
         "name_spelled_otherwise",

@@ -114,7 +114,7 @@ def _table(value: Value) -> str | None:
     return None if isinstance(value, QualifiedName) else "name a table of one column: from => first_names"
 
 
-# The most characters that a mask lets stay at one end.
+# The most characters that a mask keeps at one end.
 _MOST_CHARACTERS = 1000
 _MASK_ARGUMENTS = {
     "first": _characters,

@@ -26,7 +26,7 @@ _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 _MIGRATION_COLUMNS = 3
 
 
-# The engine whose catalog was found current at the beginning of the statement that runs.
+# The engine whose catalog was current at the beginning of the running statement.
 _found_ready: ContextVar[Engine | None] = ContextVar("_found_ready", default=None)
 
 

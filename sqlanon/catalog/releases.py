@@ -36,11 +36,10 @@ from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.syntax.texts import typed_name
 
-# Whether the rows that describe a release are those that were written with it.
+# Checks that the rows that describe a release are unchanged.
 #
-# A digest over all of them is kept in the release's own row. It tells a mistake, made by hand or by a program, from
-# what
-# was written. Anyone who means to deceive can compute it again: it is no signature.
+# The release's own row has a digest over all of them. It detects mistakes, made by hand or by a program. It is no
+# signature: an attacker can compute it again.
 
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
@@ -312,7 +311,7 @@ def _readable(engine: Engine, row: _ReleaseRow) -> Release | None:
     try:
         return _release(engine, row)
     except (CatalogError, ArithmeticError, LookupError, TypeError, ValueError):
-        # Somebody wrote its rows by hand; whatever asks for this release says what is wrong with them.
+        # Its rows were written by hand; each statement on this release reports what is wrong with them.
         return None
 
 

@@ -154,7 +154,7 @@ def _reading(release: Release) -> Iterator[None]:
         ) from None
 
 
-# What identifies a policy together with the hierarchies that it uses.
+# The fingerprint of a policy and the hierarchies that it uses.
 
 
 def fingerprint(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:

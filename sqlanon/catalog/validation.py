@@ -12,7 +12,7 @@ from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.syntax.texts import name_text
 
-# What fits the catalog's columns.
+# The largest values that fit the catalog's columns.
 _MOST_LEVELS = 2**31 - 1
 _MOST_PEOPLE = 10**12
 _WEIGHT_DIGITS = 12
@@ -52,7 +52,7 @@ def _require_one(policy: Policy, source: Source, problem: str) -> None:
 def _validate_attributes(policy: Policy) -> None:
     for attribute in policy.all_attributes:
         _validate_attribute(policy, attribute)
-    # Where something is CONFIDENTIAL, that is what a release must satisfy.
+    # A CONFIDENTIAL set is a requirement of its own.
     if not any(a.role is Role.QUASI_IDENTIFIER for a in policy.all_attributes) and not policy.confidential:
         raise _wrong(
             policy,
@@ -254,7 +254,7 @@ def _validate_requirement(policy: Policy, requirement: Requirement) -> None:
         raise _wrong(policy, f"an argument of {requirement.model} is given twice", "keep one of them")
 
 
-# What the confidentiality and visibility constraints of a policy must be.
+# Validates the confidentiality and visibility constraints of a policy.
 
 # Roles whose values no release shows.
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)

@@ -16,10 +16,10 @@ from sqlanon.sql.build.sql_files import parsed
 _SPAN = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
 
 _BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 127}
-# Where infinity is among days and among moments, behind the last; -infinity is as far on the other side.
+# The point of infinity on the axes of days and of timestamps, behind the last; -infinity is its negative.
 _DAYS = 2**31 - 1
 _MICROSECONDS = 2**63 - 1
-# The first moment that DuckDB shows.
+# The first timestamp that DuckDB shows.
 _FIRST_MOMENT = -9223372022400000000
 _MOST = sys.float_info.max
 _MOST_FLOAT = 2.0**128 - 2.0**104
@@ -39,7 +39,7 @@ _OF = {
     "microsecond": f"CASE WHEN NOT isinf(value) THEN CAST(epoch_us(value) AS HUGEINT) "
     f"WHEN value > CAST('1970-01-01' AS TIMESTAMP) THEN CAST({_MICROSECONDS} AS HUGEINT) "
     f"WHEN value IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
-    # The microseconds of a moment with a time zone are those of UTC, whatever the time zone of the session.
+    # The microseconds of a timestamp with time zone are in UTC, whatever the time zone of the session.
     "instant": f"CASE WHEN NOT isinf(value) THEN CAST(epoch_us(value) AS HUGEINT) "
     f"WHEN value > CAST('1970-01-01 00:00:00+00' AS TIMESTAMPTZ) THEN CAST({_MICROSECONDS} AS HUGEINT) "
     f"WHEN value IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
@@ -58,17 +58,17 @@ _BACK = {
     f"WHEN value <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMPTZ) "
     f"ELSE make_timestamptz(CAST(greatest(value, {_FIRST_MOMENT}) AS BIGINT)) END",
 }
-# From the text of a constant or a label down to the axis: a number times `unit`, a day or a moment.
+# From the text of a constant or a label down to the axis: a number times `unit`, a day or a timestamp.
 _FLOOR = {
     "number": "coalesce(TRY_CAST(nullif(regexp_extract(value, '^-?[0-9]+$'), '') AS HUGEINT) * unit, "
     "CAST(floor(TRY_CAST(value AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))) AS HUGEINT))",
     "truth": "CAST(TRY_CAST(value AS BOOLEAN) AS HUGEINT)",
     "day": _OF["day"].replace("value", "TRY_CAST(value AS DATE)"),
     "microsecond": _OF["microsecond"].replace("value", "TRY_CAST(value AS TIMESTAMP)"),
-    # Labels say the offset of their zone; a constant without one is of the session's, as where it is compared.
+    # Labels have the offset of their zone; a constant without one is in the session's zone, as in a comparison.
     "instant": _OF["instant"].replace("value", "TRY_CAST(value AS TIMESTAMPTZ)"),
     "real": "TRY_CAST(value AS DOUBLE)",
-    # No other FLOAT lies between the text's number and the nearest one, so that comparisons change there alone.
+    # No other FLOAT lies between the text's number and the nearest FLOAT, so comparisons change only there.
     "float": "CAST(TRY_CAST(value AS FLOAT) AS DOUBLE)",
     "text": "value",
 }
@@ -96,7 +96,7 @@ class Axis:
 
     @property
     def listed(self) -> bool:
-        """Whether the type itself says which values there are: true and false."""
+        """Whether the type itself lists its values: true and false."""
         return self.unit_of == "truth"
 
     @property
@@ -124,12 +124,12 @@ class Axis:
         return self._cast(position)
 
     def down(self, text: exp.Expr) -> exp.Expr:
-        """Returns the last point at or before the value that a text spells; NULL for a text that spells none."""
+        """Returns the last point at or before the value that a text represents; NULL for another text."""
         # A number with too many digits is NULL.
         return f.try_(_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
-        """Returns the first point at or behind the value that a text spells."""
+        """Returns the first point at or behind the value that a text represents."""
         if self.unit_of not in ("number", "day"):
             return self.down(text)
         if self.unit_of == "day":
@@ -215,8 +215,8 @@ def span(
 ) -> exp.Select:
     """Returns a SELECT of a label and the columns of its span: two points, each with a side (0 before it, 1 behind).
 
-    `known` says that all values of the span are equally likely, `open_low` and `open_high` that the label names no end
-    there; the texts of a span fit `mask`.
+    `known` tells whether all values of the span are equally likely, `open_low` and `open_high` whether the label has no
+    end there. The texts of a span fit `mask`.
     """
     no_mask = as_text(exp.null())
     parts = (
@@ -226,7 +226,7 @@ def span(
     return exp.select(column("label"), *(alias(part, name) for part, name in zip(parts, _SPAN, strict=True)))
 
 
-# How the values of an aggregate's argument are added up and compared: exactly where their type is exact.
+# Adds up and compares the values of an aggregate's argument: exactly if their type is exact.
 
 
 # The types whose values are added, averaged and compared as numbers.
@@ -237,7 +237,7 @@ _DIGITS_NUMBERS = 38
 
 @dataclass(frozen=True)
 class Number:
-    """Adds and compares the numbers of a type without rounding, where the type is exact.
+    """Adds and compares the numbers of a type, without rounding if the type is exact.
 
     A number of an exact type is a whole number of parts: a DECIMAL with two decimals counts cents, 100 of which make 1
     (`unit`). A number of another type is a DOUBLE and its own part; `unit` is None.

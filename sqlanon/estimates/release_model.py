@@ -26,8 +26,7 @@ def bucketed_value(index: int) -> str:
 class BucketedColumns:
     """Columns that are published by bucket: a row shows its bucket, and a bucket lists its values in no order.
 
-    Columns that are published in a table of their own are bucketed, too: by the group that links a row of this table
-    to rows of others.
+    Columns in a separate table are bucketed, too: by the group that links a row of this table to rows of others.
     """
 
     # The columns of the source, by their folded names, whose values are known together.
@@ -42,11 +41,11 @@ class BucketedColumns:
 class Generalized:
     """A column of the source that a release shows by labels.
 
-    A label is read as `value`, the value itself; as `interval`, `period` or `mask`, labels
-    of INTERVALS, CALENDAR and PREFIXES; as `range`, the ends of a region in the order of the
-    values, or `tree_range`, in that of a hierarchy whose order is not known; by `bounds`, the
-    columns with these ends; as `listed`, a label of a stored hierarchy, or `listed_range`, a
-    range of its values. A `star` may stand for any value, and a label read by `any` tells nothing.
+    The forms tell how a label is read: `value`, as the value itself; `interval`, `period` or `mask`, as a label of
+    INTERVALS, CALENDAR or PREFIXES; `range`, as the ends of a region in the order of the values; `tree_range`, as ends
+    in the order of a hierarchy that is not known; `bounds`, by the columns with these ends; `listed`, as a label of a
+    stored hierarchy; `listed_range`, as a range of its values. A `star` may represent any value, and a label read by
+    `any` is ignored.
     """
 
     # The column with the source's type, and its hierarchy if that is a stored one whose labels are at hand.
@@ -55,12 +54,12 @@ class Generalized:
     keys: tuple[str, ...]
     # How to read a label.
     forms: tuple[str, ...]
-    # How to read whether a label may stand for NULL, if not by `forms`.
+    # How to read whether a label may represent NULL, if not by `forms`.
     nulls: tuple[str, ...] = ()
     # The levels of the stored hierarchy that a label may be at.
     levels: tuple[int, ...] = ()
-    # The table of how frequent values are elsewhere (`marginals.MARGINAL`, `marginals.MARGINAL_WEIGHT`); without one
-    # all values below a label are equally likely.
+    # The user's table of the values' frequencies (`marginals.MARGINAL`, `marginals.MARGINAL_WEIGHT`); without one all
+    # values below a label are equally likely.
     marginal: str | None = None
 
     @property
@@ -74,7 +73,7 @@ class ReleaseModel:
     """The parts of a release that estimates read."""
 
     name: str
-    # The rows of the release; for separate tables, the rows that say which of their buckets belong together.
+    # The rows of the release; for separate tables, the rows that link their buckets.
     rows: exp.Query
     # The names by which a query may call the source.
     names: tuple[str, ...]
@@ -83,17 +82,17 @@ class ReleaseModel:
     generalized: Mapping[str, Generalized]
     # The columns that are not published, with the reason.
     hidden: Mapping[str, str] = field(default_factory=dict)
-    # The sets of columns of which a row shows a bucket.
+    # The sets of bucketed columns: a row shows one bucket for each set.
     bucketed: tuple[BucketedColumns, ...] = ()
-    # bucket and n: how many values of a bucket no row has (counterfeits, Xiao and Tao 2007); None where rows have all.
+    # bucket and n: the number of counterfeit values of a bucket (Xiao and Tao 2007); None without counterfeits.
     counterfeits: exp.Query | None = None
     # Whether the release is several tables: all its columns are bucketed then, each set in its own table.
     separate_tables: bool = False
-    # The number of rows of the source that the release leaves out; None where nobody knows.
+    # The number of rows of the source that the release leaves out; None if unknown.
     withheld: int | None = 0
     # The folded names of columns that are ENUMs in the source.
     enums: frozenset[str] = frozenset()
-    # The column of `rows` with how many rows of the release each stands for; None where each is one.
+    # The column of `rows` with the number of released rows that each represents; None if each represents one.
     counted: str | None = None
 
     @property
@@ -113,10 +112,10 @@ class ReleaseModel:
         return self.positions_for(())
 
     def positions_for(self, named: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Returns, for a query that names these columns, the positions in the sets that have a column, and most of them
-        first.
+        """Returns for each bucketed column its set and its index in the set, for a query that names these columns.
 
-        What is in one set is known exactly. Of sets with equally many the first is taken.
+        Columns of one set are known together exactly. So a column is read from the set with most of the query's
+        columns, of several such sets from the first.
         """
         order = sorted(range(len(self.bucketed)), key=lambda i: -len({*named} & {*self.bucketed[i].columns}))
         return {name: (i, j) for i in reversed(order) for j, name in enumerate(self.bucketed[i].columns)}
@@ -128,20 +127,20 @@ class ReleaseModel:
 
 # Rows on another engine than the catalog, as estimates and workloads read them: equal rows counted together.
 #
-# What a query comes to depends on the columns that it names and on how many rows are equal in these. So that engine
-# groups the rows by these columns, and the groups, each with its number of rows, are a table of the catalog's engine,
-# which has all functions that a query may call.
+# The answer of a query depends on the columns that it names and on the numbers of rows that are equal in them. So the
+# other engine groups the rows by these columns, and the groups with their numbers of rows become a table of the
+# catalog's engine, which has all functions that a query may call.
 
 
 _NUMBER = "n"
-# So many rows are repeated at a time.
+# The number of rows that are repeated at a time.
 _BLOCK = 1024
 
 
 class CountedRelease:
-    """A release for queries on some columns of the source only, named by their folded names.
+    """A release that is reduced to the columns of the source that some queries name, by their folded names.
 
-    On an engine that has the rows itself, the release is read as it is.
+    On an engine that has the rows itself, the release is read unreduced.
     """
 
     def __init__(self, engine: Engine, columns: Collection[str], scratch: Scratch) -> None:
@@ -168,8 +167,8 @@ class CountedRelease:
 class CountedSource:
     """The rows of a source, reduced to the columns that some queries name.
 
-    `rows` are the rows one by one, in the table or view of this name. Where equal ones were counted together, `groups`
-    has each once, with how often it occurs in the column `number`.
+    `rows` names the table or view of single rows. If equal rows were counted, `groups` has each distinct row once, with
+    its count in the column `number`.
     """
 
     rows: str
@@ -179,7 +178,7 @@ class CountedSource:
 
 def counted(model: ReleaseModel, columns: Collection[str], scratch: Scratch) -> ReleaseModel:
     """Reduces a release to some columns: counts equal rows, in temporary tables."""
-    # Tables that are apart are held against each other whatever is asked.
+    # Separate tables are compared with each other for every query.
     whole = model.separate_tables or model.counterfeits is not None
     bucketed: list[BucketedColumns] = []
     names: dict[str, None] = {}
@@ -218,7 +217,7 @@ def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: 
         names = [column(name) for name in columns]
         query = exp.select(*names, count).from_(rows.copy()).group_by(*(name.copy() for name in names))
     else:
-        # Without rows there is no distinct one.
+        # Without rows there is no distinct row.
         alone = exp.select(count).from_(rows.copy()).subquery("counted")
         query = exp.select(column(number)).from_(alone).where(column(number) > 0)
     return scratch.table("counted", query)

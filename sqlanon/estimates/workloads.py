@@ -55,8 +55,8 @@ _NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)\b")
 class Queried:
     """An attribute on which queries may have predicates.
 
-    `column` is its name as SQL, and `table` has its values, the rows of `values_of`, of which there are `known`. A
-    predicate names `named` of them: a range if there are `ranges`, or else a list.
+    `column` is its name as SQL, and `table` has its `known` values, the rows of `values_of`. A predicate names `named`
+    of them: as a range if there are `ranges`, else as a list.
     """
 
     column: str
@@ -90,7 +90,7 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
 def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
     """Returns the attributes for predicates: the quasi-identifiers, or the other published ones if there are none.
 
-    Raises PolicyError where a query would ask about more attributes than have values.
+    Raises PolicyError if a query would need more attributes than have values.
     """
     hidden = {id(attribute) for attribute in (*bound.quasi_identifiers, *bound.sensitive)}
     others = [
@@ -129,8 +129,8 @@ def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions
 def _with_values(
     engine: Engine, bound: BoundPolicy, attributes: Sequence[BoundAttribute], scratch: Scratch
 ) -> list[tuple[BoundAttribute, str, int, bool]]:
-    """The attributes with values that a query can name, each with the table of its values, their number, and
-    whether a query names ranges of them.
+    """Returns the attributes with values that a query can name, each with the table of its values, their number, and
+    whether queries name ranges of them.
     """
     attributes_with_values: list[tuple[BoundAttribute, str, int, bool]] = []
     for attribute in attributes:
@@ -226,7 +226,7 @@ def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
 
 
 def _draw(seed: int, what: str, query_id: exp.Expr, number: exp.Expr) -> exp.Expr:
-    """Returns 64 random bits that depend on the arguments alone, on any machine and version of DuckDB."""
+    """Returns 64 random bits that depend only on the arguments, on any machine and version of DuckDB."""
     parts = [
         _text(f"{seed} {what}"),
         as_text(query_id),

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import chain, combinations
 
 Item = Hashable
-# A class, the items that others may know, and the sensitive ones; None in place of a list is one without items.
+# A class, the items that others may know, and the sensitive ones; None instead of a list is a list without items.
 Row = tuple[Hashable, Sequence[Item] | None, Sequence[Item] | None]
 # A class and a set of items.
 Known = tuple[Hashable, frozenset[Item]]

@@ -9,7 +9,7 @@ from itertools import product
 
 __all__ = ["Classes", "certain", "intersection"]
 
-# Of a release: the class of each respondent in it, and the values of each class.
+# A release: the class of each respondent, and the values of each class.
 Classes = tuple[Mapping[str, Hashable], Mapping[Hashable, Sequence[Hashable]]]
 
 

@@ -13,9 +13,9 @@ from math import prod
 __all__ = ["Belief", "Bucket", "named", "rounds_of_belief"]
 
 Row = tuple[Hashable, ...]
-# The rows of a bucket, and its values as often as each stands in it.
+# The rows of a bucket, and its values, each as often as it occurs.
 Bucket = tuple[Sequence[Row], Sequence[Hashable]]
-# For each row of a bucket how likely each value is.
+# For each row of a bucket the probability of each value.
 Belief = list[dict[Hashable, float]]
 
 

@@ -30,7 +30,7 @@ def by_chance(pairs: Sequence[Pair]) -> Fraction:
     """
     counts = Counter(other for _, other in pairs)
     shares = [Fraction(count, len(pairs)) for count in counts.values()]
-    # How probable it is that so many of the groups so far agree.
+    # The probability of each number of agreeing groups among the groups so far.
     reached = [Fraction(1)]
     for others in groups(pairs):
         one = sum((share ** len(others) for share in shares), Fraction())

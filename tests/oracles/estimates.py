@@ -189,7 +189,7 @@ def _least(parts: Sequence[_Part], withheld: int | None, sign: int) -> Figures:
     value = None
     if all(part.p is not None and part.first is not None for part in parts):
         expected = [(part.p, sign * (part.first or 0) / part.p) for part in parts if part.p]
-        # Rounding may put a half on either side of itself.
+        # Rounding may move 0.5 up or down.
         likely = [number for p, number in expected if p >= 0.5 - 1e-12] or [number for _, number in expected]
         value = min(likely, default=None)
     figures = [None if one is None else sign * one for one in (value, low, high)]

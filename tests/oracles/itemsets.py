@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 Item = Hashable
-# A class, and what its row has in the list; None in place of a list is one without items.
+# A class and the list of a row in it; None instead of a list is a list without items.
 Row = tuple[Hashable, Sequence[Item] | None]
 # The label that is shown of each item.
 Cut = Mapping[Item, Hashable]

@@ -22,7 +22,7 @@ Class = Hashable
 Classes = Mapping[Class, Sequence[int]]
 Counts = Mapping[Class, int]
 
-# Where the rows are that another round has, and the public rows that none has.
+# The class of the rows of other rounds, and of the public rows that no round keeps.
 ELSEWHERE = ("elsewhere",)
 
 

@@ -12,7 +12,7 @@ from tests.oracles.lattice import Node, nodes, recoded
 
 __all__ = ["Satisfied", "beliefs", "dealt"]
 
-# Of the values of each class, whether the table is as required.
+# Whether a table with these values in each class satisfies the requirement.
 Satisfied = Callable[[Sequence[Sequence[Hashable]]], bool]
 
 

@@ -231,7 +231,7 @@ def granularity(domain: Domain, region: Region, publish: str) -> float:
     allowed = {value for value in domain.values[first : last + 1] if value is not None}
     if publish == "ancestor" and domain.attribute.paths is not None:
         if domain.attribute.order == "tree":
-            # In an order that is not that of `<` the bounds say nothing more.
+            # In another order than `<` the bounds add no information.
             level = domain.common_level(region)
             above = domain.node(domain.values[domain.span(region)[0]], level)
             allowed = {value for value in domain.values if domain.node(value, level) == above}

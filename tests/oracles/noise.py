@@ -12,7 +12,7 @@ from scipy.stats import beta, chi2
 __all__ = ["Law", "chi_square", "deviation", "discrete_gaussian", "discrete_laplace", "measured_epsilon", "most_apart"]
 __all__ += ["of_average", "permute_and_flip"]
 
-# The probability of each outcome; None is an answer that is not given.
+# The probability of each outcome; None is the outcome without an answer.
 Law = Mapping[int | None, float]
 
 # A test of correct noise fails once in ten million times.

@@ -12,8 +12,8 @@ from typing import Any
 
 __all__ = ["Atom", "loss_by_population", "nodes_of", "population_loss"]
 
-# What a release says of a piece of a row: how likely each quasi-identifier is each of its values, the sensitive value,
-# and how many rows the piece is.
+# A part of a row in a release: the probability of each value of each quasi-identifier, the sensitive value, and the
+# number of rows that the part counts.
 Atom = tuple[Sequence[Mapping[Hashable, float]], Hashable, float]
 # The names of a node's levels from the value up, and the leaves below it.
 Node = frozenset[Hashable]

@@ -49,7 +49,7 @@ def _remember(
         signatures.setdefault(who, set()).add(frozenset(values[label]))
 
 
-# Of a release: the class of each respondent in it, and the rows of each class, without the quasi-identifiers.
+# A release: the class of each respondent, and the rows of each class, without the quasi-identifiers.
 Published = tuple[Mapping[str, Hashable], Mapping[Hashable, Sequence[tuple[Hashable, ...]]]]
 
 

@@ -16,7 +16,7 @@ from tests.oracles.slicing import Columns, Known, Row, Sliced, merge
 
 __all__ = ["beliefs", "beliefs_without_buckets", "drawable", "sources"]
 
-# The rows of one bucket, of each column in an order of its own.
+# The rows of one bucket for each column, each column in its own order.
 Shown = Sequence[Sequence[Row]]
 
 

@@ -19,12 +19,12 @@ from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.sql_files import query_file, reading
 
-# Counts the worlds of a few respondents: all ways to give each a value that agree with every set that they are in.
+# Counts the worlds of a few respondents: all ways to assign values to them that agree with every set they are in.
 
 
-# Of each set how many of its rows have each code, and how many people in it have not got a row yet.
+# For each set the number of its rows with each code, and the number of its people without a row so far.
 _Left = tuple[tuple[tuple[int, ...], int], ...]
-# A number of people for each code, in how many ways they can be chosen, and what is left then.
+# The number of people for each code, the number of ways to choose them, and the rows that are left.
 _Choice = tuple[tuple[int, ...], int, _Left]
 
 
@@ -112,7 +112,7 @@ class _Layer:
 
 def _layers(groups: _Groups, steps: int) -> tuple[list[_Layer], int]:
     """Returns the layer before all choices, then one layer for each group; and the number of steps."""
-    # Those of whom there are many come last, when the sets leave them the fewest choices.
+    # Large groups come last, when the sets leave them the fewest choices.
     order = sorted(range(len(groups.number)), key=lambda group: (groups.number[group], group))
     layers = [_Layer(-1, {}, {groups.left: 1})]
     taken = 0
@@ -134,7 +134,7 @@ def _choices(state: _Left, people: int, inside: Sequence[int], most: int) -> Ite
     """Yields the ways in which people in the same sets can take the rows that are left in these sets."""
     codes = range(len(state[inside[0]][0]))
     high = [min(people, *(state[index][0][code] for index in inside)) for code in codes]
-    # The others of a set can take one row each.
+    # The other people of a set can take one row each.
     low = [max(0, *(state[index][0][code] - (state[index][1] - people) for index in inside)) for code in codes]
     for number_found, vector in enumerate(_vectors(low, high, people)):
         if number_found >= most:
@@ -162,20 +162,17 @@ def _vectors(low: Sequence[int], high: Sequence[int], total: int) -> Iterator[tu
             yield (first, *rest)
 
 
-# Sets of respondents of whom the releases tell how many have which row, and what the differences of these sets tell.
+# Sets of respondents whose rows the releases publish, and conclusions from the differences of these sets.
 #
-# Of the respondents in class D of one release and not in class C of another, at least n_D(v) - n_C(v) have v: that
-# many
-# rows of D with v are not rows of C's respondents. Where such rows are as many as these respondents, all rows of the
-# difference are known, and all rows of the respondents in both. Classes of one release have no respondent in common,
-# so
-# what is known of D is taken away for all of them together. What is left, and what is shared, are two more sets of
-# whom
-# all rows are known, and are compared with the others in turn.
+# At least n_D(v) - n_C(v) of the respondents in class D of one release, but not in class C of another, have v: as many
+# rows of D with v do not belong to C's respondents. If there are as many such rows as respondents, all rows of the
+# difference are known, and all rows of the respondents in both classes. Classes of one release share no respondent, so
+# all of them are subtracted from D together. The rest and the intersection are two more sets whose rows are all known,
+# and are compared with the others in turn.
 
 
-# How many respondents the sets that are made of differences may have together, each set counted: this many times those
-# of all classes. The smallest sets come first.
+# The most respondents of all sets made of differences, as a multiple of the respondents of all classes. The smallest
+# sets come first.
 _TIMES_AS_MANY = 2
 
 
@@ -300,7 +297,7 @@ def _believed(candidate: str, variant: str, scratch: Scratch) -> str:
     return scratch.table("believed", query)
 
 
-# How many people a group may have and all groups together, and how many choices are looked at for a group and for all.
+# The most people of a group and of all groups, and the most choices that are tried for a group and for all groups.
 _PEOPLE, _PEOPLE_TOGETHER = 60, 100_000
 _STEPS, _STEPS_TOGETHER = 20_000, 300_000
 

@@ -33,7 +33,7 @@ from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.questions.statistics import bind_statistic, load_statistic
 
-# Writes down who is in which class of a release, and which values each class has.
+# Records the class of each respondent of a release, and the values of each class.
 
 
 _MEMBER = ("series_id", "position", "class_no", "respondent")
@@ -130,7 +130,7 @@ def class_rows(
     query = exp.select(*_respondent_columns(respondent), *texts).from_(source.copy(), copy=False)
     if not keys:
         return query.select(alias(literal(0), "class_no"), copy=False)
-    # The classes are numbered and not the rows, which would all have to be sorted.
+    # Numbers the classes instead of the rows, because that would sort all rows.
     taken = {fold(name) for name in (*keys, *(name for name, _ in (*sensitive, *of_row)), *((respondent or ())[:1]))}
     number, *named = _new_names(len(keys) + 1, taken)
     keyed = exp.select(*(alias(column(key), name) for key, name in zip(keys, named, strict=True))).distinct()
@@ -196,7 +196,7 @@ def bucket_values(
     for attribute, kind in attributes:
         values = where[attribute]
         text = known_text(values.value, kind)
-        # A table of values and their counts has each value of a bucket once, unless something else stands beside it.
+        # A table of values and counts has each value of a bucket once, unless it has further columns.
         counted = values.count is not None and not values.others
         n = f.count() if values.count is None else column(values.count) if counted else f.sum(column(values.count))
         query = exp.select(
@@ -213,7 +213,7 @@ def _respondents(engine: Engine, series: Series, rows: str) -> int:
     """Counts the respondents. Raises PolicyError unless each row has a respondent of its own."""
     respondent = column("respondent")
     nobody = filtered(f.count(), is_null(respondent.copy()))
-    # Texts that differ may be equal in the column, by its collation.
+    # Different texts may be equal in the column, by its collation.
     distinct = f.count_distinct(column("entity"))
     query = exp.select(f.count(), distinct, nobody).from_(relation(rows))
     [(number, people, lacking)] = engine.rows(query)
@@ -233,7 +233,7 @@ def _respondents(engine: Engine, series: Series, rows: str) -> int:
     return int(number)
 
 
-# A release enters its series: it is written down, and what is required of all releases is measured.
+# Enters a release into its series: records it, and measures the requirements on all releases.
 
 
 def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:

@@ -28,7 +28,7 @@ from sqlanon.sql.build.sql_files import query_file, reading, sql_file
 from sqlanon.syntax.definitions import in_place_text
 from sqlanon.syntax.texts import call_text
 
-# The text by which a respondent or a value is known again in every release: equal ones have one, in any session.
+# The text that identifies a respondent or a value in every release: equal values have one text, in any session.
 
 
 _EXACT = re.compile(
@@ -48,7 +48,7 @@ def known_text(name: str, kind: str) -> exp.Expr:
     text = as_text(in_utc(name, kind))
     if kind not in _ROUNDED:
         return text
-    # Zeros of both signs are equal, and so are all that are no number.
+    # Zeros of both signs are equal, and so are all NaNs.
     no_number, zero = f.call("isnan", column(name)), column(name).eq(literal(0))
     return case((no_number, literal("nan")), (zero, literal("0.0")), otherwise=text)
 
@@ -69,7 +69,7 @@ def told_apart(name: str, kind: str) -> exp.Expr:
     return as_text(column(name)) if kind == "VARCHAR" else column(name)
 
 
-# The keys of series and pseudonyms: checks that tell a key from others.
+# The keys of series and pseudonyms, and checks that recognize a key.
 
 
 def key_of(name: str, variable: str, of: str = "series") -> bytes:
@@ -86,7 +86,7 @@ def key_check(key: bytes) -> str:
     return hashlib.sha256(b"check:" + key).hexdigest()
 
 
-# The respondents of a source, as a series knows them, and the classes in which they were latest.
+# The respondents of a source as a series identifies them, and their latest classes.
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Respondents:
         return self.scratch.table(name, reading(query_file("ledger", name), tables), parameters)
 
 
-# The columns that a series goes by: that of the respondents, and the sensitive ones, which all releases have alike.
+# The columns of a series: the respondents' column and the sensitive ones, which all releases share.
 
 
 def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
@@ -204,7 +204,7 @@ def _refused(series: Series, why: str) -> PolicyError:
     )
 
 
-# Which values the respondents of a source have had to choose from in the releases of a series.
+# The signatures of respondents: the values of their classes in the releases of a series.
 
 
 def latest_signatures(respondents: Respondents) -> Signatures:
@@ -242,10 +242,8 @@ def latest_signatures(respondents: Respondents) -> Signatures:
 
 # The columns that rows show beside the quasi-identifiers.
 #
-# Somebody who knows the classes of a respondent in two releases looks for a row that both have: all its columns
-# together
-# leave fewer rows than each column by itself leaves values. So the ledger has the rows of a class as one more
-# attribute.
+# A reader who knows a respondent's classes in two releases looks for a row that is in both. Whole rows leave fewer
+# candidates than single columns. So the ledger has the rows of a class as one more attribute.
 
 
 Columns = Sequence[tuple[str, str]]

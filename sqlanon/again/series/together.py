@@ -115,7 +115,7 @@ def reached_together(
     member = merged_respondents(scratch.table("member", _members(series)), scratch)
     of_row = require_same_rows(engine, series)
     for attribute, _ in series.attributes:
-        # Values by themselves, and within whole rows where these show several columns.
+        # Values alone, and within whole rows if rows show several columns.
         families = [
             {"member": member, "class_value": scratch.table("class_value", _values(series, attribute, each))}
             for each in (None, *([of_row] if of_row else []))

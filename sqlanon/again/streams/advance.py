@@ -72,7 +72,7 @@ def advanced(
     return batch, fewest
 
 
-# Which waiting rows leave now, and with whom: one class after the other, in a recursive query a slice.
+# Finds the waiting rows that leave now, class by class, in one recursive query for each slice.
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def leaving_rows(
             alias(cast(exp.null(), "BOOLEAN"), "formed"),
         ).where(literal(False)),
     )
-    # Codes alone are read again and again.
+    # Only codes are read repeatedly.
     names = ("position", "horizon", "respondent", *(name for axis in axes for name in axis.code_names))
     while (last := _last_of_slice(engine, coded, leaving)) is not None:
         rows = _remaining(coded, leaving).select(*(column(name, "c") for name in names), copy=False)

@@ -192,7 +192,7 @@ def _remember(engine: Engine, stream: Stream, present: str) -> None:
     engine.run(insert(into(relation(read), _STATE), new.where(exp.not_(exp.Exists(this=known)))))
 
 
-# When a waiting row is due, and the moment before which all rows have been read.
+# Computes when a waiting row is due, and the watermark: the timestamp before which all rows have been read.
 
 
 def require_interval(engine: Engine, delay: int | str) -> None:
@@ -227,7 +227,7 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
         moments.append(_moment(engine, stream, until))
     last = exp.select(f.max(column("arrived"))).from_(relation(stream.table("read"))).subquery()
     greatest = f.greatest(moments[0], *moments[1:], last, ignore_nulls=True)
-    # Compared as moments: the text of one may depend on the session's time zone.
+    # Compared as timestamps: their texts may depend on the session's time zone.
     [(text, is_later)] = engine.rows(exp.select(as_text(greatest), greatest.copy() > watermark_of(stream)))
     return None if text is None else str(text), stream.watermark is None or bool(is_later)
 
@@ -241,7 +241,7 @@ def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
     kind = "TIMESTAMP WITH TIME ZONE" if stream.order_type == "TIMESTAMP WITH TIME ZONE" else "TIMESTAMP"
     now: exp.Expr = f.call("now")
     if kind == "TIMESTAMP":
-        # Nobody knows whose time it is: that of the clock that is most ahead of all.
+        # The time zone is unknown, so the limit is the time in the zone that is furthest ahead.
         now = f.call("make_timestamp", f.call("epoch_us", now)) + cast(literal("14 hours"), "INTERVAL")
     time = cast(moment.copy(), kind)
     [(is_infinite, is_past)] = engine.rows(exp.select(f.call("isinf", time), exp.LTE(this=time.copy(), expression=now)))

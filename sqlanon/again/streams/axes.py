@@ -180,7 +180,7 @@ class Ranges:
         )
         return [
             alias(text, label_name(self.index)),
-            # '*' says nothing of its values.
+            # '*' reveals nothing about its values.
             alias(if_(exp.not_(paren(general.copy())), low), f"low_{self.index}"),
             alias(if_(exp.not_(paren(general.copy())), high), f"high_{self.index}"),
             alias(general, f"general_{self.index}"),

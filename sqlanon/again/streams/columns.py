@@ -26,7 +26,7 @@ from sqlanon.sql.build.names import relation
 from sqlanon.sql.cells.labels import listed_twice
 from sqlanon.syntax.texts import typed_name
 
-# What METHOD stream(k => ..., delay => ..., reuse => ...) takes.
+# The arguments of METHOD stream(k => ..., delay => ..., reuse => ...).
 
 
 METHOD = "stream"
@@ -71,7 +71,7 @@ def options_of(name: str, arguments: Sequence[tuple[str, Value]]) -> Options:
     return options
 
 
-# The columns that a stream reads of its source, and what its policy must be.
+# The columns that a stream reads from its source, and the conditions on its policy.
 
 
 BATCH = "batch"

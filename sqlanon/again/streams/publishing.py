@@ -173,7 +173,7 @@ def _insert_rows(
         engine.run(insert(target, shuffled(rows, draw)))
 
 
-# How many respondents the rows with one label stem from, counted from what is published and from who was published.
+# Counts the respondents behind the rows with one label, from the published rows and the recorded respondents.
 
 
 QUESTION = "k_anonymity"
@@ -213,7 +213,7 @@ def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> d
     said = exp.select(column(BATCH), alias(as_text(f.call("to_json", column("said"))), "said")).from_(
         rows.subquery("said")
     )
-    # In byte order, which no collation changes. A sum or an exclusive or of digests would let equal rows cancel out.
+    # In byte order, which no collation changes. Equal rows could cancel out in a sum or an exclusive or of digests.
     in_order = order_by(ascending(f.call("encode", column("said"))))
     lines = f.string_agg(column("said"), f.call("chr", 10), in_order)
     query = exp.select(column(BATCH), f.call("sha256", lines)).from_(said.subquery("said")).group_by(column(BATCH))

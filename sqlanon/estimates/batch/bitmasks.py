@@ -1,9 +1,9 @@
 """Evaluates many conjunctions at once with a bitmask for each label: the AND of a row's masks are its queries.
 
-A mask has a bit for each query, in words of 64. The mask of a label has the bits of the queries whose condition holds
-for a value below the label, and of those without a condition on its column. So a class of rows may satisfy the queries
-in the AND of the masks of its labels. Masks of the queries whose condition holds for all values below a label say in
-the same way which queries a class satisfies for certain.
+A mask has a bit for each query, in words of 64. The mask of a label has the bits of the queries without a condition on
+its column, or whose condition holds for a value below the label. So a class of rows may satisfy the queries in the AND
+of its labels' masks. Likewise, the masks of the queries whose condition holds for all values below a label show which
+queries a class certainly satisfies.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _all(kind: type[exp.Binary], parts: Sequence[exp.Expr]) -> exp.Expr:
     return tree
 
 
-# Numbers the labels of columns, and gives rows the codes that name the masks of their labels.
+# Numbers the labels of columns, and computes the codes of rows, which name the masks of their labels.
 #
 # Labels are numbered in the order of the values, so that the labels that satisfy a query are mostly one run of
 # numbers.

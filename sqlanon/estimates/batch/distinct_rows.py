@@ -39,11 +39,11 @@ from sqlanon.sql.classes.rows import class_label
 class ColumnLabel:
     """The label of a row in a column, as expressions over the relation of the rows."""
 
-    # The label of the row; of bucketed columns its bucket.
+    # The label of the row; for bucketed columns its bucket.
     label: exp.Expr
-    # The label as a text, as an expression over the column `label`; None where labels are values.
+    # The label as a text, as an expression over the column `label`; None if labels are values.
     text: exp.Expr | None = None
-    # Where the label is a bucket, the columns whose values the bucket has.
+    # If the label is a bucket, the columns whose values the bucket has.
     bucketed: BucketedColumns | None = None
 
 
@@ -51,12 +51,12 @@ class ColumnLabel:
 class DistinctRows:
     """The distinct combinations of labels that rows show."""
 
-    # The table of `number_of` each column, the number of its label, and n, how many rows show these labels together.
-    # Buckets with the same values, equally often, have the same number; `bucket_of` a column tells them apart.
+    # The table of `number_of` each column, the number of its label, and n, the number of rows with these labels.
+    # Buckets with the same values, equally often, share a number; `bucket_of` a column distinguishes them.
     table: str
     # The number of rows of that table.
     count: int
-    # For each column the table of number, label, and text where labels have one.
+    # For each column the table of number, label, and, if labels have one, text.
     labels: Sequence[str]
 
 
@@ -326,7 +326,7 @@ def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
     return exp.Select(expressions=[unnested])
 
 
-# What all batches of a workload's queries share, on a release or on its source.
+# The data that all batches of a workload's queries share, on a release or on its source.
 
 
 @dataclass(frozen=True)

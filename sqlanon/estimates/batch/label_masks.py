@@ -1,12 +1,11 @@
 """Bitmasks of labels, and the codes by which rows name them, for the functions under udfs/ that add up masks.
 
-A label has a mask, a bit for each query. Labels that no query tells apart have the same mask. A row has a number, its
-code, which says what masks its labels have: a code has a digit for each column, or for several columns that have few
-masks together. The queries that a row satisfies are the AND of the masks of its digits.
+A label has a mask, with a bit for each query. Labels that no query distinguishes share a mask. A row has a number, its
+code, which names the masks of its labels: a code has a digit for each column, or one for several columns with few masks
+together. The queries that a row satisfies are the AND of the masks of its digits.
 
-Numbers of many queries are bit planes: plane i of a number has its i-th bit for each query. A plane is an array of
-words with a row for each thing that is counted and a bit for each query, so that one operation on a word computes for
-64 queries.
+Numbers of many queries are bit planes: plane i has the i-th bit of each query's number. A plane is an array of words
+with a row for each counted thing and a bit for each query, so one operation on a word computes for 64 queries.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 
 if TYPE_CHECKING:
-    # The functions of blocks alone need the package: a workload is measured without it, too.
+    # Only the functions on blocks need the package; a workload can be measured without it.
     import pyarrow as pa
 
 WORD = 64
@@ -50,7 +49,7 @@ class CodePosition:
 
 @dataclass(frozen=True)
 class _Digit:
-    """A digit of a code: the bits of the code at an index from `shift` on, and the words of the mask of each number."""
+    """A digit of a code: the bits from `shift` on of the code at an index, and the words of the mask of each number."""
 
     words: Plane
     index: int
@@ -68,7 +67,9 @@ class Codes:
     digits: Sequence[_Digit]
 
     def satisfied(self, rows: NDArray[np.int64]) -> Plane:
-        """The masks of rows, their words along a last axis, from an array of any shape for each code of a row."""
+        """Returns the masks of rows, with their words along a last axis, from an array of any shape for each code of a
+        row.
+        """
         words = -(-self.queries // WORD)
         if not self.digits:
             return np.full((*rows.shape[1:], words), _packed(np.ones(self.queries, dtype=bool), words))
@@ -77,7 +78,7 @@ class Codes:
         for number, digit in enumerate(self.digits):
             which = rows[digit.index] >> digit.shift
             which &= (1 << digit.bits) - 1
-            # No code is out of range, and to clip is faster than to look.
+            # No code is out of range; mode "clip" is faster than a check.
             np.take(digit.words, which, axis=0, out=masks if number == 0 else other, mode="clip")
             if number:
                 np.bitwise_and(masks, other, out=masks)
@@ -85,8 +86,7 @@ class Codes:
 
 
 def masks_of(queries: int, asking: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
-    """Computes the masks of a column's labels for a batch of queries; `asking` are those with a condition on the
-    column.
+    """Computes the masks of a column's labels for a batch of queries; `asking` are the queries with a condition on it.
 
     An interval is (query, first label, last label): the labels between them satisfy the query. Intervals of one query
     do not touch.
@@ -150,7 +150,7 @@ def _packed(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 
 Plane = NDArray[np.uint64]
 
-# Rows are folded in halves until there are no more than this; then the bits of each are counted.
+# Rows are folded in halves down to at most this number; then the bits of each are counted.
 _ROWS_NOT_FOLDED = 8
 
 
@@ -181,7 +181,7 @@ def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
 
 
 def sort_bits(masks: Plane) -> None:
-    """Sorts the masks bit by bit, in place: then mask i has the bits that more than i of the masks had."""
+    """Sorts the masks bit by bit, in place: mask i then has the bits that more than i of the masks had before."""
     for number, mask in enumerate(masks):
         for earlier in masks[:number]:
             both = earlier & mask
@@ -204,7 +204,7 @@ def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
 
 
 def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
-    """The planes of the lesser of two numbers that have equally many planes."""
+    """Returns the planes of the lesser of two numbers that have equally many planes."""
     less, same = np.zeros_like(a[0]), ~np.zeros_like(a[0])
     for bit_a, bit_b in zip(reversed(a), reversed(b), strict=True):
         differ = bit_a ^ bit_b
@@ -214,9 +214,9 @@ def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
 
 
 class Totals:
-    """Adds up planes over their rows: three of a position make one there and one at the next (carry-save addition).
+    """Adds up planes over their rows: three at one position become one there and one at the next (carry-save addition).
 
-    The rows are the last axis but one; planes may have others before it, which stay apart.
+    The rows are the last axis but one; axes before it are not added up.
     """
 
     def __init__(self, rows: int) -> None:
@@ -243,7 +243,7 @@ class Totals:
             self.add(position, plane)
 
     def counts(self, queries: int) -> NDArray[np.int64]:
-        """The sum for each query, along the last axis."""
+        """Returns the sum for each query, along the last axis."""
         folded = self
         while folded._rows > _ROWS_NOT_FOLDED:
             half = (folded._rows + 1) // 2
@@ -280,12 +280,12 @@ def _contiguous(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def fields(array: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    """The fields of an array of structs, each an array of lists."""
+    """Returns the fields of an array of structs, each an array of lists."""
     return list(_contiguous(array).flatten())
 
 
 def lists(array: pa.Array | pa.ChunkedArray) -> Iterator[Numbers]:
-    """The numbers of each list. NULL is an empty list."""
+    """Yields the numbers of each list; NULL is an empty list."""
     number_lists = _contiguous(array)
     ends = np.cumsum(number_lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)).tolist()
     values = number_lists.flatten().to_numpy(zero_copy_only=False)
@@ -294,19 +294,19 @@ def lists(array: pa.Array | pa.ChunkedArray) -> Iterator[Numbers]:
 
 
 def rows_of(array: pa.Array | pa.ChunkedArray, codes: int) -> Iterator[Numbers]:
-    """The codes of the rows of each block, a line of the array for each code of a row."""
+    """Yields the codes of the rows of each block, as an array with a line for each code of a row."""
     return (numbers.reshape(codes, -1) for numbers in lists(array))
 
 
 def in_order(rows: Numbers) -> tuple[Numbers, Numbers]:
-    """The rows of a block in the order of their buckets, and the number of rows of each bucket."""
-    # Sorting numbers is several times as fast as finding their order.
+    """Returns the rows of a block sorted by their buckets, and the number of rows of each bucket."""
+    # sort() is several times as fast as argsort().
     ordered = np.sort(rows) if len(rows) == 1 else rows[:, np.argsort(rows[0])]
     return ordered, np.bincount(ordered[0] >> CODE_BITS, minlength=MOST_LOCAL)
 
 
 def results(rows: int, numbers: Numbers) -> pa.Array:
-    """One list for the first row, and an empty one for each of the others."""
+    """Returns an array with the numbers as the list of the first row, and empty lists for all other rows."""
     import pyarrow as pa
 
     offsets = np.full(rows + 1, len(numbers), dtype=np.int32)

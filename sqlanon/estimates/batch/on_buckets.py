@@ -1,8 +1,8 @@
 """Answers many counts at once on a release of exact and bucketed columns.
 
 Rows and values are read as codes that name the bitmasks of their labels, which have a bit for each query. Functions
-under udfs/ AND these masks and add up over buckets what estimates and bounds are made of, so that there is never a row
-for each query and bucket.
+under udfs/ AND these masks and add up, over buckets, the terms of estimates and bounds. So there is never a row for
+each query and bucket.
 """
 
 from __future__ import annotations

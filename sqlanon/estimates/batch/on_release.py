@@ -327,7 +327,7 @@ def label_moments(labels: str, kind: Number) -> exp.Select:
 
 
 def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Select:
-    """Returns query, number and moments: those of the leaves below each label that satisfy the query."""
+    """Returns query, number and moments: the moments of the leaves below each label that satisfy the query."""
     keys = [column("query"), column("number")]
     moments = (alias(moment.this, name) for moment, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
     return exp.select(*keys, *moments).from_(satisfying.subquery("leaf")).group_by(*(key.copy() for key in keys))
@@ -366,9 +366,8 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Query:
     """Returns query, `columns`, n, p and certain: the classes that may satisfy each query.
 
-    p is the probability that a row satisfies it, NULL where nobody knows. `masks` is the table of `masked`; `recoded`
-    are the columns with labels that may satisfy and need not. Classes that satisfy for certain and agree in `columns`
-    are one row.
+    p is the probability that a row satisfies it, NULL if unknown. `masks` is the table of `masked`; `recoded` are the
+    columns with labels that may or may not satisfy. Classes that certainly satisfy and agree in `columns` are one row.
     """
     if not recoded:
         return _certain(masks, bit, columns, column("possible", "masked"))

@@ -1,8 +1,8 @@
 """Answers many counts at once on a release that publishes its columns in separate tables.
 
-Where no links say which rows of the tables belong together, all rows are one bucket, and it is enough to count the
-rows of each table that satisfy. The same holds for conditions on one table. Other counts are sums over the links: a
-function under `udfs/` adds up over groups and their links.
+If no links tell which rows of the tables belong together, all rows are one bucket, and it is enough to count the rows
+of each table that satisfy. The same holds for conditions on one table. Other counts are sums over the links: a function
+under `udfs/` adds up over groups and their links.
 """
 
 from __future__ import annotations
@@ -190,8 +190,8 @@ def figures_of(
 ) -> Sequence[Figures]:
     """Returns the figures of queries whose conditions are on the same tables of the release.
 
-    `linked` is the table of the release's rows by their groups. For the index of each table, `satisfying` is the table
-    of how many rows of each group satisfy each query (query, bucket, satisfying and total).
+    `linked` is the table of the release's rows by their groups. For the index of each table, `satisfying` is a table
+    (query, bucket, satisfying, total) of the numbers of rows of each group.
     """
     matched = scratch.table("matched", _matched(linked, satisfying, base))
     indexes = list(satisfying)
@@ -210,7 +210,7 @@ def figures_of(
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:
     """Returns query, n, known, p, certain and each group's counts: the combinations of groups that may satisfy a query.
 
-    Of the n rows `known` satisfy the condition that can be decided exactly, or n if there is none; each of these
+    `known` of the n rows satisfy the condition that can be decided exactly, or n if there is none. Each of these
     satisfies all conditions with the probability p.
     """
     query = exp.select(column("query", _satisfying_name(next(iter(satisfying)))), column("n", "linked"))
@@ -248,8 +248,8 @@ def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[i
     """Returns query, place, component, satisfying, total, possible, open and always: a row for each group of a table.
 
     `satisfying` of the `total` rows of the group satisfy the condition on this table. Of the release's rows in the
-    group `possible` may satisfy the query, `open` may and need not, and `always` satisfy the conditions on all other
-    tables. A component is bounded by itself: a bucket that all tables share, or all rows where tables have groups of
+    group `possible` may satisfy the query, `open` may or may not, and `always` satisfy the conditions on all other
+    tables. Bounds are computed for each component: a bucket that all tables share, or all rows if tables have groups of
     their own.
     """
     none, n = literal(0), column("n")

@@ -199,7 +199,7 @@ def _parts(workload_query: WorkloadQuery) -> Iterator[_ColumnAggregates]:
         yield _ColumnAggregates(workload_query, argument, tuple(aggregates))
 
 
-# The results of a workload's queries on the source, of many plain queries in one scan.
+# The results of a workload's queries on the source: one scan answers many plain queries.
 
 
 # Rows are counted first if, on the average, each occurs this often.
@@ -233,15 +233,15 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
     """Returns a SELECT of one row: the figures of all aggregates of plain queries, in order, over a table of rows.
 
-    A row stands for as many as its column `weight` says. Without one, each row stands for itself; sums and averages
-    are always of such rows.
+    A row counts as often as its column `weight` says; without the column it counts once. Sums and averages need rows
+    without weight.
     """
     figures: list[exp.Expr] = []
     for query in queries:
         for aggregate in query.aggregates:
             holds = _unqualified(query.where) if query.where is not None else exp.true()
             argument = None if aggregate.argument is None else _unqualified(aggregate.argument)
-            # A result that is no number becomes NULL: no release can answer such a query.
+            # A result that is not a number becomes NULL: no release can answer such a query.
             figures.append(try_cast(_figure(aggregate.function, argument, holds, weight), "DOUBLE"))
     row = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
     return row.from_(rows, copy=False)
@@ -269,7 +269,7 @@ def _unqualified(tree: exp.Expr) -> exp.Expr:
 
 
 def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
-    """Returns the query on the source itself, its columns in order: groups as texts, aggregates as numbers or NULL."""
+    """Returns the query for the source itself, its columns in order: groups as texts, aggregates as numbers or NULL."""
     (tree,) = sqlglot.parse(text, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     clause = tree.args.get("from_") or tree.args["from"]

@@ -40,7 +40,7 @@ from sqlanon.sql.cells.labels import level_name, listed_values
 from sqlanon.sql.cells.value_ranks import ranked
 from sqlanon.sql.hierarchies.base import OpenEnd
 
-# The label that may stand for any value.
+# The label that may represent any value.
 STAR = "*"
 
 
@@ -92,7 +92,7 @@ def _interval(axis: Axis) -> exp.Query:
     low, high = _or_end(axis, "low"), _or_end(axis, "high")
     known = exp.and_(_not_null(column("low")), _not_null(column("high")))
     endless = _null(column("high"))
-    # The greatest value of the type is in an interval without an end.
+    # An interval without an end contains the greatest value of the type.
     side = if_(endless.copy(), 1, 0)
     query = span(low, high, (0, side), known=known, open_low=_null(column("low")), open_high=endless)
     intervals = query.from_(fixed("interval").subquery("interval"))
@@ -351,7 +351,7 @@ def _behind(prefix: exp.Expr) -> exp.Expr:
     return if_(exp.not_(paren(no_last)), text)
 
 
-# The leaves that a stored hierarchy lists below each label, and NULL where a label may stand for it.
+# The leaves that a stored hierarchy lists below each label, and NULL for labels that may represent it.
 
 
 MOMENTS = ("mean", "square", "least", "greatest")

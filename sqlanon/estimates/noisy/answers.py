@@ -1,4 +1,4 @@
-"""Answers under a budget: priced, paid for, and only then computed and given noise."""
+"""Answers queries under a budget: an answer is priced, then paid for, and only then computed with noise."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def noisy_answer(
 def explained_answer(
     engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]]
 ) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Computes the cost and the noise that an answer would have; spends nothing and reads no row.
+    """Computes the cost and the noise of an answer; spends nothing and reads no row.
 
-    The row has the number of groups, the noise, its expected error, the error of 95 of 100 answers, the rows that are
-    enough, epsilon, delta, the epsilon that remains, and the number of such answers that the budget has left. Raises
-    the errors of `noisy_answer`, but for a budget that has too little.
+    The row has the number of groups, the noise, its expected error, the error of 95 of 100 answers, the sufficient
+    number of rows, epsilon, delta, the remaining epsilon, and the number of such answers that the budget has left.
+    Raises the errors of `noisy_answer`, except for a budget that has too little left.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         question = _question_of(engine, budget_name, text, arguments, scratch)
@@ -195,7 +195,7 @@ def _drawn(engine: Engine, scratch: Scratch, plan: Planned) -> Drawn:
     try:
         return plan.draw(engine, scratch)
     except EngineError:
-        # Its message may depend on somebody's row.
+        # The error's message may depend on a respondent's row.
         raise UserError(
             "DuckDB could not compute the answer, and what it says may tell of somebody's rows; the cost is spent",
             hint="simplify the query, or give DuckDB more memory: SET memory_limit",

@@ -23,7 +23,7 @@ from sqlanon.sql.build.expressions import as_text, ascending, row_alias, try_cas
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.render import to_sql
 
-# So many groups at most: each has a row in the answer, and noise of its own.
+# At most this many groups: each has a row in the answer, and its own noise.
 _MOST_GROUPS = 100_000
 
 GROUP = "g"

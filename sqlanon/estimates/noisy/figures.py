@@ -1,4 +1,4 @@
-"""Noise of each kind of figure: its scale, its expected error, and how it is drawn. Only `draw` reads rows."""
+"""Noise of each kind of figure: its scale, its expected error, and how it is added. Only `draw` reads rows."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from sqlanon.sources.noise import Gaussian, Laplace, gaussian, laplace, not_abov
 from sqlanon.sources.protected import Contributions, found_groups
 from sqlanon.sql.build.names import column, relation
 
-# A figure is worth asking for where the noise is a tenth of it in 95 of 100 answers.
+# A figure is useful if the noise is at most a tenth of it in 95 of 100 answers.
 _TENTHS = 10
 
 
 @dataclass(frozen=True)
 class Priced:
-    """A query that can be answered, with all that its price depends on; no row of the source has been read."""
+    """A query that can be answered, with everything that determines its price; no row of the source has been read."""
 
     query: NoisyQuery
     options: NoiseOptions
@@ -76,7 +76,7 @@ class Priced:
         return gaussian(self.squared * most**2, not_above(rho_of(self.options.epsilon)) / shares)
 
 
-# Reads the rows that count and gives them noise: the figures of each group, and the keys of groups that are told.
+# Reads the rows that count and adds noise: returns the figures of each group, and the keys of published groups.
 Drawn = tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]
 
 
@@ -193,7 +193,7 @@ def _averages(priced: Priced) -> Planned:
     units = priced.units
     assert units is not None
     of_sum, of_count = priced.noise(units.high - units.low, half=True), priced.noise(half=True)
-    # Each is in its interval with 97.5 %, so that both are with 95 %.
+    # Each is in its interval with 97.5 %, so both are with 95 %.
     sum_width, count_width = (noise.within(0.975) for noise in (of_sum, of_count))
 
     def draw(engine: Engine, scratch: Scratch) -> Drawn:

@@ -16,13 +16,13 @@ from sqlanon.estimates.noisy.query import Figure
 _EPSILON_OF_ONE = Decimal("0.000001")
 _MOST_ROWS = 1_000_000
 _MOST_DECIMALS = 9
-# Ends and candidates, in units of their last decimal: the noise must not leave 64 bits.
+# The limit of ends and candidates, in units of their last decimal: with noise they must fit 64 bits.
 MOST_UNITS = 10**15
 FOUND = "found"
 
 _ARGUMENTS = ("epsilon", "delta", "rows", "bound", "low", "high", "decimals", "keys", "candidates", "smallest")
 _BOUNDS = ("rows", "entity")
-# What each kind of figure needs, and what it may have besides.
+# The required and the optional arguments of each kind of figure.
 _NEEDED = {
     "rows": (),
     "respondents": (),
@@ -42,10 +42,10 @@ _OF_NUMBERS = ("low", "high", "decimals", "candidates")
 class NoiseOptions:
     """Price of an answer, and the largest contribution of one respondent: `rows` rows with values from `low` to `high`.
 
-    `keys` are the public values of the grouped column, or the table of them, or `FOUND`: those that occur, of which
-    each is told with a probability of `delta` because of one respondent. `decimals` are those that noise is added to.
-    If `bounds_totals`, `low` and `high` are of a respondent's total in each of `rows` groups. `smallest` is the number
-    of rows in the smallest group that is of interest.
+    `keys` are the public values of the grouped column, their table, or `FOUND`: the keys that occur, each of which is
+    shown because of one respondent with a probability of at most `delta`. `decimals` are the decimals of noisy values.
+    If `bounds_totals`, `low` and `high` bound a respondent's total in each of `rows` groups. `smallest` is the number
+    of rows in the smallest group of interest.
     """
 
     epsilon: Decimal

@@ -28,7 +28,7 @@ from sqlanon.sql.build.names import column
 # The name of the source in the queries that are sent.
 SOURCE = "source"
 
-# Parts of a SELECT that are answered. Whatever else it has is refused.
+# Parts of a SELECT that are answered; all other parts are refused.
 _ANSWERED = ("expressions", "from_", "from", "where", "group", "kind")
 _WHY = {
     "joins": "a join multiplies the rows of one person by those of others",
@@ -44,8 +44,8 @@ _QUANTILES = (exp.Quantile, exp.PercentileDisc)
 class Figure:
     """The aggregate of a query.
 
-    `kind` is 'rows' (count), 'respondents' (count(DISTINCT entity)), 'sum', 'average' or 'quantile'; `argument` is the
-    expression whose values are meant; None for count(*) and respondents. `share` is the one of a quantile.
+    `kind` is 'rows' (count), 'respondents' (count(DISTINCT entity)), 'sum', 'average' or 'quantile'. `argument` is the
+    expression of the values; None for count(*) and respondents. `share` is the share of values below a quantile.
     """
 
     name: str

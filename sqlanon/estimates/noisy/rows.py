@@ -1,7 +1,7 @@
-"""Rows that count: a bounded number for each respondent, each with its group and its value as a whole number.
+"""Rows that count: at most a fixed number for each respondent, each with its group and its value as a whole number.
 
-Each step computes a row from rows of the same respondent alone. So whatever one respondent adds to a figure is bounded
-by the rows that are left of theirs.
+Each step computes a row from rows of the same respondent alone. So one respondent's contribution to a figure is bounded
+by the number of their rows that are left.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 _INTEGERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s?(\d+)\)")
 _FLOATS = ("FLOAT", "DOUBLE")
-# All of their numbers have 64 bits.
+# All numbers of these types have at most 64 bits.
 _SMALL_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 VALUE = "x"
@@ -163,7 +163,7 @@ def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Se
     read = exp.select(*(outputs or [alias(literal(1), ENTITY)])).from_(relation(rows.table, SOURCE))
     if query.condition is not None:
         read = read.where(tried(query.condition), copy=False)
-    # Rows of nobody are in no bound.
+    # Rows without a respondent are within no bound.
     if rows.entity is not None:
         read = read.where(is_not_null(column(rows.entity, SOURCE)), copy=False)
     if argument is None:

@@ -1,1 +1,1 @@
-"""A query taken apart, and whether a release can answer each part."""
+"""Splits a query into parts, and checks whether a release can answer each of them."""

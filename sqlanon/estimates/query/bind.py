@@ -1,8 +1,8 @@
-"""Binds a query's columns to the relations that a release consists of, and takes the query apart by relation.
+"""Binds a query's columns to the relations that a release consists of, and splits the query by relation.
 
-The database itself evaluates the parts of a query that are about one relation: on the release's rows for exact
-columns, on the leaves of labels for generalized columns, on the values of buckets for bucketed ones. `Factors` makes
-each of these parts a column of its relation. What remains of a condition is AND, OR and NOT over such columns.
+DuckDB itself evaluates the parts of a query that read one relation: exact columns on the release's rows, generalized
+columns on the leaves of labels, bucketed columns on the values of buckets. `Factors` makes each of these parts a column
+of its relation. A condition then has only AND, OR and NOT over such columns.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ def _truth(tree: exp.Expr) -> exp.Expr:
     return cast(paren(tree.copy()), "BOOLEAN")
 
 
-# A query taken apart by the relations of a release that its parts are evaluated on.
+# A query, split by the relations of a release on which its parts are evaluated.
 
 
 @dataclass(frozen=True)
@@ -311,10 +311,9 @@ def _not_null(tree: exp.Expr) -> exp.Expr:
 
 # The relations of a plan: checks that DuckDB can bind its parts there, and joins the tables of the query to them.
 #
-# A join is allowed where each value matches at most one row of the table. Where a value and a key are of different
-# types,
-# DuckDB compares them after a cast: '1' and '01' are two texts, and both are equal to the number 1. So DuckDB itself
-# compares them, and nothing here says which of the two is cast, and to what.
+# A join is allowed if each value matches at most one row of the table. DuckDB compares a value and a key of different
+# types after a cast: '1' and '01' are two texts, and both equal the number 1. So DuckDB itself compares them here; this
+# module does not decide which of the two is cast, and to what type.
 
 
 def relations_of(
@@ -351,7 +350,7 @@ def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Exp
             if (numbers := number(kind)) is None:
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
             kinds[index] = numbers
-        # Not every type of numbers has every aggregate.
+        # Some aggregates are not defined for some types of numbers.
         calls = [(said, exp.func(plan.functions[index], paren(argument.copy()))) for index, said, argument in arguments]
         require_bindable(engine, rows, calls)
     return kinds
@@ -443,7 +442,7 @@ def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: e
     """Raises PolicyError if DuckDB cannot compare every value of a query with every key: the join would fail."""
     keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
     for side, other, name in ((values, keys, _KEY), (keys, values, _VALUE)):
-        # Any other value that is not NULL will do: it is the cast of these values that may fail.
+        # Any value but NULL works here, because only the cast of the other side may fail.
         any_value = exp.select(alias(f.any_value(column(name)), name)).from_(other.copy().subquery("other"))
         compared = f.try_(exp.Array(expressions=[_equal("tried", "constant", swapped=side is keys)]))
         failed = exp.func("count_if", is_null(compared))

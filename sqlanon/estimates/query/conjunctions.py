@@ -21,7 +21,7 @@ from sqlanon.sql.build.expressions import cast, is_not_null, paren
 from sqlanon.sql.build.names import column
 from sqlanon.syntax.query_text import query_text
 
-# Reads queries that differ only in constants. What they have in common is a template, and parsed once.
+# Reads queries that differ only in constants. Their common text is a template, which is parsed once.
 #
 # A workload's queries name thousands of constants, and parsing each takes longer than answering the queries. So the
 # constants of `IN (...)` and `BETWEEN ... AND ...` are taken out of the text, and the rest is parsed.
@@ -29,7 +29,7 @@ from sqlanon.syntax.query_text import query_text
 
 # Texts, and whole numbers that no comparison rounds.
 _CONSTANT = r"(?:'(?:[^']|'')*'|-?[0-9]{1,18}(?![\w.]))"
-# Names and other texts are matched, too, so that nothing inside them is taken for a list.
+# Names and other texts are matched, too, so that their contents are not taken for lists.
 _TOKEN = re.compile(
     rf"""
     (?P<name>"(?:[^"]|"")*")
@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _CONSTANTS = re.compile(_CONSTANT)
-# The constant that a template has where texts, or numbers, were taken out.
+# The constant of a template in place of the texts, or numbers, that were taken out.
 _LEFT = {True: exp.Literal.string(""), False: exp.Literal.number("0")}
 
 
@@ -219,7 +219,7 @@ class Conjunction:
         """Returns this condition with the further condition that a column is not NULL."""
         condition = self.conditions.get(name)
         if isinstance(condition, Slot):
-            # NULL is none of its constants.
+            # NULL is not one of the slot's constants.
             return self
         has = is_not_null(column(VALUE))
         both = has if condition is None else exp.and_(condition, has)
@@ -297,7 +297,7 @@ class Conjunctions:
         if not all(map(self._is_known, workload_query.query.aggregates)):
             return []
         condition = self._condition(workload_query)
-        # Which of several sets a column is read from depends on the whole query.
+        # A column may be in several sets; the set that it is read from depends on the whole query.
         if condition is None or self._release.in_several(condition.conditions):
             return []
         alone = self._is_alone(workload_query, condition)
@@ -319,7 +319,7 @@ class Conjunctions:
             return len(self._bucketed_sets(part.condition)) <= 1 or self._release.separate_tables
         bucketed = set(part.condition.conditions) & set(self._release.bucketed_positions)
         if part.function != "count" and bucketed:
-            # What rows add up is bounded by all rows of their bucket together.
+            # The sums of rows are bounded by all rows of their bucket together.
             return False
         return len(bucketed) <= 1 and not part.alone
 

@@ -38,10 +38,10 @@ def require_known(tree: exp.Expr) -> None:
 
 
 def is_ordered(tree: exp.Expr, relation: str) -> bool:
-    """Whether a condition is made of comparisons of this relation's leaf with constants, in the order of values.
+    """Whether a condition consists of comparisons of this relation's leaf with constants, in the order of values.
 
-    Its truth then does not change between two neighbouring constants. LIKE counts where
-    its pattern is a prefix: texts that begin alike stand together.
+    Its truth then does not change between two neighboring constants. LIKE is allowed if its pattern is a prefix: texts
+    with a common prefix are consecutive.
     """
     if isinstance(tree, exp.Cast) and isinstance(tree.this, exp.Paren) and tree.to.is_type("boolean"):
         return is_ordered(tree.this, relation)
@@ -120,10 +120,10 @@ def behind(prefix: str) -> str | None:
     return None
 
 
-# Checks that DuckDB can evaluate each part of a query, since its own error would not say which part fails.
+# Checks that DuckDB can evaluate each part of a query, because its own error would not name the part that fails.
 #
 # A part that fails for a value is NULL there. A query has an answer only if the source does not have that value, or if
-# the part does not matter in its rows; then NULL is as good as any truth.
+# the part does not matter in its rows; then NULL is as good as true or false.
 
 
 # A part of the query as it was written, and the expression that it is bound to.

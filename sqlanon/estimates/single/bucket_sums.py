@@ -1,7 +1,7 @@
 """Bounds and variances of figures over buckets, in which each row takes one of its bucket's values.
 
-The files under sql/estimates say how: bucket_bounds.sql how many rows satisfy, bucket_ends.sql what they add up to at
-least and at most, bucket_variances.sql how much that varies.
+They are computed by files under sql/estimates: bucket_bounds.sql bounds the number of rows that satisfy,
+bucket_ends.sql their sums, and bucket_variances.sql has the variances of the sums.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from sqlanon.sql.classes.rows import class_label
 
 # The values of buckets as leaves: any row of a bucket has any of its values, each as likely as it is frequent.
 #
-# Columns that are published in a table of their own have buckets, too: the groups that link the rows of two tables (De
+# Columns published in a separate table have buckets, too: the groups that link the rows of two tables (De
 # Capitani di Vimercati et al., Fragments and loose associations, 2010), or a single one where nothing links them.
 
 
@@ -60,7 +60,7 @@ def bucket_column(release: ReleaseModel, index: int) -> str:
 
 
 def component(release: ReleaseModel, classes: str) -> exp.Expr:
-    """Returns the unit that has bounds of its own: a bucket, or all rows if the sets of columns have other buckets."""
+    """Returns the unit that has bounds of its own: a bucket, or all rows if several sets have buckets of their own."""
     return literal(0) if release.linked else column("bucket", classes)
 
 

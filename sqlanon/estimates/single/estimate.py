@@ -1,8 +1,8 @@
 """Turns a query and a release into estimates, their spreads and hard bounds.
 
-The release's rows are grouped by the labels that they show, the leaves of each label by the values of the query's
-parts. What is known of several columns is combined as if the columns were independent; a bound holds for every
-combination of leaves. All counting is SQL: this module says which relations there are and which rows they have.
+The release's rows are grouped by their labels, and the leaves of each label by the values of the query's parts.
+Knowledge of several columns is combined as if the columns were independent, but bounds hold for every combination of
+leaves. All counting is SQL: this module only builds the relations and their rows.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def combined(
 ) -> Combinations:
     """Creates the tables of released rows combined with the leaves below their labels.
 
-    `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for
-    whatever of the query the release cannot answer.
+    `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for a part of the query that the
+    release cannot answer.
     """
     if release.separate_tables or release.counterfeits is not None:
         require_linked(engine, release)
@@ -447,10 +447,11 @@ def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
 
 
 def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
-    """Whether figures depend on how likely the leaves below one label are: some of them satisfy, or they differ.
+    """Whether figures depend on the likelihood of the leaves below one label: only some of them satisfy, or they
+    differ.
 
-    `signature` is the table of a column's signatures. One with a share of 0 is a value within a range of real numbers,
-    which has no width: whether rows have it depends on the assumption, too.
+    `signature` is the table of a column's signatures. A share of 0 counts, too: a single value within a range of real
+    numbers has no width, so whether rows have it depends on the assumption.
     """
     partly = column("share") < 1
     differ = [column(f"least_{index}").neq(column(f"greatest_{index}")) for index, *_ in arguments_on(plan, name)]

@@ -10,7 +10,7 @@ from functools import cache
 
 from tests.oracles.models.support import Class, Table
 
-# The counts of a class's values, falling.
+# The counts of a class's values, in descending order.
 Counts = tuple[int, ...]
 
 
@@ -29,7 +29,7 @@ def disclosure(table: Table, of: Class, k: int) -> Fraction:
 def _least_of(classes: tuple[Counts, ...], atoms: int) -> Fraction:
     """Returns the least probability that none of some atoms holds, over every split of the atoms among classes."""
     if not classes:
-        # Two is more than any probability: atoms that nobody is left for are no way.
+        # 2 exceeds any probability: a split with atoms left over is impossible.
         return Fraction(1) if atoms == 0 else Fraction(2)
     first, *rest = classes
     return min(least(first, part) * _least_of(tuple(rest), atoms - part) for part in range(atoms + 1))

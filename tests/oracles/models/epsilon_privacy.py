@@ -8,7 +8,7 @@ from math import inf
 
 from tests.oracles.models.support import Class, Table, shares
 
-# What a ratio is compared with: a fraction, or infinity.
+# A ratio: a fraction, or infinity.
 Ratio = Fraction | float
 
 

@@ -15,7 +15,7 @@ def worst(table: Table, of: Class, stubbornness: Fraction | str, known: int = 0,
     rows = [table.values[place] for place in table.classes[of]]
     if not prior.keys() >= set(rows):
         return inf
-    # Of two colors at a time, so that the weights of the others may be any.
+    # Two colors at a time, so the weights of the others may be any.
     bounded = [
         worst_of_rows(
             [row == value for row in rows], {True: share, False: 1 - share}, stubbornness, known, ratios, True

@@ -7,7 +7,7 @@ from math import exp, inf, lgamma, log, log1p
 
 from tests.oracles.models.support import Class, Table
 
-# A series of more people has too many terms, and its closed forms no cancellation.
+# For more people the series has too many terms, and the closed forms have no cancellation.
 _MANY = 10**5
 
 

@@ -22,7 +22,7 @@ def surest_of(table: Table, of: Class, value: Hashable, l: int, k: int, m: int) 
     if not (n := counts[of][value]):
         return Fraction(0)
     others = sorted((count for name, count in counts[of].items() if name != value), reverse=True)
-    # People of each class beside the target, and how many of them have the value.
+    # The number of people of each class, without the target, and the number of them with the value.
     people = [(sum(of_class.values()) - (name == of), of_class[value]) for name, of_class in counts.items()]
     least = min(
         max(0, sum(others[l:]) - known[0])

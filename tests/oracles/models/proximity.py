@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from tests.oracles.models.support import Class, Table
 
-# Whether a number is near another one, which a range begins at or lies around.
+# Whether a number is near another number, the beginning or the center of a range.
 Near = Callable[[Fraction, Fraction], bool]
 
 

@@ -25,8 +25,8 @@ Label = Hashable
 # Sums of logarithms that differ by less are equal: Decimal computes with 28 digits unless told otherwise.
 TOLERANCE = Decimal("1e-22")
 
-# What an adversary knows: values that a person lacks, other people, and others of the family, for a value or, by
-# None, for every value.
+# An adversary's knowledge: a value (None for every value), and the numbers of values that the person lacks, of other
+# known people, and of family members.
 Triple = tuple[Hashable, int, int, int]
 TRIPLES: Sequence[Triple] = (("a", 1, 0, 1), ("b", 0, 0, 2), (None, 0, 1, 0))
 
