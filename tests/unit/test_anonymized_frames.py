@@ -324,7 +324,7 @@ def test_a_script_without_its_variable_says_that_one_is_looked_up(released: Any)
         ({"suppression": 0.1}, "no argument suppression", "generalization(suppression => 0.02)"),
         ({"secret": "age"}, "age is listed twice, in known and in secret", "one role"),
         ({"require": ["t_closeness=0.2"]}, "require: ", ""),
-        ({"hierarchies": {"age": [5, 10]}}, "hierarchies['age'] is a text, not list", "INTERVALS (5, 10)"),
+        ({"hierarchies": {"age": [5, 10]}}, "hierarchies['age'] is a text, not a list", "INTERVALS (5, 10)"),
         (
             {"hierarchies": {"income": "INTERVALS (5)"}},
             "income is not among those that are listed, age, sex, hiv",

@@ -22,7 +22,7 @@ from sqlanon.syntax.definitions import policy_text
 
 COLUMNS = """ssn IDENTIFIER, dob QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER, disease SENSITIVE,
     treatment SENSITIVE"""
-BEHIND_COLUMNS = "expected WITH TABLE, CONFIDENTIAL, VISIBLE, AGAINST, JOINED WITH RELEASE or REQUIRE"
+BEHIND_COLUMNS = "expected WITH TABLE, SAMPLE, CONFIDENTIAL, VISIBLE, AGAINST, JOINED WITH RELEASE or REQUIRE"
 CLINIC = Policy(
     "clinic",
     Source(QualifiedName(("patients",))),
