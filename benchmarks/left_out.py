@@ -136,7 +136,7 @@ def _publish(connection: sqlanon.Connection, case: _Case) -> None:
 
 
 def _policy(case: _Case, levels: dict[str, int] | None = None) -> str:
-    """Returns the policy; with `levels` it allows only these levels."""
+    """Returns the statement that creates the policy; with `levels`, these levels are the only ones allowed."""
     fixed = {name: f" MIN LEVEL {level} MAX LEVEL {level}" for name, level in (levels or {}).items()}
     columns = [name for name in CENSUS.columns if name != case.guessed]
     quasi = [f"{name} QUASI IDENTIFIER USING adult_{name}{fixed.get(name, '')}" for name in columns]

@@ -1,7 +1,8 @@
 """Slicing, from buckets to the check of the release, against a copy in random order.
 
 The columns are given; the diagnosis is in one column with the sex. Three statements are measured: buckets by Mondrian,
-each required to satisfy; the same with the requirement on each person over all matching buckets; and random buckets.
+each of which meets the requirement; buckets by Mondrian with the requirement on each person, over all matching buckets;
+and random buckets.
 """
 
 from __future__ import annotations

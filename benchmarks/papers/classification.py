@@ -50,7 +50,7 @@ class Measured:
 
 
 def targets(selection: Selection) -> list[Target]:
-    """Returns the paper's two targets; where the number of the education reveals it, a third is without the number."""
+    """Returns the paper's two targets; where `education_num` reveals the education, a third is learned without it."""
     found = [Target("education"), Target(SENSITIVE)]
     if "education_num" in selection.attributes:
         found.insert(1, Target("education", ("education_num",)))

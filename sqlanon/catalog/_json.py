@@ -363,7 +363,7 @@ class SampleObject(JsonObject, frozen=True):
 
 
 class PolicyObject(JsonObject, frozen=True):
-    """A policy. Members that few policies need are left out where they are empty."""
+    """A policy. Members that most policies do not need are left out if they are empty."""
 
     name: Text
     source: _Source

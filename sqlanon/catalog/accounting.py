@@ -32,8 +32,8 @@ def amounts(
 ) -> tuple[Decimal, Decimal, Decimal]:
     """Returns the epsilon, the delta and the rho that an answer costs by an accounting.
 
-    `own_rho` is that of noise whose steps are known, and which needs no delta beside it: by ZCDP it is the price. The
-    rho of other noise is the most that its epsilon may cost.
+    `own_rho` is the rho of noise with known steps, which needs no delta: with ZCDP it is the price. For other noise the
+    rho is the most that its epsilon may cost.
     """
     if accounting != ZCDP:
         return epsilon, delta, Decimal(0)

@@ -141,7 +141,7 @@ def _standing_releases(
 
 
 def _gone_releases(rows: Sequence[_KnownRow], series: _Series, but: str | None) -> Iterator[KnownRelease]:
-    """Yields the dropped releases: first those that were exported, then those that only a series records."""
+    """Yields the dropped releases: first the exported ones, then those that only a series records."""
     standing_ids = set(_standing_ids(rows))
     # The last of several exports of one release represents all; rows written by hand may have no release.
     gone = {

@@ -81,7 +81,8 @@ def unchanged(engine: Engine, series: Series) -> Series:
 def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
     """Returns a checksum of the ledger's rows for each release, from a position on.
 
-    It is also of what the series requires and of the releases' digests. Rows of no release have a place of their own.
+    It includes the requirements of the series and the digests of the releases. Rows of no release have their own
+    checksum.
     """
     of_rows = dict(engine.rows(sql_file("ledger", "checksum"), [series.series_id, first]))
     later = [release for release in series.releases if release.position >= first]

@@ -89,7 +89,7 @@ def table_digest(engine: Engine, name: QualifiedName) -> str:
 
 
 def rows_in_utc(table: exp.Table, columns: Sequence[Column]) -> exp.Select:
-    """Returns a table's rows with timestamps in UTC, so that the session's time zone does not change them."""
+    """Returns a table's rows with timestamps in UTC, which the session's time zone does not change."""
     return exp.select(*(alias(in_utc(name, kind), name) for name, kind in columns)).from_(table)
 
 
@@ -415,7 +415,7 @@ def save_figures(engine: Engine, release: Release, figures: Sequence[tuple[str, 
 
 
 def measurements(engine: Engine, release: Release) -> list[Measurement]:
-    """Returns the measurements of a release's last check, in the order in which they were asked."""
+    """Returns the measurements of a release's last check, in the order of its questions."""
     identity = {"release_id": release.release_id}
     rows = _rows.read(engine, "measurement", _MeasurementRow, identity)
     last = max((row.measured_at for row in rows), default=None)

@@ -1,4 +1,4 @@
-"""Axes: the values of a type as points in an order, so that the values between two points can be counted."""
+"""Axes: the values of a type as points in an order, in which the values between two points can be counted."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ __all__ = ["is_butterfly"]
 
 
 def is_butterfly(rows: Sequence[Sequence[Hashable]], first: Sequence[int], second: Sequence[int], k: int) -> bool:
-    """Whether within each class of the shared columns the rows that agree on the rest of either set are k or more."""
+    """Whether each row is one of k or more that agree on the rest of either set, in a class of the shared columns."""
     shared = [place for place in first if place in second]
     for row in rows:
         hub = [other for other in rows if all(other[i] == row[i] for i in shared)]

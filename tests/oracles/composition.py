@@ -14,7 +14,7 @@ Classes = tuple[Mapping[str, Hashable], Mapping[Hashable, Sequence[Hashable]]]
 
 
 def certain(releases: Sequence[Classes]) -> set[str]:
-    """The respondents who have one value in all worlds."""
+    """Returns the respondents who have the same value in all worlds."""
     people = sorted({person for members, _ in releases for person in members})
     possible = [
         set.intersection(*(set(values[members[who]]) for members, values in releases if who in members))

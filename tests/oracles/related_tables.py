@@ -109,7 +109,7 @@ def violating(people: People, values: Values, knows: str, m: int, violates: Viol
 
 @dataclass(frozen=True)
 class Attribute:
-    """A quasi-identifier: the label of a value at each level, of which the last is the same for all."""
+    """A quasi-identifier: the label of a value at each level; all values share the label of the last level."""
 
     levels: Sequence[Callable[[Hashable], Hashable]]
     weight: Fraction = Fraction(1)
@@ -119,7 +119,7 @@ class Attribute:
         return len(self.levels) - 1
 
     def cost(self, value: Hashable, level: int, values: set[Hashable]) -> Fraction:
-        """Granularity loss of a cell: of the values that occur, those that it may stand for."""
+        """Returns the granularity loss of a cell: the share of other occurring values that its label may represent."""
         if len(values) < 2:
             return Fraction(0)
         label = self.levels[level](value)
@@ -132,13 +132,13 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Source:
-    """The tables as they are, with the attributes of each, that of the people first."""
+    """The source's tables with the attributes of each, the people's table first."""
 
     people: People
     attributes: Sequence[Sequence[Attribute]]
 
     def at(self, node: Node) -> People:
-        """The tables with the labels of a node."""
+        """Returns the tables with the labels of a node."""
         first, *others = self._levels(node)
         persons = {person: _shown(values, self.attributes[0], first) for person, values in self.people.persons.items()}
         tables = [
@@ -159,7 +159,9 @@ class Source:
         return product(*(range(height + 1) for height in heights))
 
     def loss(self, node: Node, gone: set[int]) -> Fraction:
-        """The weighted mean over the attributes of their means over the rows of their tables."""
+        """Returns the loss: the weighted mean, over attributes, of the mean loss over the rows of the attribute's
+        table.
+        """
         tables = [list(self.people.persons.items()), *self.people.tables]
         lost, weights = Fraction(0), Fraction(0)
         for rows, attributes, levels in zip(tables, self.attributes, self._levels(node), strict=True):
@@ -176,7 +178,10 @@ class Source:
     def best(
         self, demands: Sequence[tuple[str, int, Violates, Values]], suppression: Fraction
     ) -> tuple[Fraction, int, Node, set[int]] | None:
-        """The node of least loss that leaves out no more than a share of the people, by looking at all of them."""
+        """Returns loss, height, levels and left-out people of the best node; None if no node is feasible.
+
+        A node may leave out at most a share `suppression` of the people. Every node is tried.
+        """
         limit = floor(suppression * len(self.people.persons))
         ranks = []
         for node in self.nodes:

@@ -1,4 +1,4 @@
-"""ADVANCE: reads what has arrived, publishes the classes that are due, and keeps the other rows waiting."""
+"""ADVANCE: reads the rows that have arrived, publishes the classes that are due, and keeps the other rows waiting."""
 
 from __future__ import annotations
 

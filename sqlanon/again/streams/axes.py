@@ -193,7 +193,7 @@ class Ranges:
         return paren(exp.or_(general, identical(value.copy(), low.copy()), within))
 
     def spans(self) -> list[exp.Expr]:
-        """Returns the width of the label `l`, and that of all labels up to it together."""
+        """Returns the width of the label `l`, and the width of the range that covers all labels up to it."""
         low, high = (code_of_value(self.bound, column(f"{end}_{self.index}", "l")) for end in ("low", "high"))
         order = order_by(ascending(column("class_no", "l")))
         ends = [window(end, None, order.copy(), up_to_here()) for end in (f.max(high.copy()), f.min(low.copy()))]

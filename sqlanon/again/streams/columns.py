@@ -50,9 +50,8 @@ class Options:
 
 
 def options_of(name: str, arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the arguments of a stream.
-
-    Raises PolicyError for another method, and for a delay in which no class of k can come together.
+    """Checks the arguments of a stream. Raises PolicyError for another method, and for a delay too short for a class of
+    k.
     """
     if fold(name) != METHOD:
         raise PolicyError(

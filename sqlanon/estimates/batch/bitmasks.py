@@ -155,7 +155,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.
 
 
 def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
-    """Returns column_index, number, word, possible, certain: one row a word of which a label satisfies a query."""
+    """Returns column_index, number, word, possible, certain: a row for each word in which a label satisfies a query."""
     shares: list[exp.Query] = []
     for col in columns:
         certain = exp.true() if col.exact else column("certain", "share")

@@ -144,7 +144,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scr
 
 
 def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str | None, scratch: Scratch) -> exp.Expr:
-    """Creates a table of the distinct rows and their counts n, with digests in place of texts where there are any."""
+    """Creates a table of the distinct rows and their counts n; texts with digests are replaced by them."""
     labels = [
         alias(digest([part.this]), part.alias) if index in digests else part
         for index, part in enumerate(labelled_rows.expressions)
@@ -256,8 +256,8 @@ def satisfying(
 ) -> exp.Query:
     """Returns query, number, weight and the columns `also` of the leaves that satisfy a query's condition.
 
-    `leaf` is a relation of that name with number, value and weight. `kind` is the type of the column's values, and
-    `compared` has the constants of those conditions that are slots: query, low and high.
+    `leaf` is the name of a relation with number, value and weight. `kind` is the type of the column's values.
+    `compared` has the constants of the conditions that are slots: query, low and high.
     """
     carried = ("number", "weight", *also)
     slots = [slot for slot in conditions.values() if isinstance(slot, Slot)]
@@ -331,7 +331,7 @@ def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
 
 @dataclass(frozen=True)
 class BatchContext:
-    """The database, and what is known of the columns and of the queries before any of them is answered."""
+    """The database, and facts about the columns and the queries that are shared by all batches."""
 
     engine: Engine
     # The types of the columns' values, by the folded names of the columns.

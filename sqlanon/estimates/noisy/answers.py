@@ -51,13 +51,11 @@ class _Question:
 def noisy_answer(
     engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]], statement: str
 ) -> NoisyAnswer:
-    """Answers a query with noise. `statement` is what the ledger keeps of it.
+    """Answers a query with noise; the ledger stores `statement`.
 
-    The query is parsed, its columns looked up and its noise chosen; then its cost is written down and committed; only
-    then is a row read.
-
-    Raises StatementError and PolicyError for a query or arguments that cannot be answered, PrivacyViolation where the
-    budget has too little left. Nothing is spent then.
+    The query is parsed, its columns are looked up and its noise is chosen. Then its cost is recorded and committed;
+    only then a row is read. Raises StatementError and PolicyError for a query or arguments that cannot be answered, and
+    PrivacyViolation if the budget has too little left; nothing is spent then.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         question = _question_of(engine, budget_name, text, arguments, scratch)

@@ -40,7 +40,7 @@ class Priced:
 
     @property
     def groups(self) -> int:
-        """The number of groups of the answer; 1 if the groups are those that occur."""
+        """The number of groups of the answer; 1 if the groups are found in the rows."""
         return len(self.bins.keys) if self.bins else 1
 
     @property
@@ -63,7 +63,9 @@ class Priced:
 
     @property
     def greater_epsilon(self) -> Decimal:
-        """Epsilon of Laplace noise divided by that of normal noise of equal variance; 1 for other mechanisms."""
+        """The epsilon of Laplace noise divided by the epsilon of normal noise of equal variance; 1 for other
+        mechanisms.
+        """
         if self.options.finds_keys or self.query.figure.kind == "quantile":
             return Decimal(1)
         return (Decimal(2 * self.sensitivity**2) / self.squared).sqrt()
@@ -84,8 +86,8 @@ Drawn = tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]
 class Planned:
     """Plan of one figure with noise: its columns, the function `draw`, remarks, and the size of the noise.
 
-    `mechanism` names the noise. Errors are in units of the figure, for a quantile in ranks; None where they depend
-    on the rows. `enough` is the number of rows in a group from which on the noise is a tenth in 95 of 100 answers.
+    `mechanism` names the noise. Errors are in units of the figure, for a quantile in ranks; None if they depend on the
+    rows. A group needs `enough` rows for a noise of at most a tenth in 95 of 100 answers.
     """
 
     columns: tuple[Column, ...]

@@ -56,9 +56,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class NoisyQuery:
-    """A query on one table. Columns are those of `SOURCE`, in the table's spelling.
+    """A query on one table, whose columns belong to `SOURCE`, spelled as in the table.
 
-    `groups` are the names and expressions of GROUP BY. `condition` is that of WHERE.
+    `groups` are the names and expressions of GROUP BY, and `condition` is the condition of WHERE.
     """
 
     source: QualifiedName
@@ -76,8 +76,8 @@ class NoisyQuery:
 def parsed(text: str, columns: Sequence[Column], entity: str | None) -> NoisyQuery:
     """Parses a query on a table with these columns, whose respondents are in the column `entity`.
 
-    Raises StatementError for a text that is no query, and PolicyError, which names it, for anything that is not known
-    to be bounded by a respondent's rows.
+    Raises StatementError for a text that is no query, and PolicyError, naming it, for a part whose dependence on one
+    respondent's rows is not known to be bounded.
     """
     select = plain_select(text)
     for name, part in select.args.items():

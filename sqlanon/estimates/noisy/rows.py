@@ -127,9 +127,10 @@ def units_of(kind: str, argument: exp.Expr, options: NoiseOptions) -> Units:
 def counting_rows(
     query: NoisyQuery, rows: ProtectedRows, units: Units | None, options: NoiseOptions, salt: str, bins: Bins | None
 ) -> Contributions:
-    """Returns the rows that count, each with its value and its group `g`, or its keys if groups are those that occur.
+    """Returns the rows that count, each with its value and its group `g`, or its keys if the groups are found in the
+    rows.
 
-    `bins` are the public keys, None where there are no groups or the groups are to be found.
+    `bins` are the groups of public keys; None without groups, or if the groups are found in the rows.
     """
     in_rows = replace(units, low=-MOST_UNITS, high=MOST_UNITS) if units and options.bounds_totals else units
     grouped = _grouped(_read(query, rows, in_rows), query, bins)
@@ -197,9 +198,9 @@ def _totals(rows: exp.Select, units: Units) -> exp.Select:
 
 
 def figures_of_bins(rows: exp.Select, units: Units | None, *, centered: bool) -> exp.Select:
-    """Returns the number of each bin that has rows, the number of these, and the sum of their values.
+    """Returns the number of each bin that has rows, the number of these rows, and the sum of their values.
 
-    `centered` values are twice the value less both ends, so that they lie around 0.
+    `centered` values are twice the value less both ends: they lie around 0.
     """
     values = column(VALUE) if units else literal(0)
     if units and centered:

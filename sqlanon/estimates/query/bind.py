@@ -87,10 +87,9 @@ class Binding:
         return [fold(part.name) for part in columns if self._is_of_source(part)]
 
     def _alone(self) -> int | None:
-        """The index of the set of bucketed columns that holds all columns of the query; None if there is none.
+        """The index of the set of bucketed columns that holds all columns of the query; None without such a set.
 
-        The columns of one set are known exactly: buckets change no value. Where some values are counterfeits, they are
-        not.
+        The columns of one set are known exactly, unless some values are counterfeits: buckets change no value.
         """
         if self.release.counterfeits is not None:
             return None
@@ -211,7 +210,7 @@ class Factors:
     def part(self, relation: str, expression: exp.Expr, said: exp.Expr) -> exp.Column:
         """Returns the column with the expression's values, computed for the rows of its relation.
 
-        `said` is the same part of the query, as the user wrote it.
+        `said` is the same part as the user wrote it.
         """
         known = self.parts.setdefault(relation, {})
         for name, other in known.items():

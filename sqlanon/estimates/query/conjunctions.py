@@ -59,10 +59,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class WorkloadQuery:
-    """A query of a workload.
-
-    Where it has slots, `query` is a template that several queries share.
-    """
+    """A query of a workload. With slots, `query` is a template that several queries share."""
 
     number: int
     text: str
@@ -204,7 +201,7 @@ Condition = exp.Expr | Slot
 
 @dataclass(frozen=True)
 class Conjunction:
-    """Conditions on single columns, by the folded names of the columns, all of which have to hold."""
+    """Conditions on single columns, all of which must hold, by the folded names of the columns."""
 
     conditions: Mapping[str, Condition]
     # The constants that trees compare the values of generalized columns with.

@@ -1,4 +1,4 @@
-"""Parses an aggregate query into its parts, and refuses any other query with the name of what is refused."""
+"""Parses an aggregate query into its parts; refuses any other query, naming the refused part."""
 
 from __future__ import annotations
 
@@ -73,8 +73,7 @@ class Lookup:
 class AggregateQuery:
     """SELECT items FROM source [JOIN lookups] [WHERE where] [GROUP BY groups] [HAVING having].
 
-    `source` is the name by which the query calls what the release was made of, `alias` its
-    name for the columns.
+    `source` is the query's name for the source of the release, `alias` its name in front of columns.
     """
 
     source: QualifiedName
@@ -87,7 +86,7 @@ class AggregateQuery:
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        """The aggregates of the result, followed by those that only HAVING reads."""
+        """The aggregates of the result, followed by aggregates that only HAVING reads."""
         aggregates = [item for item in self.items if isinstance(item, Aggregate)]
         known = [(aggregate.function, aggregate.argument) for aggregate in aggregates]
         for node in aggregates_in(self.having):

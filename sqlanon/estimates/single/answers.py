@@ -154,7 +154,7 @@ def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -
 
 
 def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -> exp.Select:
-    """Returns all figures of each group, for the aggregates over exact numbers or for those over inexact ones."""
+    """Returns all figures of each group, either for the aggregates over exact numbers or for the others."""
     combination = combinations.tables[exact]
     classes = fixed("estimate", {"combination": combination})
     tables: dict[str, str | exp.Query] = {

@@ -90,9 +90,10 @@ class BucketSums:
         return fixed("sided_bounds", {"above": above, "below": below})
 
     def _limits(self, combination: exp.Query, by_values: bool) -> exp.Query:
-        """Returns the limits of buckets; of buckets of several tables, those of the values that an aggregate adds.
+        """Returns the limits of buckets; with `by_values`, buckets of several tables have the limits of an aggregate's
+        values.
 
-        Each of the latter buckets is then a component of its own.
+        Each such bucket is a component of its own.
         """
         limits = fixed("bucket_limits", {"combination": combination})
         if not (by_values and self.linked and self.positions):

@@ -217,7 +217,7 @@ def _placed(tree: exp.Expr) -> exp.Expr:
 
 
 def _values(plan: Plan, number: int, kind: Number) -> list[exp.Expr]:
-    """Returns the moments of an aggregate's argument; those of the number 1 for count(*)."""
+    """Returns the moments of an aggregate's argument; for count(*) the moments of the number 1."""
     argument = plan.arguments[number]
     if argument is None:
         part = kind.parts(literal(1))

@@ -1,4 +1,4 @@
-"""What the naive versions of the privacy models share: a table in classes, and counting.
+"""Shared code of the naive privacy models: a table in classes, and counting.
 
 Each module beside this one is named after a file of `sql/models` and has two functions,
 written from the paper and over rows, never over the normal relations:
