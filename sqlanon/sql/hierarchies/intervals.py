@@ -175,9 +175,7 @@ def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
 
 
 def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
-    """Returns the ends of the open ranges: at low and high, else past the last whole coarsest interval that is
-    computed.
-    """
+    """Returns the ends of the open ranges: low and high, else the ends of the computed coarsest intervals."""
     coarsest = grid.widths[-1]
     low, high = grid.low, grid.high
     if low is None:
@@ -190,8 +188,8 @@ def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
 def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     """Returns the interval's text.
 
-    Intervals are counted from one below all values: engines round quotients of negative numbers differently, and
-    quotients of others alike.
+    Intervals are counted from one below all values: engines differ in the quotients of negative numbers, and agree on
+    all others.
     """
     width, digits = grid.widths[level], grid.digits[level]
     foot = _foot(grid, units)

@@ -61,7 +61,10 @@ def _below_top(columns: Sequence[str], relation: exp.Expr) -> exp.Expr:
 
 
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
-    """Values are listed once, have all their labels, and levels nest. Raises PolicyError if there is no column."""
+    """Returns the checks that values are listed once and have all labels, and that levels nest.
+
+    Raises PolicyError if there is no column.
+    """
     _needs_columns(definition, columns)
     checks = [no_rows(definition, relation)]
     if len(columns) > 1:

@@ -31,9 +31,10 @@ def validate(definition: HierarchyDefinition) -> None:
 
 
 def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
-    """Rows (value, level, label): each leaf with itself, as long as deeper leaves have ancestors, and its ancestors.
+    """Returns rows (value, level, label): each leaf with itself, as long as deeper leaves have ancestors, and its own.
 
-    Raises PolicyError unless there are two columns.
+    The label is the leaf itself below the level of its parent, and its ancestor from there on. Raises PolicyError
+    unless there are two columns.
     """
     _needs_two(definition, columns)
     return _with_steps(_query("values"), columns, relation)

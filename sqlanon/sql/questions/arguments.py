@@ -1,4 +1,4 @@
-"""The arguments of a model, checked against the model's header."""
+"""Checks the arguments of a model against the model's header."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, w
 from sqlanon.errors import PolicyError, about
 from sqlanon.sql.questions.load import INFINITE, Parameter, Question, Selector, questions_of
 
-# What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
-# A COLUMN is always a name of one part.
+# The value of a parameter: an int for a BIGINT, a Decimal for a DECIMAL, a string for a TEXT, a name for the others.
+# A COLUMN always has a name of one part.
 Argument = int | Decimal | str | QualifiedName
 
-# Arguments that every model about sensitive values understands.
+# Arguments that every model about sensitive values takes.
 _OF_VALUES = ("attribute", "jointly")
-# Arguments that models understand beside those of their headers.
+# Arguments that models take besides the parameters of their headers.
 _GENERIC = (*_OF_VALUES, "on", "within", "knows")
 
 
 class _Parameterized(Protocol):
-    """A question or a statistic: what has a name and parameters."""
+    """A question or a statistic: an object with a name and parameters."""
 
     @property
     def model(self) -> str: ...
@@ -37,9 +37,9 @@ class _Parameterized(Protocol):
 
 
 def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Question:
-    """The one of a model's questions that the arguments mean; takes the argument that chooses out of `arguments`.
+    """Returns the model's question that the arguments choose; removes the choosing argument from `arguments`.
 
-    Raises PolicyError, with the choices, for a value that means none.
+    Raises PolicyError, with the choices, for a value that chooses none.
     """
     by_value = {q.when.value: q for q in questions if q.when}
     if not by_value:
@@ -63,10 +63,10 @@ def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Questi
 
 
 def with_names(requirement: Requirement) -> Requirement:
-    """The requirement with the name of the argument that was written without one, as in k_anonymity(5).
+    """Returns the requirement with a name for the argument that was written without one, as in k_anonymity(5).
 
-    That is the only argument which still has to be given. Raises UserError for an unknown model, PolicyError where
-    there is no such argument, or more than one.
+    It is the only argument that still has to be given. Raises UserError for an unknown model, PolicyError if there is
+    no such argument, or more than one.
     """
     arguments = dict(requirement.arguments)
     if UNNAMED not in arguments:
@@ -95,8 +95,8 @@ def bound_arguments(
 ) -> tuple[tuple[str, Argument], ...]:
     """Returns a value for every parameter, in the header's order; `choices` are all questions of the model.
 
-    Raises PolicyError for an argument that is missing, unknown, of the wrong type,
-    outside its bounds or not among its choices.
+    Raises PolicyError for an argument that is missing, unknown, of the wrong type, outside its bounds or not among its
+    choices.
     """
     names = [parameter.name for parameter in question.parameters]
     for name in arguments:
@@ -121,7 +121,7 @@ def bound_arguments(
 
 
 def _goes_with(choices: Sequence[Question], name: str) -> str | None:
-    """The choice of the model that has the argument, as in weights goes with prior => 'table'; None where none has."""
+    """Returns the choice of the model that has the argument, such as prior => 'table' for weights; else None."""
     for other in choices:
         if other.when and any(parameter.name == name for parameter in other.parameters):
             return f"{name} goes with {other.when.argument} => {written(other.when.value)}: write {_shape(other)}"
@@ -181,9 +181,10 @@ def _number(question: _Parameterized, parameter: Parameter, value: Value) -> int
 def columns_of_weights(
     question: Question, arguments: Mapping[str, Value], weights: Sequence[str], sensitive: Sequence[str]
 ) -> Sequence[str]:
-    """The columns that a model of sampling weights may be about: those, or with `attribute` a sensitive one, too.
+    """Returns the columns that a model of sampling weights may be about: the weights, or one that `attribute` names.
 
-    Raises PolicyError where the policy names no weights, nor the requirement a column.
+    With `attribute` it may also be a sensitive column. Raises PolicyError if neither the policy names weights nor the
+    requirement a column.
     """
     if "attribute" in arguments:
         return (*weights, *sensitive)
@@ -198,11 +199,10 @@ def columns_of_weights(
 def subjects_of_question(
     question: Question, arguments: dict[str, Value], sensitive: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """The sensitive columns that the model is about, each by itself or all jointly; [()] if it is about none.
+    """Returns the sensitive columns that the model is about, each by itself or all jointly; [()] if it is about none.
 
-    Takes `attribute` and `jointly` out of `arguments`. Raises PolicyError if
-    there is no sensitive attribute, for one that is none, and for a model that cannot
-    be asked jointly.
+    Removes `attribute` and `jointly` from `arguments`. Raises PolicyError without sensitive attributes, for an
+    attribute that is not sensitive, and for a model that cannot be about several columns jointly.
     """
     if not question.of_sensitive_values:
         return [()]

@@ -1,4 +1,4 @@
-"""Binds a question's parameters and relations, which gives a query that any engine can run."""
+"""Binds the parameters and relations of a question to a query that any engine can run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sqlanon.sql.questions.arguments import Argument, bound_arguments, chosen, c
 from sqlanon.sql.questions.knowledge import DEFAULT, ON, knowledge, meaning, wrong_argument
 from sqlanon.sql.questions.load import INFINITE, Question, questions_of
 
-# Arguments of any model, beside those of its header: what they may be depends on a policy.
+# Arguments of any model besides its header's parameters: their values depend on a policy.
 _OF_POLICY = ("attribute", "jointly", "on", "within", "knows", "m")
-# Figures that differ by less are the same: they are sums of fractions.
+# Figures that differ by less are equal: they are sums of fractions.
 _SAME = 1e-9
 
 
@@ -31,12 +31,11 @@ _SAME = 1e-9
 class BoundRequirement:
     """A privacy model with every parameter given and inside its bounds.
 
-    `attributes` are the sensitive columns that it is about: none, one, or several
-    whose values together count as one. `on` are the quasi-identifiers whose classes it is asked about, in the policy's
-    order; empty if these are all of them. `knows` is what an adversary knows of a respondent's rows in the related
-    tables, and `rows_known` how many of them, if that is limited; None where the policy has no such tables.
-    `within` are the quasi-identifiers, each with its level, whose labels tell with which rows a class is compared; None
-    where that is no one broader class.
+    `attributes` are the sensitive columns that it is about: none, one, or several whose values count jointly. `on` are
+    the quasi-identifiers that its classes are made of, in the policy's order; empty for all. `knows` is an adversary's
+    knowledge of a respondent's rows in the related tables, and `rows_known` the number of these rows, if limited; None
+    where the policy has no such tables. `within` are the quasi-identifiers, each with its level, of the one broader
+    class that a class is compared with; None without one.
     """
 
     question: Question
@@ -49,9 +48,7 @@ class BoundRequirement:
 
     @property
     def question_name(self) -> str:
-        """The name of the measurement: that of the question's file, with the columns of its classes if these are not
-        all, and with the knowledge if it is not the default.
-        """
+        """The name of the measurement: the question's file, with the columns of `on`, and `knows` if not default."""
         if self.knows in (None, DEFAULT):
             return self.question.name + self._on
         rows = "" if self.rows_known is None else f", m => {self.rows_known}"
@@ -68,9 +65,7 @@ class BoundRequirement:
 
     @property
     def scope(self) -> str:
-        """A sentence that follows the model's title where not all quasi-identifiers tell classes apart, or those of
-        several tables; or nothing.
-        """
+        """A sentence to follow the model's title if classes are by some quasi-identifiers, or by several tables."""
         if self.knows is not None:
             return meaning(self.knows, self.rows_known)
         if self.within is not None:
@@ -89,7 +84,7 @@ class BoundRequirement:
 
     @property
     def of_itemsets(self) -> bool:
-        """Whether it is about the sets of items that lists have."""
+        """Whether it is about the sets of items in lists."""
         return self.question.of_itemsets
 
     @property
@@ -107,7 +102,7 @@ class BoundRequirement:
 
     @property
     def counts_respondents(self) -> bool:
-        """Whether its statements read the column `entities` of the classes, or may do so by a star."""
+        """Whether its statements read the column `entities` of the classes, by name or by a star."""
         if "equivalence_class" not in self.reads:
             return False
         for name in ("achieved", "violations"):
@@ -119,7 +114,7 @@ class BoundRequirement:
         return False
 
     def argument(self, name: str) -> Argument:
-        """Returns the value that a parameter is bound to, its default included; a COLUMN is a name of one part."""
+        """Returns the value of a parameter, its default included; a COLUMN has a name of one part."""
         for known, value in self.arguments:
             if known == name:
                 return value
@@ -127,14 +122,14 @@ class BoundRequirement:
 
     @property
     def least_rows(self) -> int:
-        """The number of rows below which a class always violates: 1 where the header names none.
+        """The number of rows below which a class always violates; 1 if the header names none.
 
-        It is 1, too, where classes are by some quasi-identifiers only: those by all of them may be smaller.
+        It is also 1 where classes are by some quasi-identifiers only: the classes by all of them may be smaller.
         """
         return 1 if self.question.least_rows is None or self.on else self._rows(self.question.least_rows)
 
     def satisfied_by(self, rows: int) -> bool:
-        """Whether the header says that a class of this many rows, each of another respondent, always satisfies."""
+        """Whether the header says that a class of this many rows, each of another respondent, always satisfies it."""
         return self.question.enough_rows is not None and not self.on and self._rows(self.question.enough_rows) <= rows
 
     def _rows(self, parameter: str) -> int:
@@ -160,10 +155,9 @@ class BoundRequirement:
         return f"{self.question.model}({', '.join(parts)}){about}{jointly}{self._on}"
 
     def statement(self, name: str, relations: Mapping[str, str] | None = None) -> exp.Select:
-        """The statement `achieved` or `violations` with its parameters in place.
+        """Returns the statement `achieved` or `violations` with its parameters filled in.
 
-        `relations` has the relation to read in place of each normal relation; one that it
-        leaves out is read by its own name.
+        `relations` replaces normal relations by name; one that it lacks is read by its own name.
         """
         tree = self.question.query(name)
         values = literals_of(self.arguments)
@@ -175,7 +169,7 @@ class BoundRequirement:
 
 
 def literals_of(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
-    """The literal for each placeholder: an integer as it is, a fraction also by its parts, to compare exactly."""
+    """Returns the literal for each placeholder: an integer, or for a fraction also its parts, to compare exactly."""
     literals: dict[str, exp.Expr] = {}
     for name, value in arguments:
         if isinstance(value, str):
@@ -204,17 +198,15 @@ def bind_requirement(
     several: Collection[str] | None = None,
     weights: Sequence[str] | None = None,
 ) -> tuple[BoundRequirement, ...]:
-    """Checks a requirement's arguments against the model's header; `sensitive` are the columns to ask it about.
+    """Checks a requirement's arguments against the model's header, and binds it to the columns that it is about.
 
-    One for each sensitive column, or for the one that `attribute` names, or one for all
-    if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the quasi-identifiers,
-    some of which `on` may name; without them there is no such argument. `several` are the sensitive columns of related
-    tables, None if there are no such tables, and no arguments `knows` and `m`.
-    `weights` is the column of sampling weights, if the policy names one, which models
-    of weights are asked about; None stands for any sensitive column.
-    Raises UserError for an unknown model; PolicyError for an argument that is missing,
-    unknown, of the wrong type or outside its bounds, and for a model about sensitive
-    values where there are none.
+    Returns one bound requirement for each column in `sensitive`, or for the one that `attribute` names, or one for all
+    if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the quasi-identifiers
+    that `on` may name; without them there is no such argument. `several` are the sensitive columns of related tables;
+    None without such tables, and without the arguments `knows` and `m`. `weights` is the column of sampling weights,
+    for models of weights, if the policy names one; None means any sensitive column. Raises UserError for an unknown
+    model; PolicyError for an argument that is missing, unknown, of the wrong type or outside its bounds, and for a
+    model about sensitive values without sensitive columns.
     """
     with about("requirement", requirement.model):
         return _bound(requirement, sensitive, quasi, several, weights)
@@ -245,7 +237,7 @@ def _bound(
 
 
 def require_parameters(requirement: Requirement) -> None:
-    """Checks the arguments that the model's header declares; the others are for `bind_requirement`, with a policy.
+    """Checks the arguments that the model's header declares; `bind_requirement` checks the others, with a policy.
 
     Raises UserError for an unknown model; PolicyError for an argument that is missing, unknown, of the wrong type or
     outside its bounds.
@@ -263,20 +255,20 @@ def require_parameters(requirement: Requirement) -> None:
 
 
 def least_rows(requirements: Sequence[BoundRequirement]) -> int:
-    """The number of rows below which a class violates one of the requirements, as their headers say; at least 1."""
+    """Returns the number of rows below which a class violates one of the requirements, by their headers; at least 1."""
     return max((requirement.least_rows for requirement in requirements), default=1)
 
 
-# What a DOUBLE counts exactly: no numerator and no denominator of two counts is larger.
+# The largest count that is exact as a DOUBLE: no numerator and no denominator of two counts is larger.
 _MOST = 2**53
 
 
 def comparable(number: Decimal) -> Fraction:
-    """Returns the number, or a simpler one that every fraction of two counts compares with in the same way.
+    """Returns the number, or a simpler one that compares in the same way with every fraction of two counts.
 
-    It is the first mediant on the way to the number, by continued fractions, that has a part beyond all counts. So
-    fractions of counts that are not the number's own lie on the same side of both, and products of its parts with
-    counts stay below 10^38.
+    It is the first mediant on the way to the number, by continued fractions, with a part beyond all counts. So
+    fractions of counts other than the number are on the same side of both, and products of its parts with counts stay
+    below 10^38.
     """
     remaining = exact = Fraction(number)
     before, last = (0, 1), (1, 0)
@@ -292,11 +284,11 @@ def comparable(number: Decimal) -> Fraction:
 
 
 def _beyond(before: tuple[int, int], last: tuple[int, int]) -> int:
-    """Returns how often the last fraction is to be added before a part is beyond all counts."""
+    """Returns how many times the last fraction has to be added until a part is beyond all counts."""
     return min((_MOST - first) // step + 1 for first, step in zip(before, last, strict=True) if step)
 
 
-# on => EACH 2, as it is kept: every set of so many quasi-identifiers.
+# The stored form of on => EACH 2: every set of this many quasi-identifiers.
 _EACH = re.compile(r"each (\d+)", re.IGNORECASE)
 _MOST_SETS = 1000
 
@@ -304,11 +296,11 @@ _OF_PUBLIC_TABLE = "public_class"
 
 
 def sets_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> list[tuple[str, ...]]:
-    """The sets of quasi-identifiers that a model is asked on: one as `columns_on` returns it, or each of a size.
+    """Returns the sets of quasi-identifiers that a model is on: one, as `columns_on` returns it, or each set of a size.
 
-    The sets of exactly n answer for a reader who knows at most n of a person's values: classes by fewer are unions of
-    these (Mohammed, Fung, Hung and Lee, Anonymizing healthcare data, 2009: LKC-privacy). Takes `on` out of `arguments`.
-    Raises PolicyError as `columns_on` does, for a size that no set has, and for too many sets.
+    The sets of exactly n protect against a reader who knows at most n of a person's values, because classes by fewer
+    are unions of these (Mohammed, Fung, Hung and Lee, Anonymizing healthcare data, 2009: LKC-privacy). Removes `on`
+    from `arguments`. Raises PolicyError as `columns_on` does, for a size that no set has, and for too many sets.
     """
     value = arguments.get(ON)
     text = value.name if isinstance(value, QualifiedName) else value
@@ -331,17 +323,17 @@ def sets_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str
 
 
 WITHIN = "within"
-# A column at a level, as `within` has it; one without a level is there with its values.
+# A column at a level, as in `within`; a column without a level has its values.
 _AT_LEVEL = re.compile(r"(.+) LEVEL (\d+)", re.IGNORECASE | re.DOTALL)
 
 
 def levels_within(
     question: Question, arguments: dict[str, Value], quasi: Sequence[str] | None
 ) -> tuple[tuple[str, int], ...] | None:
-    """The quasi-identifiers that `within` names, each with a level, in the order of `quasi`; None if it is not given.
+    """Returns the quasi-identifiers that `within` names, each with a level, in the order of `quasi`; None if not given.
 
-    Takes `within` out of `arguments`. Raises PolicyError for a model that compares classes with nothing, for a column
-    that is no quasi-identifier, and for one that is named twice.
+    Removes `within` from `arguments`. Raises PolicyError for a model that does not compare classes, for a column that
+    is no quasi-identifier, and for a repeated column.
     """
     if quasi is None or any(parameter.name == WITHIN for parameter in question.parameters):
         return None
@@ -367,10 +359,10 @@ def levels_within(
 
 
 def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> tuple[str, ...]:
-    """The quasi-identifiers that `on` names, in the order of `quasi`; none if it is not given.
+    """Returns the quasi-identifiers that `on` names, in the order of `quasi`; empty if not given.
 
-    Takes `on` out of `arguments`. Raises PolicyError for a column that is no quasi-identifier, for one that is named
-    twice, and for a model that compares with a public table or is about items in lists.
+    Removes `on` from `arguments`. Raises PolicyError for a column that is no quasi-identifier, for a repeated column,
+    and for a model that compares with a public table or is about items in lists.
     """
     value = arguments.pop(ON, None)
     if value is None:
@@ -402,7 +394,7 @@ def _all_columns(question: Question) -> str | None:
 
 
 def _column(question: Question, item: Scalar, quasi: Sequence[str]) -> str:
-    """The quasi-identifier that an item of `on` names."""
+    """Returns the quasi-identifier that an item of `on` names."""
     name = item.name if isinstance(item, QualifiedName) and len(item.parts) == 1 else item
     known = {fold(column): column for column in quasi}
     if not isinstance(name, str) or fold(name) not in known:

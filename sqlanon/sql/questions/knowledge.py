@@ -1,4 +1,4 @@
-"""Reads the arguments `knows` and `m` of a model: what an adversary knows of a person's rows in the related tables."""
+"""Reads the arguments `knows` and `m` of a model: an adversary's knowledge of a person's rows in the related tables."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["DEFAULT", "KNOWN", "KNOWS", "ON", "ROWS", "knowledge", "meaning", "w
 
 ON = "on"
 KNOWS, ROWS = "knows", "m"
-# Nergiz, Clifton and Nergiz (2007); each kind of adversary knows what those before it know.
+# Nergiz, Clifton and Nergiz (2007); each kind of adversary knows everything that the kinds before it know.
 KNOWN = ("one_row", "m_rows", "rows", "values", "history")
 DEFAULT = "values"
 _SOME_ROWS = "m_rows"
-# To an adversary who knows some rows of a person, each set of them is a class, and a person is in several.
+# For an adversary who knows some rows of a person, each set of rows is a class, and a person is in several classes.
 _OVERLAPPING = ("one_row", _SOME_ROWS, "rows")
-# What a model reads besides classes and their values.
+# Relations that a model reads besides classes and their values.
 _OF_ONE_TABLE = {
     "public_class": "a public table",
     "class_itemset": "the items in lists",
@@ -39,11 +39,11 @@ def knowledge(
     several: Collection[str] | None,
     about: Sequence[tuple[str, ...]],
 ) -> tuple[str | None, int | None]:
-    """Reads `knows`, by default 'values', and the number of rows in `m`; None and None without such tables.
+    """Returns `knows`, by default 'values', and the number of rows in `m`; None and None without related tables.
 
-    `several` are the sensitive columns of the related tables, None where the policy has no such tables, and `about`
-    those that the model is about, each by itself or some jointly. Takes the arguments out of `arguments`. Raises
-    PolicyError for a value that means nothing, and for a model that is not defined where a person has several rows.
+    `several` are the sensitive columns of the related tables, None where the policy has no such tables, and `about` the
+    columns that the model is about, each by itself or some jointly. Removes the arguments from `arguments`. Raises
+    PolicyError for an unknown value, and for a model that is not defined where a person has several rows.
     """
     parameters = {parameter.name for parameter in question.parameters}
     if several is None:
@@ -67,7 +67,7 @@ def knowledge(
 
 
 def _require_defined(question: Question, known: str, of_related: Sequence[str]) -> None:
-    """Raises for a model that is not defined for several values of a person, or for overlapping classes."""
+    """Raises PolicyError for a model that is not defined for several values of a person, or for overlapping classes."""
     if of_related and not question.several_values:
         raise wrong_argument(
             question,
@@ -87,7 +87,7 @@ def _require_defined(question: Question, known: str, of_related: Sequence[str]) 
 
 
 def _rows(question: Question, known: str, arguments: dict[str, Value], parameters: Collection[str]) -> int | None:
-    """The number of rows known, which goes with `knows => 'm_rows'`, and has to be given there."""
+    """Returns the number of rows known, which `knows => 'm_rows'` requires and no other value takes."""
     if known != _SOME_ROWS:
         if ROWS in arguments and ROWS not in parameters:
             raise wrong_argument(
@@ -109,7 +109,7 @@ def _rows(question: Question, known: str, arguments: dict[str, Value], parameter
 
 
 def _require_of_related_tables(question: Question, arguments: dict[str, Value], *, jointly: bool) -> None:
-    """Raises for what is defined for one table of respondents alone."""
+    """Raises PolicyError for a model that is defined for one table of respondents only."""
     if ON in arguments:
         raise wrong_argument(
             question,
@@ -141,7 +141,7 @@ def wrong_argument(question: Question, argument: str, problem: str, hint: str) -
 
 
 def meaning(known: str, rows: int | None) -> str:
-    """A sentence that follows a model's title: by what its classes are told apart, and from whom nothing is hidden."""
+    """Returns a sentence to follow a model's title: what tells classes apart, and from whom nothing is hidden."""
     told_apart = {
         "one_row": "by one row of a related table: nothing is said to anyone who knows two of a respondent's rows",
         "m_rows": f"by up to {rows} different rows of a related table: nothing is said to anyone who knows more",

@@ -1,9 +1,8 @@
 """Reads a question - a privacy model, a metric or an attack - from its file under `sql/`.
 
-A file has a header of `-- key: value` lines and one or more statements, each below
-a line `-- statement: name`. Each statement begins with the lines below `-- shared: ...`, if there are any. The same
-text serves wherever the question comes up: in the search, in the guard of a view, in a check and in a macro. Whatever
-lies in the folder is a question: there is no other list of them.
+A file has a header of `-- key: value` lines and one or more statements, each below a line `-- statement: name`. Each
+statement begins with the lines below `-- shared: ...`, if there are any. The search, the guard of a view, a check and a
+macro all use the same text. Every file in the folder is a question; no other list of questions exists.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from sqlanon.errors import InternalError, UserError
 from sqlanon.plugins import incomplete, installed, installed_plugin
 from sqlanon.sql.build.sql_files import query_tree
 
-# The header of a question's file: lines of `-- key: value`, and what they declare.
+# The header of a question's file: lines of `-- key: value`, and their declarations.
 
 
 _HEADER = re.compile(r"-- ([a-z ]+): (.*)")
@@ -36,11 +35,11 @@ _SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 NUMERIC = ("BIGINT", "DECIMAL")
 # The word that a DECIMAL may take in place of a number.
 INFINITE = "infinite"
-# The columns of a table that a RELATION names: ranges of shares, one share for each value, or what an adversary knows.
+# The columns of a table that a RELATION names: ranges of shares, one share for each value, or known triples.
 RANGES, WEIGHTS, TRIPLES = ("value", "low", "high"), ("value", "weight"), ("value", "l", "k", "m")
 
 
-# A default of the header that is what the policy says.
+# A default of the header that is taken from the policy.
 OF_POLICY = "policy"
 
 
@@ -48,11 +47,10 @@ OF_POLICY = "policy"
 class Parameter:
     """A named argument of a question.
 
-    `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its
-    choices; RELATION or COLUMN, which name something of the user's. Without a
-    `default` the user has to give it. `meaning` is what the header says of it. A DECIMAL with `infinite`
-    also takes the text 'infinite': its numerator is 1 then, and its denominator 0. A RELATION has the `columns` of its
-    header, or RANGES. If `of_policy`, its default is what the policy says.
+    `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its choices; RELATION or COLUMN, which
+    name a table or a column of the user's. Without a `default` the user has to give it. `meaning` is its description in
+    the header. A DECIMAL with `infinite` also takes the text 'infinite', as numerator 1 and denominator 0. A RELATION
+    has the `columns` of its header, or RANGES. If `of_policy`, its default is taken from the policy.
     """
 
     name: str
@@ -68,7 +66,7 @@ class Parameter:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The names by which a statement refers to it, without their dollar sign."""
+        """The names that statements use for it, without the dollar sign."""
         if self.type == "DECIMAL":
             return (self.name, f"{self.name}_numerator", f"{self.name}_denominator")
         return (self.name,) if self.type in ("BIGINT", "TEXT") else ()
@@ -76,7 +74,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Selector:
-    """The argument, and its value, by which one file among those of a model is meant; `default` if none is given."""
+    """The argument, and its value, that chooses one file among a model's files; `default` if none is given."""
 
     argument: str
     value: str
@@ -84,7 +82,7 @@ class Selector:
 
 
 class Header:
-    """A file's text, cut into its header's values and its statements."""
+    """A file's text, split into the header's values and the statements."""
 
     def __init__(self, name: str, text: str) -> None:
         self._name = name
@@ -118,15 +116,15 @@ class Header:
         return word == "yes"
 
     def says_yes(self, key: str, *, otherwise: bool = False) -> bool:
-        """Reads a line of the header that may be left out."""
+        """Returns the answer in an optional line of the header."""
         return self.yes(key) if key in self.values else otherwise
 
     def named(self, key: str) -> str | None:
-        """The parameter that a line names, before the reason why; None without the line."""
+        """Returns the parameter that a line names, before the reason why; None without the line."""
         return self.only_value(key).split()[0] if key in self.values else None
 
     def required(self) -> tuple[bool, str]:
-        """Whether `achieved` has to be at least what is required, or else at most; and what that is."""
+        """Returns whether `achieved` has to be at least the required value, or else at most, and that value."""
         comparison, _, value = self.only_value("required").rpartition(" ")
         if comparison not in ("at least", "at most"):
             raise InternalError(f"the header of {self._name} is to say 'at least' or 'at most' after 'required'")
@@ -184,7 +182,7 @@ class Header:
             raise InternalError(f"the header of {self._name} has {text} where a number is due") from None
 
 
-# Files of questions that cannot be read: which statement each belongs to, and an error that names it.
+# Names of files of questions, and the error for a file that cannot be read.
 
 
 def file_names(kind: str) -> tuple[str, ...]:
@@ -193,9 +191,9 @@ def file_names(kind: str) -> tuple[str, ...]:
 
 
 def users_name(kind: str, name: str, key: str) -> str:
-    """The name in statements of what a file holds: the value of the header's line `key`, or else the file's own name.
+    """Returns the name that statements use for a file: the value of the header's line `key`, or the file's own name.
 
-    Nothing else of the file is read, so that a broken one is known by its name, too.
+    Nothing else of the file is read, so a broken file is known by its name, too.
     """
     try:
         line = re.search(rf"^-- {key}: (.*)$", read("sql", kind, f"{name}.sql"), re.MULTILINE)
@@ -206,7 +204,7 @@ def users_name(kind: str, name: str, key: str) -> str:
 
 @contextmanager
 def broken_file(kind: str, name: str) -> Iterator[None]:
-    """Raises InternalError, which names the file, for whatever goes wrong inside: reading, parsing or checking it."""
+    """Raises InternalError, which names the file, for any error inside the block: reading, parsing or checking it."""
     try:
         yield
     except Exception as error:
@@ -219,37 +217,35 @@ def broken_file(kind: str, name: str) -> Iterator[None]:
 
 _PLACEHOLDER = re.compile(r"\$(\w+)")
 _CONSTANT = re.compile(r"\d+(\.\d+)?")
-# What the classes of a policy with related tables have.
+# The relations of classes of a policy with related tables.
 _OF_RELATED_TABLES = ("equivalence_class", "class_sensitive_value", "sensitive_value")
-# What a policy may require: models of classes, and those of the items in lists, which no lattice is searched for.
+# Kinds of models that a policy may require: of classes, and of items in lists, for which no lattice is searched.
 _OF_CLASSES, _OF_ITEMS = "models", "itemsets"
-# What models of items read, and what models of sensitive attributes do.
+# The relations that models of items read, and the relations that models of sensitive attributes read.
 _OF_SETS = frozenset(("class_itemset", "class_itemset_value"))
 _OF_VALUES = frozenset(("class_sensitive_value", "class_itemset_value"))
 
 
 @dataclass(frozen=True)
 class Question:
-    """One file under `sql/<kind>/`; the header's facts are declared there and never asked by name.
+    """One file under `sql/<kind>/`; its header declares these facts, which no code looks up by the question's name.
 
-    `required` names the parameter, or is the number, that `achieved` is compared with: it is met by no less where
-    `at_least` says so, else by no more. `monotone` means
-    that a union of satisfying classes satisfies, `monotone_under_suppression` that a
-    satisfying class still does whatever rows are added. `excess` and `excess_maximum`
-    say in words by how many of its rows a class exceeds, and by what that is divided.
-    `joint` is whether several sensitive attributes can be asked about together. `least_rows` names the whole number
-    below which the rows of a class always violate, None where the header names none; `enough_rows` that from which on
-    a class never violates, if each of its rows is another respondent. `several_values` is whether it can be asked of an
-    attribute of which a respondent has several values: n counts respondents then, and the shares of the values add up
-    to 1 or more where each respondent of a class has one, as the excess supposes. `overlapping_classes` is whether it
-    can be asked where a respondent is in several classes. `one_row_each` is whether it is defined only where no
-    respondent has several rows. `whole_release` is whether it judges a class by all classes of one release together,
-    so that classes of several releases cannot be asked about at once. `most_items` names the whole number of items that
-    the sets of a model of items have at most. `in_words` says what it requires in plain words, with {required},
-    {people} and {attribute} in them; None where nobody wrote that. `within` names the question whose statements compare
-    a class with a broader class rather than with the release, if there is one, and a parameter of it with the value
-    that it then has. `of_weights` is whether the numbers that it reads are the
-    sampling weights of a policy, and `of_sample` whether it estimates the risk in a population.
+    `required` names the parameter, or is the number, that `achieved` is compared with: `achieved` has to be at least
+    this value if `at_least`, else at most. `monotone` means that a union of satisfying classes satisfies,
+    `monotone_under_suppression` that a satisfying class still satisfies whatever rows are added. `excess` and
+    `excess_maximum` describe in words by how many of its rows a class exceeds, and the divisor of this number. `joint`
+    says whether several sensitive attributes can be required together. `least_rows` names the whole number of rows
+    below which a class always violates, None where the header names none; `enough_rows` names the number from which on
+    a class never violates, if each of its rows is another respondent. `several_values` says whether an attribute may
+    have several values of a respondent: n counts respondents then, and the values' shares add up to 1 or more where
+    each respondent of a class has a value, as the excess assumes. `overlapping_classes` says whether a respondent may
+    be in several classes. `one_row_each` says whether it is defined only where no respondent has several rows.
+    `whole_release` says whether it judges a class by all classes of one release together, so that classes of several
+    releases cannot be checked at once. `most_items` names the largest size of the sets of items of a model of items.
+    `in_words` is the requirement in plain words, with {required}, {people} and {attribute} in them; None if nobody
+    wrote it. `within` names the question whose statements compare a class with a broader class rather than with the
+    release, if there is one, with a parameter of it and this parameter's value. `of_weights` says whether the numbers
+    that it reads are the sampling weights of a policy, and `of_sample` whether it estimates the risk in a population.
     """
 
     name: str
@@ -280,7 +276,7 @@ class Question:
     of_sample: bool = False
 
     def statement(self, name: str) -> str:
-        """The text of one statement. Raises InternalError if the file has none of this name."""
+        """Returns the text of one statement. Raises InternalError if the file has none of this name."""
         if name not in self.statements:
             raise InternalError(f"the question {self.name} has no statement {name!r}")
         return self.statements[name]
@@ -290,11 +286,14 @@ class Question:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     def placeholders(self, statement: str) -> set[str]:
-        """The names that stand for arguments in one statement, without their $."""
+        """Returns the names of arguments in one statement, without their $."""
         return set(_PLACEHOLDER.findall(self.statement(statement)))
 
     def compared_within(self) -> Question:
-        """The question with the statements of the one that compares a class with a broader class; it has `within`."""
+        """Returns the question with the statements of the question that compares a class with a broader class.
+
+        The result has `within`.
+        """
         assert self.within is not None
         name, parameter, value = self.within
         other = load_question(name)
@@ -328,17 +327,17 @@ class Question:
 
     @property
     def of_some_columns(self) -> bool:
-        """Whether it can be asked of the classes by some of the quasi-identifiers: of classes, and of them alone."""
+        """Whether it can be on some of the quasi-identifiers: if it is about classes, and about them only."""
         return not self.of_itemsets and not {"public_class", "superset"} & set(self.reads)
 
     @property
     def of_one_table(self) -> tuple[str, ...]:
-        """The relations that it reads and that are made of one table of respondents alone."""
+        """The relations that it reads and that exist for one table of respondents only."""
         return tuple(name for name in self.reads if name not in _OF_RELATED_TABLES)
 
     @property
     def of_related_tables(self) -> bool:
-        """Whether it can be asked of the classes of a policy with related tables."""
+        """Whether it can be about the classes of a policy with related tables."""
         return not self.of_one_table
 
     @property
@@ -348,17 +347,17 @@ class Question:
 
 
 def question_names(kind: str = "models") -> tuple[str, ...]:
-    """The questions of one kind, after their files; not those of other packages."""
+    """Returns the names of one kind's questions, which are their files' names; without other packages' questions."""
     return file_names(kind)
 
 
 def model_names(kind: str = "models") -> tuple[str, ...]:
-    """The names that users type, sorted, without those of other packages: several questions can share one."""
+    """Returns the names that users type, sorted, without other packages' names; several questions can share one."""
     return tuple(sorted({users_name(kind, name, "model") for name in question_names(kind)}))
 
 
 def readable_models() -> list[tuple[Question, ...]]:
-    """The questions of each model of classes, as `questions_of` returns them, but for models with a broken file."""
+    """Returns the questions of each model of classes, as `questions_of` does, except models with a broken file."""
     readable = []
     for model in model_names():
         with suppress(InternalError):
@@ -367,9 +366,9 @@ def readable_models() -> list[tuple[Question, ...]]:
 
 
 def questions_of(model: str) -> tuple[Question, ...]:
-    """The questions of one model, the default first.
+    """Returns the questions of one model, the default first.
 
-    Raises UserError, with the models there are, if there is none; InternalError where one of its files is broken.
+    Raises UserError, with the known models, if there is none; InternalError if one of its files is broken.
     """
     files_by_kind = ((kind, name) for kind in (_OF_CLASSES, _OF_ITEMS) for name in question_names(kind))
     questions = [load_question(name, kind) for kind, name in files_by_kind if users_name(kind, name, "model") == model]
@@ -384,17 +383,16 @@ def questions_of(model: str) -> tuple[Question, ...]:
 
 
 def model_of(name: str) -> Question:
-    """The question that a measurement is named after; raises as `load_question` does."""
+    """Returns the question that a measurement is named after; raises as `load_question` does."""
     return load_question(name, _OF_ITEMS if name in question_names(_OF_ITEMS) else _OF_CLASSES)
 
 
 @cache
 def load_question(name: str, kind: str = "models") -> Question:
-    """The question of the file `name`.
+    """Returns the question of the file `name`.
 
-    Raises UserError, with the names there are, if there is none; InternalError for a
-    header that lacks a key or a statement, or that says what cannot be read, or UserError
-    where the file is another package's.
+    Raises UserError, with the known names, if there is none; InternalError for a header that lacks a key or a
+    statement, or that cannot be read, or UserError if the file is another package's.
     """
     known = question_names(kind)
     if name not in known and name in installed(kind):
@@ -406,7 +404,7 @@ def load_question(name: str, kind: str = "models") -> Question:
 
 
 def _installed_question(name: str, kind: str) -> Question:
-    """The question of another package: its entry point is the package in which `<name>.sql` lies."""
+    """Returns the question of another package: its entry point is the package that contains `<name>.sql`."""
     try:
         text = files(installed_plugin(kind, name)).joinpath(f"{name}.sql").read_text(encoding="utf-8")
         question = parse_question(name, text)
@@ -420,7 +418,7 @@ def _installed_question(name: str, kind: str) -> Question:
 
 
 def parse_question(name: str, text: str) -> Question:
-    """The question that a file's text declares; raises InternalError as `load_question` does."""
+    """Returns the question that a file's text declares; raises InternalError as `load_question` does."""
     header = Header(name, text)
     at_least, required = header.required()
     question = Question(

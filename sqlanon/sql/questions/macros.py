@@ -1,13 +1,11 @@
 """Macros for clients without Python: a privacy model as `FROM anon.<model>('table', [columns], ...)`.
 
-A macro writes, when it is called, the query that makes the normal relations of the named
-table and runs the model's own text on them. It calls no other macro, so that it also
-works from an attached database. The SQL that it is put together from is in `sql/macros/`: a file has parts, each below
-a line `-- part: name`. A hole `{{name}}` is filled in when a macro is made; a mark `$name` stands for what a call will
-give.
+When it is called, a macro writes the query that makes the normal relations of the named table and runs the model's own
+text on them. It calls no other macro, so it also works from an attached database.
 
-Of a call, a name is quoted, a text is a literal, a number is nothing but digits. Where a question cannot take an
-argument, the call is an error.
+Its SQL is in `sql/macros/`: a file has parts, each below a line `-- part: name`. A hole `{{name}}` is filled in when a
+macro is made; a mark `$name` is replaced by an argument of a call. In a call, a name is quoted, a text is a literal,
+and a number has digits only. If a question cannot take an argument, the call is an error.
 """
 
 from __future__ import annotations
@@ -23,28 +21,28 @@ from sqlanon.sql.build.render import InstalledScript
 from sqlanon.sql.hierarchies.base import builder
 from sqlanon.sql.questions.load import RANGES, TRIPLES, WEIGHTS, Parameter, Question, readable_models
 
-# What the catalog's checks of a stored hierarchy refer to, and the part that stands for it in a macro.
+# The names that the catalog's checks of a stored hierarchy read, and the part of a macro that replaces each.
 _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy_value": "hierarchy_values"}
 
 
 def macro_definitions() -> list[InstalledScript]:
-    """CREATE OR REPLACE MACRO statements: one for each model that users name and can be read, and `joined_buckets`.
+    """Returns CREATE OR REPLACE MACRO statements: one for each readable model that users name, and `joined_buckets`.
 
-    Every macro of a model answers with one row: achieved, classes and rows; and, where the arguments
-    decide it, required, satisfied and violations, the number of classes that violate.
+    Every macro of a model returns one row: achieved, classes and rows; and, if the arguments decide it, required,
+    satisfied and violations, the number of violating classes.
     """
     models = [InstalledScript(_macro(questions)) for questions in readable_models()]
     return [*models, InstalledScript(filled("joined_buckets", "macro"))]
 
 
 def violating_classes(question: Question, written: Callable[[str], str]) -> str:
-    """The query of the classes of a table that violate, with `written(name)` for what a call of a macro gives."""
+    """Returns the query of the violating classes of a table; `written(name)` is an argument of a macro's call."""
     query = filled("call", "violating", relations=_relations(question), violations=question.statement("violations"))
     return MARK.sub(lambda mark: written(mark[1]), query)
 
 
 def _macro(questions: Sequence[Question]) -> str:
-    """The macro of one model, which chooses among its questions as their headers say."""
+    """Returns the macro of one model, which chooses among its questions as their headers say."""
     model = questions[0].model
     choosing = next((question.when.argument for question in questions if question.when), None)
     optional = list(dict.fromkeys(name for question in questions for name in named(question)))
@@ -66,7 +64,7 @@ def _macro(questions: Sequence[Question]) -> str:
 
 
 def _choice(argument: str, questions: Sequence[Question], by_question: Mapping[str, str]) -> str:
-    """One expression of several, by the value of the argument that chooses among a model's questions."""
+    """Returns one of several expressions, by the value of the argument that chooses among a model's questions."""
     values = {question.when.value: question for question in questions if question.when}
     default = next((value for value, question in values.items() if question.when and question.when.default), None)
     return filled(
@@ -81,7 +79,7 @@ def _choice(argument: str, questions: Sequence[Question], by_question: Mapping[s
 
 
 def _query(question: Question) -> str:
-    """An expression for the text of the query: what is achieved, and the verdict unless nothing is required."""
+    """Returns an expression for the query's text: the achieved value, and the verdict unless nothing is required."""
     of = {"called": called(question)}
     parts = {"relations": _relations(question), "achieved": question.statement("achieved"), **of}
     of_parameter = question.required in (parameter.name for parameter in question.parameters)
@@ -103,7 +101,7 @@ def _query(question: Question) -> str:
 
 
 def _relations(question: Question) -> str:
-    """The WITH list: what belongs to the user first, then each normal relation that the question reads."""
+    """Returns the WITH list: the user's relations first, then each normal relation that the question reads."""
     reads = question.reads
     if PUBLIC in reads and question.of_sensitive_values:
         raise InternalError(f"no macro can ask {question.name} of sensitive values and of a public table at once")
@@ -124,7 +122,7 @@ def _relations(question: Question) -> str:
 
 
 def _problem_of_hierarchy() -> str:
-    """Returns the check that stored rows are a hierarchy: the catalog's own checks, and what it asks besides."""
+    """Returns the check that stored rows are a hierarchy: the catalog's own checks, and further ones."""
     kinds = ", ".join(literal(kind) for kind in names("sqlanon.sql.hierarchies") if builder(kind).STORED)
     checks = "\n".join(_check(file) for file in listing("sql", "catalog", "checks"))
     return filled("relations", "problem_of_hierarchy", stored_kinds=kinds, checks=checks)
@@ -143,11 +141,11 @@ def _check(file: str) -> str:
 HIERARCHY = ("sensitive_ancestor", "guarding_node")
 PUBLIC = "public_class"
 SUPERSET = "superset"
-# The most columns of which every set is hidden once.
+# The largest number of columns of which every set is hidden once.
 _MOST_HIDDEN = 12
 # The parts that read a table of the user's, by its columns.
 _TABLES = {RANGES: "ranges", WEIGHTS: "weights", TRIPLES: "triples"}
-# A model has at most one column of guarding nodes and one table of values, whatever it calls them.
+# A model has at most one column of guarding nodes and one table of values, under any name.
 _STANDS_FOR = {"COLUMN": "guard", "RELATION": "ranges"}
 
 
@@ -158,7 +156,7 @@ def called(question: Question) -> str:
 
 
 def named(question: Question) -> list[str]:
-    """The arguments that a call gives by name, besides the one that chooses among a model's questions."""
+    """Returns the arguments that a call gives by name, except the one that chooses among a model's questions."""
     names = [parameter.name for parameter in question.parameters]
     if set(HIERARCHY) & set(question.reads):
         names += ["hierarchy", "database"]
@@ -168,7 +166,7 @@ def named(question: Question) -> list[str]:
 
 
 def deciding(question: Question) -> list[str]:
-    """The parameters that are needed not for what is achieved, but for whether that is enough."""
+    """Returns the parameters that only the verdict needs, and not the achieved value."""
     achieved = set(MARK.findall(question.statement("achieved")))
     return [
         parameter.name
@@ -180,7 +178,7 @@ def deciding(question: Question) -> list[str]:
 
 
 def general(questions: Sequence[Question]) -> str:
-    """An expression for the map of the arguments that all questions of a model share: table, columns and numbers."""
+    """Returns an expression for the map of the arguments that a model's questions share: table, columns, numbers."""
     question = questions[0]
     of = {"model": question.model, "called": question.model}
     columns = ["columns"]
@@ -203,7 +201,7 @@ def general(questions: Sequence[Question]) -> str:
 
 
 def particular(questions: Sequence[Question], question: Question) -> str:
-    """An expression for the map of the arguments that one question of a model does not share with the others."""
+    """Returns an expression for the map of a question's arguments that the model's other questions do not share."""
     of = {"called": called(question)}
     entries = {}
     if question.of_sensitive_values and not question.joint:
@@ -220,7 +218,7 @@ def particular(questions: Sequence[Question], question: Question) -> str:
 
 
 def _shared(questions: Sequence[Question]) -> list[Parameter]:
-    """The parameters that are the same for all questions of a model."""
+    """Returns the parameters that are equal in all questions of a model."""
     first = questions[0]
     return [
         parameter
@@ -234,9 +232,9 @@ def _shared(questions: Sequence[Question]) -> list[Parameter]:
 
 
 def _maps(entries: dict[str, str], parameters: Sequence[Parameter], question: Question, model: str) -> str:
-    """An expression for one map of these entries and of the parameters; a DECIMAL is a map by itself."""
+    """Returns an expression for one map of these entries and of the parameters; a DECIMAL is a map of its own."""
     single = {_STANDS_FOR.get(p.type, p.name): _argument(question, p, model) for p in parameters if p.type != "DECIMAL"}
-    # A map needs an entry that is no NULL, for its type.
+    # A map needs an entry other than NULL to have a type.
     text = ", ".join(f"{literal(name)}: {value}" for name, value in ({"": literal("")} | entries | single).items())
     decimals = [_argument(question, p, model) for p in parameters if p.type == "DECIMAL"]
     maps = [filled("arguments", "map", entries=text), *decimals]
@@ -281,7 +279,7 @@ def _parts(file: str) -> Mapping[str, str]:
 
 
 def filled(file: str, part: str, **values: str) -> str:
-    """A part of a file, without its comments, with a value in each of its holes."""
+    """Returns a part of a file, without its comments, with a value in each of its holes."""
     return _HOLE.sub(lambda hole: values[hole[1]], _parts(file)[part])
 
 
@@ -290,7 +288,7 @@ def literal(value: str) -> str:
 
 
 def text(query: str) -> str:
-    """A literal for a query with its marks, each of them between two dollars."""
+    """Returns a literal for a query with its marks, each of them between two dollar signs."""
     if len(MARK.findall(query)) != query.count("$"):
         raise InternalError("a text that macros are made of has a dollar that is not one of $name")
     return literal(MARK.sub(r"$\1$", query))

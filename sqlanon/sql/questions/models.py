@@ -1,4 +1,4 @@
-"""Models as a whole: each as a requirement, those that one number is enough for, and what an adversary knows."""
+"""Models as a whole: each as a requirement, models with a sole parameter, and the knowledge of an adversary."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.load import Parameter, Question, readable_models
 
-# Every model as a requirement, for its figure alone: what is required of it does not matter.
+# Every model as a requirement, for its figure only: the required value does not matter.
 
 
-# Read from more than the rows, a policy's words or a public table.
+# Relations that need more than the rows: a policy's text or a public table.
 _OF_PUBLIC_TABLE = "public_class"
 _OF_HIERARCHY = "sensitive_ancestor"
-# Recursive l-diversity counts from the l-th value on; 2 is the least l that says something.
+# Recursive l-diversity counts from the l-th value on; 2 is the least meaningful l.
 _LEAST_COUNT = 2
 
 
 @dataclass(frozen=True)
 class SensitiveColumn:
-    """A sensitive column: whether it names a hierarchy, whether its values are made of others, and whether numbers."""
+    """A sensitive column: whether it names a hierarchy, whether its values contain others, and whether numbers."""
 
     name: str
     has_hierarchy: bool
@@ -36,10 +36,10 @@ class SensitiveColumn:
 
 
 def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool) -> tuple[Requirement, ...]:
-    """The models that can be asked of a table, each of one sensitive column, or of none, with arguments that it takes.
+    """Returns the models that apply to a table, each for one sensitive column or none, with arguments it takes.
 
-    Models whose arguments name something else of the user's are left out, and those with a broken file, and those
-    that compare with broader classes, of which a table shows nothing.
+    Models with an argument that names another object of the user's are left out, and so are models with a broken file,
+    and models that compare with broader classes, which a table does not show.
     """
     every_question = sorted((q for questions in readable_models() for q in questions), key=lambda q: q.name)
     questions = [q for q in every_question if _is_askable(q, has_public_table) and _has_query(q)]
@@ -63,7 +63,7 @@ def _is_askable(question: Question, has_public_table: bool) -> bool:
 
 
 def _has_query(question: Question) -> bool:
-    """Whether the statement of its figure is one: a model with a broken file is asked where it is named, alone."""
+    """Whether the statement of its figure can be parsed; a broken file is an error only where its model is named."""
     try:
         question.query("achieved")
     except InternalError:
@@ -72,13 +72,13 @@ def _has_query(question: Question) -> bool:
 
 
 def _is_distance(question: Question, parameter: Parameter) -> bool:
-    """Whether a figure depends on how far the user's numbers lie apart, of which nothing is known without a policy."""
+    """Whether a figure depends on the distances of the user's numbers, which are unknown without a policy."""
     of_numbers = OF_NUMBERS in question.reads and parameter.type == "DECIMAL" and parameter.default is None
     return of_numbers and _is_read(question, parameter)
 
 
 def _fits(question: Question, column: SensitiveColumn) -> bool:
-    """Whether a model can be asked of a column: one of single values, of values in a hierarchy, or of numbers."""
+    """Whether a model applies to a column: one of single values, of values in a hierarchy, or of numbers."""
     of_single_values = question.joint or not column.is_nested
     with_hierarchy = column.has_hierarchy or _OF_HIERARCHY not in question.reads
     return of_single_values and with_hierarchy and (column.is_numeric or OF_NUMBERS not in question.reads)
@@ -117,7 +117,7 @@ def _is_read(question: Question, parameter: Parameter) -> bool:
     return not question.placeholders("achieved").isdisjoint(parameter.placeholders)
 
 
-# What requirements say that an adversary may know of a person's rows in one table.
+# The adversary's knowledge of a person's rows in one table that requirements assume.
 
 
 @dataclass(frozen=True, order=True)
@@ -129,39 +129,39 @@ class Known:
 
     @property
     def is_partition(self) -> bool:
-        """Whether each person is in one class by it."""
+        """Whether this knowledge puts each person in one class."""
         return is_partition(self.knows)
 
     @property
     def written(self) -> str:
-        """The value as a user writes it."""
+        """Returns the value as a user writes it."""
         return f"'{self.knows}'"
 
 
 def known_of(requirement: BoundRequirement) -> Known:
-    """Returns the knowledge that a requirement assumes; everything that is the case, if it does not say."""
+    """Returns the knowledge that a requirement assumes: the values that occur in all rows, if it names none."""
     knows = requirement.knows or VALUES
     return Known(knows, 1 if knows == "one_row" else requirement.rows_known)
 
 
 def by_known(requirements: Sequence[BoundRequirement]) -> dict[Known, list[int]]:
-    """The indexes of requirements by what they say is known."""
+    """Returns the indexes of requirements by the knowledge that they assume."""
     indexes: dict[Known, list[int]] = {}
     for index, requirement in enumerate(requirements):
         indexes.setdefault(known_of(requirement), []).append(index)
     return indexes
 
 
-# Models that one number is enough for, such as the k of k-anonymity.
+# Models with a sole parameter, such as the k of k-anonymity.
 
 
 _OF_PUBLIC_TABLE_SOLE_PARAMETER = "public_class"
 
 
 def is_sole_parameter(question: Question, parameter: str, *, public: bool) -> bool:
-    """Whether what the question achieves is compared with this parameter, and it needs no other.
+    """Whether the achieved value is compared with this parameter, and the question needs no other.
 
-    `public` is whether the question may read, and then has to read, a public table.
+    `public` says whether the question may read, and then has to read, a public table.
     """
     if question.required != parameter or (_OF_PUBLIC_TABLE_SOLE_PARAMETER in question.reads) != public:
         return False
@@ -169,14 +169,14 @@ def is_sole_parameter(question: Question, parameter: str, *, public: bool) -> bo
 
 
 def always_satisfied() -> Requirement:
-    """A requirement that every class satisfies. Raises as `satisfied_with` does."""
+    """Returns a requirement that every class satisfies. Raises as `satisfied_with` does."""
     return satisfied_with(1)
 
 
 def satisfied_with(rows: int) -> Requirement:
-    """A requirement that a class satisfies with this many rows, each of another respondent, and violates with fewer.
+    """Returns a requirement that a class satisfies from this many rows on, each of another respondent, else not.
 
-    Raises InternalError where no model says in its header how many rows are enough for it.
+    Raises InternalError if no model's header says how many rows are enough for it.
     """
     for question, *_ in readable_models():
         if (enough := question.enough_rows) and is_sole_parameter(question, enough, public=False):

@@ -1,7 +1,7 @@
-"""Statistics of classes: figures and attacks, each a file under `sql/` with a header as the models have.
+"""Statistics of classes: figures and attacks, each a file under `sql/` with a header as models have.
 
-A statistic is computed from the normal relations of any release. Nothing is required of it and nothing satisfies it,
-so that it can be more than one number: each column of its statement is a figure.
+A statistic is computed from the normal relations of any release. It has no required value and nothing satisfies it, so
+it can be more than one number: each column of its statement is a figure.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from sqlanon.sql.questions.load import Header, Parameter, Selector, broken_file,
 
 @dataclass(frozen=True)
 class Statistic:
-    """One file under `sql/<kind>/`: `model` is what users type, and `text` the statement, with a parameter as $name.
+    """One file under `sql/<kind>/`.
 
-    `falls` is whether each of its figures falls or stays where classes are merged. `reads` are normal relations.
-    `of_respondents` says that it takes each row for another respondent, and `of_buckets` whether buckets may be its
-    classes: their rows are told apart by the quasi-identifiers beside them, and share their sensitive values alone.
-    Several files may be parts of one attack, whose name is then the `model` of each. `bounds` says what a requirement
-    that a release satisfies promises of an attack's highest confidence: its question's name, and an expression of the
-    arguments of both. `prevents` says, likewise, by a condition, that a requirement keeps an adversary from certainty,
-    however near to it one may get. `certain` is the confidence of an adversary who has no doubt, None where there is
-    none: a bound from there on promises nothing. `undefined` is why figures of an attack that has targets are NULL.
-    `latest` is a statement that says whether the last release of a series keeps what all before have kept, by the
-    latest classes of its respondents; empty where these do not tell it.
+    `model` is the name that users type, and `text` the statement, with a parameter as $name. `falls` says whether each
+    of its figures falls or stays where classes are merged. `reads` are normal relations. `of_respondents` says that it
+    counts each row as another respondent. `of_buckets` says whether its classes may be buckets, whose rows differ in
+    their quasi-identifiers and share their sensitive values. Several files may be parts of one attack, whose name is
+    the `model` of each. `bounds` has the bounds of an attack's highest confidence by satisfied requirements: a
+    question's name, and an expression of the arguments of both. `prevents` has conditions, likewise, under which a
+    satisfied requirement keeps an adversary from certainty, however near to it one may get. `certain` is the confidence
+    of an adversary without doubt, None if there is none: a bound from there on promises nothing. `undefined` is the
+    reason why figures of an attack on targets are NULL. `latest` is a statement that says whether the last release of a
+    series shows that all releases before hold, by the latest classes of its respondents; empty if these classes do not
+    show it.
     """
 
     model: str
@@ -57,12 +58,12 @@ class Statistic:
 
     @property
     def when(self) -> Selector | None:
-        """The argument that chooses among several files of a model: a statistic has but one."""
+        """Returns None: a statistic has only one file, and no argument chooses among several."""
         return None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The figures that it has, by the names of its columns."""
+        """The names of its figures, which are the columns of its statement."""
         return tuple(query_tree(self.text).named_selects)
 
     @property
@@ -71,16 +72,16 @@ class Statistic:
         return "class_sensitive_value" in self.reads
 
     def least_bound(self, values: Sequence[float | None]) -> float | None:
-        """The least of the values of `bounds` that is below certainty; None where none of them is."""
+        """Returns the least of the values of `bounds` that is below certainty; None if there is none."""
         certain = self.certain
         return min((float(v) for v in values if v is not None and (certain is None or v < certain)), default=None)
 
 
 @dataclass(frozen=True)
 class BoundStatistic:
-    """A statistic with every parameter inside its bounds; `attributes` is the sensitive column, empty if there is none.
+    """A statistic with every parameter inside its bounds; `attributes` has its sensitive column, if it is about one.
 
-    It reads what a requirement reads (`sql.classes.requirement.SqlRequirement`).
+    It has the interface of a requirement for queries, `sql.classes.rows.SqlRequirement`.
     """
 
     statistic: Statistic
@@ -97,17 +98,17 @@ class BoundStatistic:
 
     @property
     def on(self) -> tuple[str, ...]:
-        """No quasi-identifiers in particular: classes are by all of them."""
+        """Returns no quasi-identifiers: classes are by all of them."""
         return ()
 
     @property
     def within(self) -> None:
-        """Attacks and figures compare classes with no broader class."""
+        """Returns None: attacks and figures compare classes with no broader class."""
         return None
 
     @property
     def of_whole_release(self) -> bool:
-        """A statistic judges no class."""
+        """Returns False: a statistic judges no class."""
         return False
 
     def satisfied_by(self, rows: int) -> bool:
@@ -115,11 +116,11 @@ class BoundStatistic:
         return False
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
-        """The statement, by any name, with its parameters in place; `relations` has what it reads instead."""
+        """Returns the statement, by any name, with its parameters filled in; `relations` replaces relations by name."""
         return self._reading(self.statistic.text, relations)
 
     def latest(self, relations: Mapping[str, str | exp.Query]) -> exp.Select:
-        """The statement about the last release of a series."""
+        """Returns the statement about the last release of a series."""
         return self._reading(self.statistic.latest, relations)
 
     def _reading(self, text: str, relations: Mapping[str, str | exp.Query]) -> exp.Select:
@@ -129,14 +130,15 @@ class BoundStatistic:
         return reading(tree, {known: table for known, table in relations.items() if known in self.reads})
 
     def bounds_by(self, requirement: BoundRequirement) -> list[exp.Expr]:
-        """Returns what a satisfied requirement promises about the highest confidence, as expressions without columns.
+        """Returns the bounds of the highest confidence by a satisfied requirement, as expressions without columns.
 
-        None where the header names no such question, or the requirement is about other attributes or several jointly.
+        The list is empty if the header does not name its question, or if it is about other attributes or several
+        jointly.
         """
         return self._of_requirement(self.statistic.bounds, requirement)
 
     def prevented_by(self, requirement: BoundRequirement) -> list[exp.Expr]:
-        """Returns conditions without columns, on which a satisfied requirement keeps an adversary from certainty."""
+        """Returns conditions without columns under which a satisfied requirement keeps an adversary from certainty."""
         return self._of_requirement(self.statistic.prevents, requirement)
 
     def _of_requirement(self, lines: Sequence[tuple[str, str]], requirement: BoundRequirement) -> list[exp.Expr]:
@@ -156,12 +158,12 @@ def _fill(tree: exp.Expr, arguments: Sequence[tuple[str, Argument]]) -> None:
 
 
 def statistic_names(kind: str) -> tuple[str, ...]:
-    """The statistics of a kind, which is the folder under `sql/` where their files are."""
+    """Returns the names of the statistics of a kind, which is the folder under `sql/` with their files."""
     return file_names(kind)
 
 
 def readable_statistics(kind: str) -> list[Statistic]:
-    """The statistics of a kind, in the order of their files, but for broken ones."""
+    """Returns the statistics of a kind, in the order of their files, without broken ones."""
     readable = []
     for name in statistic_names(kind):
         with suppress(InternalError):
@@ -171,13 +173,13 @@ def readable_statistics(kind: str) -> list[Statistic]:
 
 @cache
 def load_statistic(kind: str, name: str) -> Statistic:
-    """The statistic of a file; raises InternalError, which names the file, for one that cannot be read."""
+    """Returns the statistic of a file; raises InternalError, which names the file, if it cannot be read."""
     with broken_file(kind, name):
         return parse_statistic(name, read("sql", kind, f"{name}.sql"))
 
 
 def parse_statistic(name: str, text: str) -> Statistic:
-    """The statistic that a file's text declares; raises InternalError for a header that lacks a key or is not clear."""
+    """Returns the statistic that a file's text declares; raises InternalError for an incomplete or unclear header."""
     header = Header(name, text)
     is_attack = "attack" in header.values
     statistic = Statistic(
@@ -202,7 +204,7 @@ def parse_statistic(name: str, text: str) -> Statistic:
 
 
 def _require_fillable(statistic: Statistic) -> None:
-    """Raises InternalError unless the statements are SELECTs, and a parameter gives each value that they ask for."""
+    """Raises InternalError unless the statements are SELECTs, and parameters give all values that they need."""
     name = statistic.name
     trees = [query_tree(text) for text in (statistic.text, statistic.latest) if text]
     if not statistic.text or not all(isinstance(tree, exp.Select) for tree in trees):
@@ -214,13 +216,13 @@ def _require_fillable(statistic: Statistic) -> None:
 
 
 def _bound(line: str) -> tuple[str, str]:
-    """The question of a line `question expression -- why`, and its expression."""
+    """Returns the question of a line `question expression -- why`, and its expression."""
     question, _, expression = line.partition(" -- ")[0].partition(" ")
     return question, expression.strip()
 
 
 def named_arguments(statistic: Statistic, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
-    """The arguments by their folded names; one without a name is the first parameter, "" where there is none."""
+    """Returns the arguments by folded name; one without a name is the first parameter, "" if there is none."""
     first = statistic.parameters[0].name if statistic.parameters else ""
     return {first if name == UNNAMED else fold(name): value for name, value in arguments}
 
@@ -233,28 +235,27 @@ def bind_statistic(
     return BoundStatistic(statistic, bound_arguments(statistic, named), attributes)
 
 
-# Attacks by their names: which files under `sql/attacks/` each is made of, and its arguments.
+# Attacks by their names: their files under `sql/attacks/`, and their arguments.
 #
-# An attack is one file or several. Those of its files are run that understand all of the arguments and lack none, so
-# that
-# `similarity(level => 1)` and `similarity(within => 5)` are two.
+# An attack is one file or several. The files that take all of the arguments and lack none are run, so
+# `similarity(level => 1)` and `similarity(within => 5)` run different files.
 
 
 _KIND = "attacks"
-# What a release says of single classes.
+# Relations about single classes of a release.
 _OF_CLASSES = {"class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number"}
 
 
 def attack_names() -> tuple[str, ...]:
-    """The names that users type."""
+    """Returns the names of attacks that users type."""
     return tuple(dict.fromkeys(users_name(_KIND, name, "attack") for name in statistic_names(_KIND)))
 
 
 def attacks_on_classes() -> tuple[Statistic, ...]:
-    """The files of the attacks on single classes, but for broken ones, which ATTACK names.
+    """Returns the files of the attacks on single classes, without broken ones, which ATTACK names.
 
-    They need nothing but the values and the classes that a release shows; those that need more, such as a table of
-    known people, another release or the order of rows, are not among them.
+    They need only the values and the classes that a release shows. Attacks that need more, such as a table of known
+    people, another release or the order of rows, are left out.
     """
     files = readable_statistics(_KIND)
     more = {file.model for file in files if not set(file.reads) <= _OF_CLASSES}
@@ -262,16 +263,16 @@ def attacks_on_classes() -> tuple[Statistic, ...]:
 
 
 def as_tried(file: Statistic, attribute: str) -> BoundStatistic:
-    """A file with the arguments that an attack has where none are given; one without a default is left out."""
+    """Returns a file with its default arguments; None if an argument has no default."""
     defaults = tuple((p.name, p.default) for p in file.parameters if p.default is not None)
     return BoundStatistic(file, defaults, (attribute,))
 
 
 def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tuple[Statistic, ...], dict[str, Value]]:
-    """The files of an attack that its arguments mean, and the arguments with their names.
+    """Returns the files of an attack that its arguments choose, and the arguments with their names.
 
     An argument without a name is the first parameter of the attack's first file. Raises UserError for an unknown
-    attack, PolicyError for arguments that no file understands, or that lack what each needs, and InternalError where
+    attack, PolicyError for arguments that no file takes, or that lack an argument of each file, and InternalError if
     one of its files is broken.
     """
     files = _files(name)
@@ -295,7 +296,7 @@ def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tup
 
 
 def _files(name: str) -> list[Statistic]:
-    """The files of an attack. Raises UserError for an unknown attack."""
+    """Returns the files of an attack. Raises UserError for an unknown attack."""
     named = [file for file in statistic_names(_KIND) if users_name(_KIND, file, "attack") == fold(name)]
     if not named:
         known = attack_names()
@@ -327,7 +328,7 @@ def shapes(files: Sequence[Statistic]) -> str:
 
 
 def bind_attack(file: Statistic, values: Mapping[str, Value], attributes: tuple[str, ...]) -> BoundStatistic:
-    """One file of an attack with its arguments; PolicyError for one outside its bounds, which says where it stands."""
+    """Binds one file of an attack to its arguments; PolicyError, with its position, for one outside its bounds."""
     with _of_attack():
         return bind_statistic(file, values, attributes)
 

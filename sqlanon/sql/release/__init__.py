@@ -1,1 +1,1 @@
-"""The SELECTs that a release is made from."""
+"""The SELECTs that make releases."""

@@ -1,6 +1,6 @@
-"""Builds a release whose tables have their own SELECTs: several, or one.
+"""Builds a release whose tables, one or several, have SELECTs of their own.
 
-A table's name is the suffix of the release's, as `qi` is in `hospital_qi`.
+A table's name is a suffix of the release's name, as `qi` is in `hospital_qi`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sqlanon.sql.classes.buckets import BucketRows, BucketValues, bucket_rows, v
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """A column of a published table, how it is read, and the attribute behind it where there is one.
+    """A column of a published table, with its reading, and the attribute behind it if there is one.
 
-    `level` is that of the attribute's hierarchy if all rows have the same.
+    `level` is the level of the attribute's hierarchy if all rows have the same.
     """
 
     name: str
@@ -36,11 +36,11 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One of the tables, whose `name` is the suffix of the release's name, None for the only one of a release.
+    """One of the tables; `name` is the suffix of the release's name, None for the only table of a release.
 
-    `query` gives its rows in any order; if `ordered`, in the order of their own values, which tells nothing more. The
-    rows are published in the order of the column `by`, if there is one, and else in a random order. `words` are the
-    columns that `query` gives as words of a dictionary, None where nobody has looked for them.
+    `query` returns its rows in any order; if `ordered`, in the order of their own values, which reveals nothing more.
+    The rows are published in the order of the column `by`, if there is one, else in a random order. `words` are the
+    columns that `query` returns as words of a dictionary, None if not yet determined.
     """
 
     name: str | None
@@ -55,8 +55,8 @@ class PublishedTable:
 class TablesQuery:
     """The query of a release of tables; the first of them has a row for each row of the source.
 
-    `tokens` maps a column to a table of value and token. `respondent` is a column of the first table's query that
-    has the respondents, for the ledger of a series: it is not published.
+    `tokens` maps a column to a table of value and token. `respondent` is a column of the first table's query with the
+    respondents, for the ledger of a series: it is not published.
     """
 
     policy: BoundPolicy
@@ -88,14 +88,14 @@ class TablesQuery:
         )
 
 
-# Rows sorted with short words in place of long texts: sorting moves rows, and texts are expensive to move.
+# Rows are sorted with short words in place of long texts, because sorting moves rows, and texts are expensive to move.
 #
-# While its rows are sorted, a column of few different texts has a type of its own, an ENUM of just these texts. In the
-# sorted rows the texts take the place of the words again.
+# While rows are sorted, a column of few different texts has a type of its own, an ENUM of these texts. In the sorted
+# rows the texts replace the words again.
 
 
 def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
-    """About how many different values each column has among some `rows` of the source, in a column for each."""
+    """Returns an estimate of the number of different values of each column among `rows` rows of the source."""
     values = [alias(published_value(bound), f"text_{index}") for index, bound in enumerate(texts)]
     sample = exp.select(*values).from_(source).limit(rows)
     counts = [f.approx_count_distinct(column(f"text_{index}")) for index in range(len(texts))]
@@ -103,19 +103,19 @@ def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: in
 
 
 def texts_of(bound: BoundAttribute, source: exp.Table) -> exp.Select:
-    """value: the texts of a column, NULL among them."""
+    """Returns value: the different texts of a column, NULL among them."""
     occurring = exp.select(alias(published_value(bound), "value")).distinct(copy=False)
     return occurring.from_(source, copy=False)
 
 
 def word_table(texts: str, kind: str) -> exp.Select:
-    """value, word: the texts of a table of `texts_of`, and each in the type that is called `kind`."""
+    """Returns value, word: the texts of a table of `texts_of`, and each of them in the type `kind`."""
     word = cast(column("value"), exp.DataType(this=exp.DType.USERDEFINED, kind=kind))
     return exp.select(column("value"), alias(word, "word")).from_(relation(texts))
 
 
 def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
-    """The rows with words in the columns that `words` has a table for, of `word_table`."""
+    """Returns the rows with words in the columns that `words` has a table of `word_table` for."""
     names = _names(query)
     indexes = {name: f"word_{index}" for index, name in enumerate(words)}
     outputs = [
@@ -129,7 +129,7 @@ def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
 
 
 def spelled(query: exp.Select, rows: exp.Select, words: Collection[str]) -> exp.Select:
-    """`rows`, which have the columns of `query`, with texts again in those that are words."""
+    """Returns `rows`, which have the columns of `query`, with texts again in the columns of words."""
     text = exp.DataType.build("VARCHAR")
     outputs = [
         alias(cast(column(name, "coded"), text), name) if name in words else column(name, "coded")

@@ -1,4 +1,4 @@
-"""The labels of the values that occur in a column, at one level of its hierarchy, and the classes that they make."""
+"""Labels of a column's values at one level of its hierarchy, and the classes that the labels make."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sqlanon.sql.sizes import sizes
 class Recoding:
     """A quasi-identifier at its level.
 
-    `later` are its levels in the later rounds of a local recoding, none below the one before.
+    `later` are its levels in the later rounds of a local recoding, ascending.
     """
 
     bound: BoundAttribute
@@ -50,7 +50,7 @@ class Recoding:
 
     @property
     def is_read(self) -> bool:
-        """False where the level is `*`: then nothing of the column is read."""
+        """Whether the column is read: not if the level is `*`."""
         return self.level < self.bound.height
 
     @property
@@ -60,7 +60,7 @@ class Recoding:
 
     @property
     def mixed(self) -> bool:
-        """Whether its level is not the same in all rounds: then its labels are texts."""
+        """Whether its level differs between rounds: then its labels are texts."""
         return len(set(self.levels)) > 1
 
 
@@ -102,7 +102,7 @@ def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Sel
     copied = frozen_labels(bound, release_id) if bound.stored else None
     values = generalized(bound, occurring, copied, counted=False).subquery("generalized")
     listed = [column("listed")] if bound.stored else []
-    # A value that the hierarchy does not list has no label but `*`.
+    # A value that the hierarchy does not list has only the label `*`.
     needed = sorted(levels - {bound.height}) if bound.stored else []
     return numbered(
         exp.select(column("value"), *shown_at(bound, recoding.levels), *listed).from_(values), recoding.levels, needed
@@ -119,17 +119,16 @@ def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
 
 
 def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp.Select:
-    """Labels from the catalog's copy for this release, and whether it lists the value.
+    """Returns labels from the catalog's copy for this release, and whether it lists the value.
 
-    An outer join, though the rows of unlisted values are dropped in the end: an inner
-    one would be estimated to have no rows, and the whole release be joined the wrong
-    way round.
+    The join is an outer join, although the rows of unlisted values are dropped in the end: an inner one would be
+    estimated to have no rows, and the release would be joined in the wrong order.
     """
     bound = recoding.bound
     value = try_cast(by_bytes(column("value")), bound.published_type)
     has_value = is_not_null(value.copy())
     copied = (
-        # One row for each value, whatever the table holds: a value listed twice must not double its rows.
+        # One row for each value, even if the table repeats one: a value listed twice must not double its rows.
         exp.select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"), _listed())
         .from_(relation(("anon", "release_recoding")))
         .where(
@@ -160,11 +159,11 @@ def join_codes(
     conditions: Sequence[exp.Expr] = (),
     outer: bool = False,
 ) -> exp.Expr:
-    """Joins the labels recode_i to a query's rows, and returns the class_id that their codes make together.
+    """Joins the labels recode_i to a query's rows, and returns the class_id that their codes make.
 
-    `value` is the rows' own value of the attribute at an index; `conditions` are further conditions of
-    each join. A row without a code for each of its values is left out, or, if
-    `outer`, kept in a class that none of the others can be in.
+    `value` returns the rows' own value of the attribute at an index; `conditions` are further conditions of each join.
+    A row that lacks a code for one of its values is left out, or, if `outer`, kept in a class that no other row can be
+    in.
     """
     layout = class_layout(len(recodings))
     words: list[exp.Expr | None] = [None] * layout.words
@@ -174,7 +173,7 @@ def join_codes(
         before = words[spot.word]
         words[spot.word] = (before + code) if before else code
         same = identical(value(i, recoding.bound), column("value", name))
-        # A label beyond the bits of its field would run into another's: its rows are withheld.
+        # A label beyond the bits of its field would overlap another field: its rows are withheld.
         fits = column("code", name) < literal(1 << spot.bits)
         on = exp.and_(same, fits, *conditions[n : n + 1])
         query.join(relation(name), on=on, join_type="LEFT" if outer else "", copy=False)
@@ -185,7 +184,7 @@ def join_codes(
 
 
 def class_layout(columns: int) -> KeyLayout:
-    """A field for each column, of a fixed width: labels come and go while the view lives."""
+    """Returns a field of fixed width for each column, because labels come and go while the view exists."""
     return KeyLayout.pack([(sizes().max_labels,)] * columns)
 
 
@@ -203,7 +202,7 @@ def projected_code(recodings: Sequence[tuple[int, Recoding]], code: exp.Expr, co
 
 
 def label_codes(recodings: Sequence[tuple[int, Recoding]]) -> dict[str, exp.Expr]:
-    """The number of the label that a class shows of each column, by its codes that `join_codes` made."""
+    """Returns the number of a class's label in each column, from the codes that `join_codes` made."""
     layout, whole = class_layout(len(recodings)), column("class_id")
     codes: dict[str, exp.Expr] = {}
     for (_, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
@@ -213,7 +212,7 @@ def label_codes(recodings: Sequence[tuple[int, Recoding]]) -> dict[str, exp.Expr
 
 
 def coarser_codes(index: int, frozen: exp.Query) -> exp.Select:
-    """value, level, node: the labels above those of the quasi-identifier at this index, by the numbers of the labels.
+    """Returns value, level, node: the ancestors of the labels of the quasi-identifier at this index, by label number.
 
     `frozen` has them by the texts of the labels.
     """
