@@ -128,7 +128,9 @@ def _proposed(table: str, frame: pd.DataFrame, labels: Mapping[str, frozenset[st
 
 
 def _role(proposal: str, why: str) -> str:
-    """Returns the role of a proposal; columns left out as a repetition or as an identifier have roles of their own."""
+    """Returns the role of a proposal; a column left out as a repetition is quasi, one that may be SENSITIVE is
+    sensitive.
+    """
     if MAKE_IT_SENSITIVE in why:
         return "sensitive"
     if why.endswith("so it is left out"):

@@ -97,7 +97,7 @@ OCC_15 = Selection(
 
 @contextmanager
 def connected(rows: int | None, seed: int) -> Iterator[sqlanon.Connection]:
-    """Yields a database in memory with the table `people`: the given number of Adult's complete rows, without numbers.
+    """Yields a database in memory with the table `people`: this number of Adult's complete rows, or all if it is None.
 
     Each row has a random `fold` that depends on the seed.
     """
