@@ -1,4 +1,4 @@
-"""The width of keys, and the number of rounds in which the classes of a release are asked."""
+"""The width of keys, and the number of rounds in which the guard checks the classes of a release."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from sqlanon.domain.context import Adjustable
 
 @dataclass(frozen=True)
 class Sizes:
-    """A word of a key, a BIGINT, has `word_bits` bits.
+    """The sizes of keys and of the guard.
 
-    A live view has room for `max_labels` labels of a column in a class's key, so that two columns fill a word, and asks
-    the classes that remain `guard_rounds` times: if the last round still finds one that violates, nothing is published.
+    A word of a key, a BIGINT, has `word_bits` bits. A live view has room for `max_labels` labels of a column in a
+    class's key, so that two columns fill a word. Its guard checks the remaining classes `guard_rounds` times: if the
+    last round still finds a violating class, nothing is published.
     """
 
     word_bits: int = 62

@@ -181,10 +181,10 @@ def _number(question: _Parameterized, parameter: Parameter, value: Value) -> int
 def columns_of_weights(
     question: Question, arguments: Mapping[str, Value], weights: Sequence[str], sensitive: Sequence[str]
 ) -> Sequence[str]:
-    """Returns the columns that a model of sampling weights may be about: the weights, or one that `attribute` names.
+    """Returns the columns that a model of sampling weights may be about: the policy's sampling weights.
 
-    With `attribute` it may also be a sensitive column. Raises PolicyError if neither the policy names weights nor the
-    requirement a column.
+    With `attribute` these are also the sensitive columns. Raises PolicyError if neither the policy names weights nor
+    the requirement an attribute.
     """
     if "attribute" in arguments:
         return (*weights, *sensitive)

@@ -263,7 +263,7 @@ def attacks_on_classes() -> tuple[Statistic, ...]:
 
 
 def as_tried(file: Statistic, attribute: str) -> BoundStatistic:
-    """Returns a file with its default arguments; None if an argument has no default."""
+    """Returns a file bound to its default arguments; arguments without a default are left out."""
     defaults = tuple((p.name, p.default) for p in file.parameters if p.default is not None)
     return BoundStatistic(file, defaults, (attribute,))
 

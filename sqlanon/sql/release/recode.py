@@ -67,12 +67,12 @@ class Recoding:
 def recode(
     recoding: Recoding, release_id: str, others: exp.Query | None = None, *, collated: bool = False
 ) -> exp.Select:
-    """A row for each value of the relation "source": value, label at the level, and code, the label's number.
+    """Returns a row for each value of the relation "source": value, its label at the level, and the label's code.
 
-    The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
-    `others` are more values to give a label, in the column `value` and of the column's type.
-    Where the level is not the same in all rounds there is a label_i and a code_i for each.
-    Labels have no collation; `collated` says whether the relation's texts have an explicit one, which they then lose.
+    The code of a value that a stored hierarchy does not list is NULL: its rows are withheld. `others` are more values
+    to label, in the column `value` and of the column's type. If the level differs between rounds, there is a label_i
+    and a code_i for each level. Labels have no collation; `collated` says whether the relation's texts have an explicit
+    one, which the labels lose.
     """
     bound = recoding.bound
     distinct = (
@@ -189,7 +189,7 @@ def class_layout(columns: int) -> KeyLayout:
 
 
 def projected_code(recodings: Sequence[tuple[int, Recoding]], code: exp.Expr, columns: Sequence[str]) -> exp.Expr:
-    """The class of some columns in which a class lies, by the codes that `join_codes` made of these recodings."""
+    """Returns the class by some columns that contains a class, from the codes that `join_codes` made."""
     layout, known = class_layout(len(recodings)), {fold(name) for name in columns}
     masks = [0] * layout.words
     for (_, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
@@ -222,7 +222,7 @@ def coarser_codes(index: int, frozen: exp.Query) -> exp.Select:
     return query.from_(relation(f"recode_{index}", as_="recode")).join(frozen.subquery("above"), on=on)
 
 
-# The rows of a release whose quasi-identifiers are recoded by region: each row placed, with what its region shows.
+# The rows of a release whose quasi-identifiers are recoded by region: each row with the columns of its region.
 
 
 # The ends of a range.
@@ -234,13 +234,12 @@ ROW = "__sqlanon_row"
 
 @dataclass(frozen=True)
 class Placed:
-    """The regions of rows, and what regions show.
+    """The regions of rows, and the values that regions show.
 
-    `regions` is a table of `region_labels.region_labels`, `region_map` one of `region_labels.region_map`,
-    `ranks` has for each attribute in the order of its hierarchy the table of its values'
-    ranks. If `boxes`, a combination that `region_map` does not have belongs to the region
-    whose ranges it lies in. If `by_row`, `region_map` has a region for each row of the source
-    (row, region), since equal rows need not have the same.
+    `regions` is a table of `region_labels.region_labels`, `region_map` a table of `region_labels.region_map`. `ranks`
+    has, for each attribute in the order of its hierarchy, the table of its values' ranks. If `boxes`, a combination
+    that `region_map` lacks belongs to the region whose ranges contain it. If `by_row`, `region_map` has a region for
+    each row of the source (row, region), because equal rows may have different regions.
     """
 
     regions: QualifiedName
@@ -253,14 +252,14 @@ class Placed:
 
     @property
     def exact(self) -> bool:
-        """Whether the quasi-identifiers stay as they are, and the region is a column of its own."""
+        """Whether the quasi-identifiers are published unchanged, and the region is a column of its own."""
         return self.publish == "none"
 
 
 def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
-    """value_0, ..., region: the combinations with a region, and those of the source that lie in a box.
+    """Returns value_0, ..., region: the mapped combinations, and the source's combinations in a region's ranges.
 
-    Where each row has a region of its own, row and region.
+    Where each row has a region of its own, it returns row and region.
     """
     if placed.by_row:
         return exp.select(column("row"), column("region")).from_(relation(placed.region_map))
@@ -291,7 +290,7 @@ def boxed(unseen: exp.Table | exp.Subquery, count: int, placed: Placed) -> exp.S
 
 
 def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
-    """Whether an unseen combination's value lies in a region's range: by value, or by rank along a hierarchy."""
+    """Whether a region's range contains an unseen combination's value: by value, or by rank along a hierarchy."""
     value = column(f"value_{index}", "unseen")
     ranks = placed.ranks[index]
     if ranks is None:
@@ -302,7 +301,7 @@ def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
         on = identical(value, column("value", name))
         query.join(relation(ranks, as_=name), on=on, copy=False)
         low, high = (column(end(index), "box") for end in (low_name, high_name))
-        # NULL has a rank between two values or behind them, so that it needs a condition of its own.
+        # NULL has a rank between two values or after them, so it needs a condition of its own.
         known = is_not_null(value.copy())
         between = exp.and_(known, column(rank_name(0), name).between(low, high))
     null_here = exp.and_(is_null(value.copy()), column(f"with_null_{index}", "box"))
@@ -310,7 +309,7 @@ def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
 
 
 def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
-    """The source's rows that have a region: class_id, and what it shows of each attribute.
+    """Returns the source's rows that have a region: class_id, and the region's columns for each attribute.
 
     It reads "source", with its column ROW if regions are by row, and "placement".
     """
@@ -345,21 +344,21 @@ def box_name(index: int, end: str) -> str:
 
 
 def low_name(index: int) -> str:
-    """The column of the regions with the least rank in the attribute at this index."""
+    """Returns the name of the regions' column with the least rank in the attribute at this index."""
     return f"low_{index}"
 
 
 def high_name(index: int) -> str:
-    """The column of the regions with the greatest rank in the attribute at this index."""
+    """Returns the name of the regions' column with the greatest rank in the attribute at this index."""
     return f"high_{index}"
 
 
-# The columns of a release: what stands in each, read from the recoded rows.
+# The columns of a release, as expressions over the recoded rows.
 
 
 @dataclass(frozen=True)
 class ReleaseColumns:
-    """The columns by the parts of a `ReleaseQuery` that say what they show.
+    """The columns of a release, from the parts of a `ReleaseQuery` that determine them.
 
     The relation "recoded" has label_0, ... of the quasi-identifiers, and column_0, ... of the attributes that pass.
     """
@@ -370,18 +369,18 @@ class ReleaseColumns:
     collated: bool
 
     def keys(self) -> tuple[str, ...]:
-        """The columns by whose values classes are told apart."""
+        """The columns whose values tell classes apart."""
         quasi = [bound.column for bound in self.policy.quasi_identifiers]
         if self.placed is None:
             return tuple(quasi)
         return (BUCKET,) if self.placed.exact else tuple(name for q in quasi for name in (q, *self._ends(q)))
 
     def _ends(self, name: str) -> list[str]:
-        """The columns with the ends of a quasi-identifier's range."""
+        """Returns the names of the columns with the ends of a quasi-identifier's range."""
         return [f"{name}_{end}" for end in ENDS] if self.placed and self.placed.bounds else []
 
     def passing(self) -> list[tuple[int, BoundAttribute]]:
-        """The attributes that are published as they are, or as tokens, with their numbers."""
+        """Returns the attributes that are published unchanged, or as tokens, with their numbers."""
         return [(i, b) for i, b in enumerate(self.policy.published) if b.role is not Role.QUASI_IDENTIFIER]
 
     def outputs(self) -> list[exp.Alias]:

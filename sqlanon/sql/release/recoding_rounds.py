@@ -1,10 +1,9 @@
-"""Local recoding in a release: which round publishes a row, and what the row shows there.
+"""Local recoding in a release: the round that publishes each row, and the labels of the row in this round.
 
-Every row has a class in each round: class_1, class_2, ..., and one that stands for no
-class where it has none. A round keeps the classes that violate no requirement, counting
-the rows that no round before has kept; a model that compares with the whole table sees
-those rows, too. A row is recoded by the first round that keeps it.
-What the rounds publish together goes through the guard like any other release.
+Every row has a class in each round: class_1, class_2, ..., with a value of its own for rows without a class. A round
+keeps the classes that violate no requirement, among the rows that no round before has kept; a model that compares with
+the whole table sees only those rows, too. A row is recoded by the first round that keeps it. The rows of all rounds
+together go through the guard like any other release.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from sqlanon.sql.release.recode import Recoding, class_layout
 
 
 def class_name(number: int) -> str:
-    """The column with a row's class in a round, counted from 1."""
+    """Returns the name of the column with a row's class in a round, counted from 1."""
     return f"class_{number}"
 
 
@@ -48,8 +47,8 @@ def join_rounds(
 ) -> list[exp.Alias]:
     """Joins the labels recode_i to a query's rows, and returns the class_j that their codes make in each round.
 
-    `value` is the rows' own value of the attribute at an index, `conditions` are further
-    conditions of each join. A row that lacks a label in a round has no class there.
+    `value` returns the rows' own value of the attribute at an index; `conditions` are further conditions of each join.
+    A row that lacks a label in a round has no class there.
     """
     for n, (i, recoding) in enumerate(recodings):
         name = f"recode_{i}"
@@ -59,7 +58,7 @@ def join_rounds(
 
 
 def round_labels(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Alias]:
-    """The labels of joined rows: label_i, or where the level is not the same in all rounds one for each of them."""
+    """Returns the labels of joined rows: label_i, or a label for each round if the level differs between rounds."""
     labels: list[exp.Alias] = []
     for i, recoding in recodings:
         if not recoding.mixed:
@@ -75,13 +74,13 @@ def _count(recodings: Sequence[tuple[int, Recoding]]) -> int:
 
 
 def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
-    """Returns the name of a row's class in a round: the numbers of its labels, side by side."""
+    """Returns a row's class in a round: the numbers of its labels, side by side."""
     layout = class_layout(len(recodings))
     words: list[exp.Expr | None] = [None] * layout.words
     placed: list[exp.Expr] = []
     for (i, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
         code = column(code_at(recoding.levels[number]) if recoding.mixed else "code", f"recode_{i}")
-        # A label beyond the bits of its field would run into another's: its rows have no class.
+        # A label beyond the bits of its field would overlap another field: its rows have no class.
         placed.append(code < literal(1 << spot.bits))
         part = paren(infix(code.copy(), "<<", literal(spot.shift)))
         before = words[spot.word]
@@ -93,7 +92,7 @@ def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
 
 
 def _nowhere(words: int) -> exp.Expr:
-    """The class of rows without one: no code is negative."""
+    """Returns the class of rows without one: no code is negative."""
     return class_id([_bigint(-1) for _ in range(words)])
 
 
@@ -105,10 +104,9 @@ def _bigint(value: int) -> exp.Expr:
 class Rounds:
     """The rounds of a local recoding.
 
-    Their rows are the relation "labelled", those of the public table "public_labelled",
-    each with class_j and the labels. `requirement_columns` maps a column that requirements read
-    to the one that holds it there, `entity` is the one that holds the respondent;
-    `others` pass through.
+    Their rows are the relation "labelled", the public table's rows "public_labelled", each with class_j and the labels.
+    `requirement_columns` maps a column that requirements read to the column that has it there, and `entity` is the
+    column with the respondent; `others` pass through.
     """
 
     recodings: Sequence[tuple[int, Recoding]]
@@ -123,11 +121,11 @@ class Rounds:
         return _count(self.recodings)
 
     def steps(self) -> list[Step]:
-        """Steps to kept_1, kept_2, ...: the classes that each round keeps."""
+        """Returns steps to kept_1, kept_2, ...: the classes that each round keeps."""
         return [(_kept_name(number), self._kept_classes(number)) for number in range(1, self.count + 1)]
 
     def recoded(self) -> exp.Select:
-        """Every row that a round keeps, with its class and its labels there: class_id, label_i, others."""
+        """Returns every row that a round keeps, with its class and its labels there: class_id, label_i, others."""
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         others = [column(name) for name in self.others]
         query = exp.select(alias(self._in_round(class_name), "class_id"), *labels, *others)
@@ -142,12 +140,12 @@ class Rounds:
         return exp.select(alias(named, "class_id"), has_class, *labels).from_(self._placed("public_labelled"))
 
     def _placed(self, rows: str) -> exp.Subquery:
-        """The rows with the first round that keeps their class, if any."""
+        """Returns the rows with the first round that keeps their class, if any."""
         first_round = case(*((_is_kept(number), number) for number in range(1, self.count + 1)))
         return exp.select(exp.Star(), alias(first_round, "round")).from_(relation(rows)).subquery("placed")
 
     def _in_round(self, name: Callable[[int], str]) -> exp.Case:
-        """The value of a column that exists for each round, in the round of the row."""
+        """Returns the value, in the row's round, of a column that exists for each round."""
         rounds = range(1, self.count + 1)
         return case(*((column("round").eq(number), column(name(number))) for number in rounds))
 
@@ -157,7 +155,7 @@ class Rounds:
         return self._in_round(lambda number: _label_name(index, recoding.levels[number - 1]))
 
     def _kept_classes(self, number: int) -> exp.Select:
-        """The classes of one round that violate nothing, among the rows that no round before keeps."""
+        """Returns the classes of one round that violate no requirement, among the rows that no round before keeps."""
         columns = {name: column(source_name) for name, source_name in self.requirement_columns.items()}
         entity = column(self.entity) if self.entity else None
         rows = Rows(relation("round_row"), (column("class_id"),), column("class_id"), columns, entity)
@@ -178,7 +176,7 @@ class Rounds:
         return with_steps(exp.select(column("class_id")).from_(relation("equivalence_class")).where(here, fine), steps)
 
     def _left(self, number: int, rows: str, others: Sequence[exp.Expr]) -> exp.Select:
-        """All rows, by their class in a round; those that a round before keeps are in none."""
+        """Returns all rows with their class in a round; rows that a round before keeps have no class."""
         named: exp.Expr = column(class_name(number))
         if number > 1:
             before = exp.or_(*(_is_kept(earlier) for earlier in range(1, number)))

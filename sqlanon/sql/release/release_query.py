@@ -1,7 +1,7 @@
-"""The SELECT of a release: recode every row, and withhold every class that violates a requirement.
+"""The SELECT of a release: recodes every row, and withholds every class that violates a requirement.
 
-It is the body of a live view, and what a snapshot is made from. It reads the source as it is when it runs: the labels
-come from the values that occur at that moment, and the guard counts the classes of that moment.
+It is the body of a live view, and makes the rows of a snapshot. It reads the current source: labels come from the
+current values, and the guard counts the current classes.
 """
 
 from __future__ import annotations
@@ -51,24 +51,26 @@ from sqlanon.sql.release.recode import (
 from sqlanon.sql.release.recoding_rounds import Rounds, join_rounds, round_labels
 from sqlanon.sql.release.view_preconditions import nothing_hidden
 
-# Parts of the SELECT of a release that have been computed before its rows are read, as tables that it then joins.
+# Parts of the SELECT of a release that were computed before its rows are read, as tables that it joins.
 
 
 @dataclass(frozen=True)
 class Precomputed:
-    """`labels` has, by the index of a quasi-identifier, the table of its `recode`: value, label, code. `classes` is
-    the table of the keys of the classes that may be published; None where these have yet to be found.
+    """Parts of a release's SELECT in tables.
+
+    `labels` has, by the index of a quasi-identifier, the table of its `recode`: value, label, code. `classes` is the
+    table of the keys of the classes that may be published; None if they are not computed yet.
     """
 
     labels: Mapping[int, str]
     classes: str | None = None
 
     def labels_of(self, index: int) -> exp.Select:
-        """The labels of the values of the quasi-identifier at this index, and their numbers."""
+        """Returns the labels and their numbers for the values of the quasi-identifier at this index."""
         return exp.select(*map(column, ("value", "label", "code"))).from_(relation(self.labels[index]))
 
     def kept_classes(self, words: int) -> exp.Select | None:
-        """kept(class_id): the classes that may be published, whose keys have so many words."""
+        """Returns kept(class_id): the classes that may be published, whose keys have `words` words."""
         if self.classes is None:
             return None
         label = class_id([column(key_name(word)) for word in range(words)])
@@ -91,17 +93,16 @@ _ENTITY = "__sqlanon_entity"
 class ReleaseQuery:
     """The inputs of a release's SELECT.
 
-    `recodings` are in the policy's order; `source` is a table or a query; `stable` says that reading it twice gives
-    the same rows (a table does, a query may not: it is then materialized); the catalog's copies of the stored
-    hierarchies of this release, and of its requirements' tables of ranges, are under `release_id`; `tokens` maps a
-    column to a table of value and token. `guards` names, by the index of a requirement, the source's column with its
-    guarding nodes, which need not be published. `public` is the public table D, a column for each quasi-identifier in
-    the policy's order, and `public_stable` is its counterpart of `stable`; `public_typed` says that its columns have
-    the types of the source's, which they may lose where a live view reads it. `placed` says how quasi-identifiers are
-    recoded by region, in place of `recodings`. `collated` is whether the source's texts have an explicit collation.
-    Where a row of the source or of the public table stands for several, the column `weight` has their number. What is
-    `precomputed` is read from tables. `hidden_by` are the names that a live view reads: while a temporary relation has
-    one of them, reading the view is an error.
+    `recodings` are in the policy's order. `source` is a table or a query; `stable` says that reading it twice gives the
+    same rows (a table does; a query may not, and is then materialized). The catalog's copies of this release's stored
+    hierarchies and tables of ranges are under `release_id`. `tokens` maps a column to a table of value and token.
+    `guards` names, by the index of a requirement, the source's column with its guarding nodes, which need not be
+    published. `public` is the public table D, with a column for each quasi-identifier in the policy's order, and
+    `public_stable` is `stable` for it. `public_typed` says that its columns have the source's types, which they may
+    lose where a live view reads it. `placed` recodes quasi-identifiers by region, in place of `recodings`. `collated`
+    says whether the source's texts have an explicit collation. Where a row of the source or of the public table
+    represents several, the column `weight` has their number. `precomputed` parts are read from tables. `hidden_by` are
+    the names that a live view reads: while a temporary relation has one of them, reading the view is an error.
     """
 
     policy: BoundPolicy
@@ -123,17 +124,17 @@ class ReleaseQuery:
 
     @property
     def respondent(self) -> str:
-        """The column that holds the respondent while a candidate is checked: no released column has its name."""
+        """The column with the respondent while a candidate is checked: no released column has its name."""
         return free_name(_ENTITY, self.columns)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the release, in their order."""
+        """The names of the release's columns, in order."""
         return tuple(output.alias for output in self._columns.outputs())
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns of the release by whose values its classes are told apart."""
+        """The columns of the release whose values tell its classes apart."""
         return self._columns.keys()
 
     @property
@@ -142,12 +143,12 @@ class ReleaseQuery:
 
     @property
     def requirement_columns(self) -> tuple[str, ...]:
-        """The source's columns that requirements read, published or not: sensitive ones and guarding nodes."""
+        """The source's columns that requirements read, published or not: sensitive columns and guarding nodes."""
         sensitive = (name for subject in subjects(self.requirements) for name in subject)
         return tuple(dict.fromkeys((*sensitive, *self.guards.values())))
 
     def select(self, *, with_entity: bool = False) -> exp.Select:
-        """The released rows; `with_entity`, for checks, with the respondent in the column `respondent`."""
+        """Returns the released rows; `with_entity`, for checks, with the respondent in the column `respondent`."""
         outputs = self._columns.outputs()
         if with_entity and self.policy.entity:
             outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
@@ -155,11 +156,11 @@ class ReleaseQuery:
         return self._with_classes(query.join(relation("kept"), on=same("class_id", "recoded", "kept"), copy=False))
 
     def publishable_classes(self) -> exp.Select:
-        """The keys of the classes that may be published, in a column for each word."""
+        """Returns the keys of the classes that may be published, in a column for each word."""
         return self._with_classes(exp.select(*key_columns(self._words)).from_(relation("kept"), copy=False))
 
     def labels(self) -> dict[int, exp.Select]:
-        """The labels of the values of each quasi-identifier that shows any, by its index: value, label, code."""
+        """Returns, by the index of each quasi-identifier that shows labels, its values' labels: value, label, code."""
         return {
             i: self._with_labels(
                 exp.select(exp.Star()).from_(relation(f"recode_{i}"), copy=False), [(i, recoding)], self._asks_public
@@ -168,7 +169,7 @@ class ReleaseQuery:
         }
 
     def equivalence_class(self) -> exp.Select:
-        """The classes that are released: class_id, size, entities. It names no value."""
+        """Returns the released classes: class_id, size, entities. It contains no value."""
         query = exp.select(
             alias(window(f.row_number()), "class_id"),
             column("size", "equivalence_class"),
@@ -179,10 +180,9 @@ class ReleaseQuery:
         )
 
     def report(self, indexes: Sequence[int] | None = None) -> exp.Select:
-        """Measures each requirement in the classes that are released: place, achieved, violating.
+        """Measures requirements, all or the ones at `indexes`, in the released classes: place, achieved, violating.
 
-        All requirements, or those at `indexes`. It names no value and no class: it is for
-        requirements that read more than the release shows.
+        The result contains no value and no class: it is for requirements that read more than the release shows.
         """
         steps, names = restricted(self.requirements, "kept", "kept", entity=self.policy.entity is not None)
         rows = [
@@ -193,10 +193,10 @@ class ReleaseQuery:
         return with_steps(self._with_classes(query.from_(union_all(rows).subquery("report"), copy=False)), steps)
 
     def public_class(self) -> exp.Select:
-        """The public table by what a class shows: class_id, n.
+        """Returns the public table counted by class: class_id, n.
 
-        class_id is a struct as in `equivalence_class_of` the released rows, NULL for the
-        rows that no class of the hierarchy takes in. Raises InternalError without a public table.
+        class_id is a struct as in `equivalence_class_of` the released rows; NULL for rows that no class of the
+        hierarchy contains. Raises InternalError without a public table.
         """
         recodings = self._kept_recodings()
         labels = {b.column: self._columns.label(b) for b in self.policy.quasi_identifiers}
@@ -212,7 +212,7 @@ class ReleaseQuery:
         recodings = self._kept_recodings()
         classes = self.precomputed.kept_classes(self._words) if self.precomputed else None
         query = self._with_labels(query, recodings, needs_public=self._asks_public and classes is None)
-        # Read twice, once to count the classes and once for the rows: to materialize it would copy the whole table.
+        # It is read twice, to count the classes and for the rows: materializing it would copy the whole table.
         query.with_(identifier("recoded"), as_=self._recoded(recodings), materialized=False, copy=False)
         if classes is not None:
             return with_steps(query, [("kept", classes)])
@@ -231,7 +231,7 @@ class ReleaseQuery:
     def _with_labels(
         self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool = True
     ) -> exp.Select:
-        """The labels of the values that occur in the source and, if it is needed, in the public table."""
+        """Adds the labels of the values in the source and, if needed, in the public table."""
         query = query.with_(identifier("source"), as_=self.source.copy(), materialized=not self.stable, copy=False)
         if self.placed is not None:
             return query.with_(identifier("placement"), as_=placement(self.policy, self.placed), copy=False)
@@ -263,7 +263,7 @@ class ReleaseQuery:
     def _with_rounds(
         self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool
     ) -> exp.Select:
-        """The rows that each round keeps, and the rounds of the public table's rows."""
+        """Adds the rows that each round keeps, and the rounds of the public table's rows."""
         labelled = exp.select().from_(relation("source"))
         classes = join_rounds(labelled, recodings, lambda i, bound: published_value(bound, "source"))
         labelled.select(*classes, *round_labels(recodings), *self._others(labelled), copy=False)
@@ -287,7 +287,7 @@ class ReleaseQuery:
         )
 
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
-        """Every row with its class, its labels, and the columns that pass through or that requirements read."""
+        """Returns every row with its class, its labels, and the columns that pass through or that requirements read."""
         if self.placed is not None:
             rows = placed_rows(self.policy, self.placed)
             return rows.select(*self._others(rows), copy=False)
@@ -310,7 +310,7 @@ class ReleaseQuery:
         return others if self.weight is None else [*others, alias(column(self.weight, "source"), self.weight)]
 
     def _requirement_value(self, name: str) -> exp.Expr:
-        """A column's value in the type in which it may be published; guarding nodes are compared as text."""
+        """Returns a column's value in its published type; guarding nodes are compared as text."""
         for bound in self.policy.attributes:
             if bound.column == name:
                 return published_value(bound, "source")
@@ -342,10 +342,10 @@ class ReleaseQuery:
         return replace(background, coarser=of_codes)
 
 
-# The public table D of k-map and delta-presence, recoded as the release is and counted by class.
+# The public table D of k-map and delta-presence, recoded like the release and counted by class.
 #
-# Its rows are the relation "public" (value_0, value_1, ...), with a column for each quasi-identifier. Where a row of
-# it stands for several, a column `weight` has their number.
+# Its rows are the relation "public" (value_0, value_1, ...), with a column for each quasi-identifier. Where a row
+# represents several, the column `weight` has their number.
 
 
 def _public_value(index: int) -> exp.Column:
@@ -363,16 +363,15 @@ def _is_null(value: exp.Expr) -> exp.Expr:
 
 
 def public_values(index: int, bound: BoundAttribute, *, typed: bool) -> exp.Select:
-    """The values of one quasi-identifier that occur in the public table; `typed` as for `public_rows`."""
+    """Returns the values of one quasi-identifier in the public table; `typed` as for `public_rows`."""
     return exp.select(alias(_value(index, bound, typed), "value")).from_(relation("public"))
 
 
 def public_rows(recodings: Sequence[tuple[int, Recoding]], weight: str | None = None, *, typed: bool) -> exp.Select:
-    """public_recoded(class_id, has_class, label_i): every public row with its class and its labels.
+    """Returns public_recoded(class_id, has_class, label_i): every public row with its class and its labels.
 
-    A row without a class - it has a value that a stored hierarchy does not list, or
-    that is none of the column's type - gets a class_id that no class of the release has. If `typed`, the columns are
-    known to have the types of the source's.
+    A row without a class has a value that a stored hierarchy does not list, or that does not have the column's type. It
+    gets a class_id that no class of the release has. If `typed`, the columns have the source's types.
     """
     query = exp.select().from_(relation("public"))
     conditions = [] if typed else _same_kind(recodings)
@@ -391,18 +390,18 @@ def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
 
 
 def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
-    """Conditions that a value is NULL as the source has it, and not because its text is no value of the type."""
+    """Returns conditions that a NULL is a NULL of the public table, and not a text that is no value of the type."""
     return [exp.or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound, False)))) for i, r in recodings]
 
 
 def public_class(weight: str | None = None) -> exp.Select:
-    """public_class(class_id, n): the public rows of each class, by the keys of the release."""
+    """Returns public_class(class_id, n): the number of public rows in each class, by the keys of the release."""
     count = alias(f.count() if weight is None else total(column(weight)), "n")
     return exp.select(column("class_id"), count).from_(relation("public_recoded")).group_by(column("class_id"))
 
 
 def public_label_class(labels_by_attribute: Mapping[str, exp.Expr], labels: Sequence[exp.Expr]) -> exp.Select:
-    """public_class(class_id, n), by what a class shows of each quasi-identifier; NULL for rows without a class."""
+    """Returns public_class(class_id, n), by a class's label in each quasi-identifier; NULL for rows without a class."""
     class_id = if_(column("has_class"), class_label(labels_by_attribute))
     count = alias(f.count(), "n")
     query = exp.select(alias(class_id, "class_id"), count).from_(relation("public_recoded"))

@@ -1,13 +1,12 @@
-"""Checks what a live view was made for: columns of certain types, and sessions whose settings give its text one
-meaning.
+"""Preconditions of a live view: the types of the columns, and the settings of the session that it was made for.
 
-DuckDB binds a view anew for each query that reads it. By then a column may have another type, on which the body
-could fail with a value in its message, and the reader's session may compare texts otherwise. So what the body
-reads first is a condition that is decided while the query is bound, before any row is looked at: where it does not
-hold, it looks up a setting whose name is our own text, and DuckDB's error quotes the name.
+DuckDB binds a view anew for each query that reads it. By then a column may have another type, so the body could fail
+with a value in its message, and the reader's session may compare texts otherwise. So the body first reads a condition
+that is decided while the query is bound, before any row is read. If it does not hold, it looks up a setting whose name
+is sqlanon's text, and DuckDB's error quotes the name.
 
-A name in the body may mean another relation in the reader's session: DuckDB looks temporary ones up first. Which there
-are is known when the query runs, so that condition is a query of its own.
+A name in the body may mean another relation in the reader's session, because DuckDB looks up temporary relations first.
+These are known when the query runs, so this condition is a query of its own.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from sqlanon.sql.build.sql_files import query_file, reading
 # Collations under which texts are equal if their bytes are.
 BINARY = ("", "binary", "c", "posix")
 
-# A setting that every session has.
+# A setting that exists in every session.
 _PRESENT = "default_collation"
 
 _ENUMS = r"ENUM\((?:'(?:[^']|'')*'(?:,\s*)?)*\)"
-# What stands around the two parts of a refusal in an engine's error: where the query is bound, and where it runs.
+# The text around the two parts of a refusal in an engine's error: from binding the query, and from running it.
 _BOUND, _BEHIND = 'unrecognized configuration parameter "sqlanon: ', re.compile(r'"\s*(?:\Z|\n)')
 _RUN = "Invalid Input Error: sqlanon: "
 _BETWEEN = "; run "
@@ -39,7 +38,7 @@ _BETWEEN = "; run "
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a view does not show anything, and what to run."""
+    """The reason why a view shows nothing, and the remedy."""
 
     message: str
     hint: str
@@ -49,14 +48,14 @@ class Refusal:
 class MadeFor:
     """The columns that a query reads, each with its type and that type without ENUMs, and the settings that it needs.
 
-    The reader's session has to have each of `settings`, names and values, and any session to compare text by bytes.
+    The reader's session must have each of `settings`, names and values, and any session must compare text by bytes.
     """
 
     columns: tuple[tuple[str, str, str], ...]
     settings: tuple[tuple[str, str], ...] = ()
 
     def condition(self) -> exp.Expr:
-        """A condition for the WHERE of the query that reads the columns: true, or an error when it is bound."""
+        """Returns a condition for the WHERE of the query that reads the columns: true, or an error at binding."""
         branches = [_otherwise_compared(), *map(_otherwise_set, self.settings), *map(_otherwise_typed, self.columns)]
         setting = case(*branches, otherwise=_PRESENT)
         return is_not_null(_setting(setting))
@@ -67,8 +66,9 @@ _Branch = tuple[exp.Expr, exp.Expr]
 
 
 def nothing_hidden(names: Sequence[str]) -> exp.Expr:
-    """A condition for the outermost WHERE of a live view that reads relations of these names: true, or an error where a
-    temporary table or view has one of them.
+    """Returns a condition for the outermost WHERE of a live view that reads relations with these names.
+
+    It is true, or an error where a temporary table or view has one of the names.
     """
     query = reading(
         query_file("statements", "nothing_hidden"), {"temporary": query_file("statements", "temporary_relations")}
@@ -84,7 +84,7 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
 
 
 def hidden(names: Sequence[str]) -> str:
-    """Returns the error for a temporary relation that has one of the names that a live view reads."""
+    """Returns the error for a temporary relation with one of the names that a live view reads."""
     return f"a temporary table or view is called {' or '.join(names)}, as what this view reads"
 
 
@@ -95,7 +95,7 @@ def unhiding(name: str) -> str:
 
 
 def refusal_in(message: str) -> Refusal | None:
-    """Finds the message of the condition in an error of the engine's; None if the error is another."""
+    """Finds the condition's message in an engine's error; None for any other error."""
     what, _, run = message.partition(_BOUND)[2].partition(_BETWEEN)
     if end := _BEHIND.search(run):
         return Refusal(what, f"run {run[: end.start()]}")
@@ -123,7 +123,7 @@ def _otherwise_set(setting: tuple[str, str]) -> _Branch:
     now: exp.Expr = as_text(_setting(literal(name)))
     made = literal(value)
     if name == "default_order":
-        # ASCENDING, which a new session has, and ASC, which it has once somebody says so, are one.
+        # ASCENDING, the setting of a new session, and ASC, the setting once it was set, are equal.
         now, made = (f.built_in("left", side, 3) for side in (now, made))
     says = _says(f"what this view shows depends on the setting {name}", f"SET {name} = '{value}'")
     return different(now, made), says
