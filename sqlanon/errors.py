@@ -146,7 +146,7 @@ def _render_alone(error: SqlanonError) -> list[str]:
 
 
 class UserError(SqlanonError):
-    """The user asked for something that cannot be done as written.
+    """The user requested something that cannot be done as written.
 
     Its subclasses are more precise. The command line ends with exit code 2.
 
@@ -195,7 +195,7 @@ class PolicyError(UserError):
 
 
 class DataError(UserError):
-    """The data does not fit what the policy says of it, such as a value that a hierarchy lacks.
+    """The data contradicts the policy, such as a value that a hierarchy lacks.
 
     >>> import sqlanon
     >>> script = '''
@@ -213,7 +213,7 @@ class DataError(UserError):
 
 
 class CatalogError(UserError):
-    """The catalog in schema anon is older, newer or was changed.
+    """The catalog in schema anon is older or newer than this version, or was changed.
 
     >>> import sqlanon
     >>> try:

@@ -91,7 +91,7 @@ class BoundRelatedTable:
 
 @dataclass(frozen=True)
 class BoundPolicy:
-    """A policy whose source is a relation that can be read again and again with the same rows."""
+    """A policy bound to a source that can be read repeatedly with the same rows."""
 
     policy: Policy
     # The table with the rows of the source.
@@ -138,12 +138,12 @@ class BoundPolicy:
 
     @property
     def quasi_identifiers_by_table(self) -> tuple[tuple[BoundAttribute, ...], ...]:
-        """The quasi-identifiers of the source, and after them those of each related table."""
+        """The quasi-identifiers of the source, and after them the quasi-identifiers of each related table."""
         return (self.quasi_identifiers, *(table.quasi_identifiers for table in self.related))
 
     @property
     def all_sensitive(self) -> tuple[BoundAttribute, ...]:
-        """The sensitive attributes of the source, and after them those of the related tables."""
+        """The sensitive attributes of the source, and after them the sensitive attributes of the related tables."""
         related = (bound for table in self.related for bound in table.attributes)
         return (*self.sensitive, *(bound for bound in related if bound.attribute.has(Role.SENSITIVE)))
 

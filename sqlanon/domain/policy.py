@@ -1,4 +1,4 @@
-"""A privacy policy: the role of every column, and what a release must satisfy."""
+"""A privacy policy: the role of every column, and the requirements on a release."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Pseudonym:
-    """Publish a keyed token in place of the value.
+    """Publishes a keyed token in place of the value.
 
-    `key_variable` names an environment variable that holds the key, so that tokens
-    match between releases; without one each release draws a key and forgets it.
+    `key_variable` names an environment variable that holds the key, so tokens match between releases; without one each
+    release draws a key and forgets it.
 
     >>> Pseudonym("RELEASE_KEY")
     Pseudonym(key_variable='RELEASE_KEY')
@@ -339,7 +339,7 @@ class Policy:
 
     @property
     def all_attributes(self) -> tuple[Attribute, ...]:
-        """The attributes of the source, and after them those of the related tables."""
+        """The attributes of the source, and after them the attributes of the related tables."""
         return (*self.attributes, *(attribute for table in self.related for attribute in table.attributes))
 
     def all_having(self, role: Role) -> tuple[Attribute, ...]:
@@ -354,7 +354,7 @@ class Policy:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The sources of a release: the policy's source, then those of the related tables."""
+        """The sources of a release: the policy's source, then the sources of the related tables."""
         return (self.source, *(table.source for table in self.related))
 
     @property

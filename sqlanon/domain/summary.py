@@ -63,7 +63,7 @@ class ShownColumn:
 
     @property
     def became(self) -> str:
-        """Describes in words what the column became: `ranges of 2 to 9 years, median 4`."""
+        """The form of the published column in words: `ranges of 2 to 9 years, median 4`."""
         match self.kind:
             case "kept":
                 return "as it is"

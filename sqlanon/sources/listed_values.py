@@ -1,4 +1,4 @@
-"""Tables of sensitive values beside the source: with ranges of shares, weights, or what an adversary knows."""
+"""Tables of sensitive values next to the source: with ranges of shares, weights, or an adversary's knowledge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noise by OpenDP: whole numbers, drawn from exact distributions, with their privacy cost."""
+"""Noise by OpenDP: whole numbers from exact distributions, with their privacy cost."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Laplace:
 
     @property
     def width(self) -> int:
-        """The least w such that the noise is from -w to w with a probability of 95 % or more."""
+        """Returns the least w such that the noise is from -w to w with a probability of 95 % or more."""
         return width_of(self.scale)
 
     @property
@@ -105,7 +105,7 @@ class Gaussian:
     def within(self, confidence: float) -> int:
         """Returns a w such that noise is from -w to w with at least this probability; the least for small scales."""
         if self.scale > _SMALL_SCALE:
-            # A tail of discrete noise is at most that of continuous noise one whole number before it.
+            # A tail of discrete noise is at most the tail of continuous noise that begins one whole number before.
             return ceil(NormalDist().inv_cdf((1 + confidence) / 2) * self.scale) + 1
         weights = self._weights()
         total = 2 * sum(weights) - weights[0]
@@ -117,7 +117,7 @@ class Gaussian:
 
     @property
     def width(self) -> int:
-        """A w such that the noise is from -w to w with a probability of 95 % or more."""
+        """Returns a w such that the noise is from -w to w with a probability of 95 % or more."""
         return self.within(_CONFIDENCE)
 
     @property
@@ -212,7 +212,7 @@ class Threshold:
 
     @property
     def width(self) -> int:
-        """The least w such that the noise is from -w to w with a probability of 95 % or more."""
+        """Returns the least w such that the noise is from -w to w with a probability of 95 % or more."""
         return width_of(self.scale)
 
     @property

@@ -186,7 +186,7 @@ def rows_of_buckets(
 def _sizes_and_values(
     requirements: Sequence[SqlRequirement], indexes: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Splits the indexes of requirements: those about sizes of classes, and those about values."""
+    """Splits the indexes of requirements into requirements on class sizes and requirements on values."""
     sizes = tuple(index for index in indexes if not requirements[index].attributes)
     return sizes, tuple(index for index in indexes if requirements[index].attributes)
 

@@ -54,7 +54,7 @@ class SqlRequirement(Protocol):
 
     @property
     def on(self) -> Sequence[str]:
-        """The quasi-identifiers that the requirement's classes are made of; empty for all."""
+        """The quasi-identifiers by which the requirement's classes are formed; empty for all."""
         ...
 
     @property

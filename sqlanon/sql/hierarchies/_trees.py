@@ -37,7 +37,7 @@ def _part(tree: exp.Expr) -> exp.Expr:
 
 
 def _operand(tree: exp.Expr) -> exp.Expr:
-    """Puts an operator expression in parentheses, so that it can be an operand."""
+    """Puts an operator expression in parentheses, so it can be an operand."""
     bare = isinstance(tree, exp.Column | exp.Literal | exp.Func | exp.Paren)
     return _part(tree) if bare else paren(_part(tree))
 

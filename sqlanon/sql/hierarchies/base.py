@@ -1,8 +1,7 @@
 """The protocol of a hierarchy builder: a module of this package, named after its kind.
 
-A functional builder (INTERVALS, PREFIXES, CALENDAR) computes labels from the value,
-so that values not seen before have them too; a stored one (LEVELS, PARENTS) turns
-the user's rows into rows of the catalog's `hierarchy_value`.
+A functional builder (INTERVALS, PREFIXES, CALENDAR) computes labels from the value, so new values have labels, too. A
+stored builder (LEVELS, PARENTS) turns the user's rows into rows of the catalog's `hierarchy_value`.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class OpenEnd:
 
 
 class Builder(Protocol):
-    """The functions of each builder module."""
+    """The functions that each builder module has."""
 
     STORED: bool
 

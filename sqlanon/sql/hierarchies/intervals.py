@@ -93,7 +93,7 @@ def height(definition: HierarchyDefinition) -> int:
 
 
 def accepts(column_type: str) -> bool:
-    """Integers, DECIMAL, FLOAT and DOUBLE."""
+    """Whether the type is an integer, DECIMAL, FLOAT or DOUBLE."""
     return is_numeric(column_type)
 
 

@@ -116,7 +116,7 @@ def with_rows(definition: HierarchyDefinition, rows: Sequence[Sequence[object]])
 
 
 def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
-    """Returns the label of small areas, which may stand for any value."""
+    """Returns the label of small areas, which may mean any value."""
     small = dict(definition.options).get("small")
     return (OpenEnd(small),) if isinstance(small, str) else ()
 

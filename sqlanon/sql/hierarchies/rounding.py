@@ -26,7 +26,7 @@ READ_AS = "any"
 
 @dataclass(frozen=True)
 class _Bases:
-    """The bases as even numbers of units of 10**-scale, so that their halves are whole, and the decimals of each."""
+    """The bases as even numbers of units of 10**-scale, whose halves are whole, and the decimals of each base."""
 
     scale: int
     bases: tuple[int, ...]
@@ -56,7 +56,7 @@ def height(definition: HierarchyDefinition) -> int:
 
 
 def accepts(column_type: str) -> bool:
-    """Integers, DECIMAL, FLOAT and DOUBLE."""
+    """Whether the type is an integer, DECIMAL, FLOAT or DOUBLE."""
     return is_numeric(column_type)
 
 

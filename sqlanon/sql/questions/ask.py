@@ -60,7 +60,7 @@ class BoundRequirement:
 
     @property
     def _within(self) -> str:
-        """The columns with their levels."""
+        """Returns the columns of `within` with their levels, as text."""
         return f"({', '.join(f'{name} LEVEL {level}' for name, level in self.within or ())})"
 
     @property

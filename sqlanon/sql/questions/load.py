@@ -186,7 +186,7 @@ class Header:
 
 
 def file_names(kind: str) -> tuple[str, ...]:
-    """The names of the files under `sql/<kind>/`, without their suffix, in order."""
+    """Returns the names of the files under `sql/<kind>/`, without their suffix, in order."""
     return tuple(name.removesuffix(".sql") for name in listing("sql", kind) if name.endswith(".sql"))
 
 

@@ -97,7 +97,7 @@ def recode(
 
 
 def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Select:
-    """The labels at several levels; those of a stored hierarchy are the catalog's copy for this release."""
+    """Returns the labels at several levels; a stored hierarchy's labels are the catalog's copy for this release."""
     bound, levels = recoding.bound, set(recoding.levels)
     copied = frozen_labels(bound, release_id) if bound.stored else None
     values = generalized(bound, occurring, copied, counted=False).subquery("generalized")
@@ -280,7 +280,7 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
 
 
 def boxed(unseen: exp.Table | exp.Subquery, count: int, placed: Placed) -> exp.Select:
-    """value_0, ..., region: the combinations of `unseen`, of so many values, that lie in a region's ranges."""
+    """Returns value_0, ..., region: the combinations in `unseen`, of `count` values, within a region's ranges."""
     names = [f"value_{index}" for index in range(count)]
     inside = exp.select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
     inside.from_(unseen, copy=False)
@@ -339,7 +339,7 @@ def label_name(index: int) -> str:
 
 
 def box_name(index: int, end: str) -> str:
-    """The column with the value at the `end` ('low' or 'high') of a region's range, NULL left out."""
+    """Returns the name of the column with the value, NULL aside, at the `end` ('low' or 'high') of a range."""
     return f"{end}_value_{index}"
 
 

@@ -132,7 +132,7 @@ class Rounds:
         return query.from_(self._placed("labelled")).where(not_(_no_round()))
 
     def public_recoded(self) -> exp.Select:
-        """Every public row: class_id, has_class, label_i. One that no round keeps is in no class of the release."""
+        """Returns every public row: class_id, has_class, label_i. A row that no round keeps is in no class."""
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         named = self._in_round(class_name)
         named.set("default", _nowhere(class_layout(len(self.recodings)).words))

@@ -78,7 +78,7 @@ class Precomputed:
 
 
 def key_columns(words: int) -> Sequence[exp.Alias]:
-    """The words of a class_id, a column for each: a key of several is a struct, which engines do not pass on."""
+    """Returns the words of a class_id, a column for each: engines cannot exchange a struct of several words."""
     whole = column("class_id")
     if words == 1:
         return [alias(whole, key_name(0))]
@@ -299,7 +299,7 @@ class ReleaseQuery:
         return query.select(alias(key, "class_id"), *labels, *self._others(query), copy=False)
 
     def _others(self, query: exp.Select) -> list[exp.Alias]:
-        """The columns that pass through or that requirements read, and the respondent; joins the tables of tokens."""
+        """Returns the columns that pass or that requirements read, and the respondent; joins the tables of tokens."""
         passing = self._columns.passing()
         entity = self.policy.entity
         others = [alias(passed(query, bound, i, self.tokens, entity), f"column_{i}") for i, bound in passing]
@@ -353,7 +353,7 @@ def _public_value(index: int) -> exp.Column:
 
 
 def _value(index: int, bound: BoundAttribute, typed: bool) -> exp.Expr:
-    """The public table's value in the type of the source's; NULL for a value of another type, unless `typed`."""
+    """Returns the public table's value in the source's type; NULL for a value of another type, unless `typed`."""
     value = _public_value(index)
     return cast(value, bound.published_type) if typed else try_cast(value, bound.published_type)
 
@@ -383,7 +383,7 @@ def public_rows(recodings: Sequence[tuple[int, Recoding]], weight: str | None = 
 
 
 def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
-    """public_labelled(class_1, ..., labels): every public row with its class in each round of a local recoding."""
+    """Returns public_labelled(class_1, ..., labels): every public row with its class in each recoding round."""
     query = exp.select().from_(relation("public"))
     classes = join_rounds(query, recodings, partial(_value, typed=False), _same_kind(recodings))
     return query.select(*classes, *round_labels(recodings), copy=False)

@@ -130,7 +130,7 @@ def _otherwise_set(setting: tuple[str, str]) -> _Branch:
 
 
 def _otherwise_typed(typed: tuple[str, str, str]) -> _Branch:
-    """An error where a column has another type than it had; an ENUM need only be one, for its labels are values."""
+    """Returns an error for a column with another type than before; an ENUM may become any ENUM, read as text."""
     name, kind, published = typed
     now: exp.Expr = f.built_in("typeof", column(name))
     if kind != published:
