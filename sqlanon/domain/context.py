@@ -45,6 +45,6 @@ class Adjustable(Generic[S]):
 
 
 class Watching(Protocol):
-    """Observer of progress, called with the stage, the part that is done, the total, and an optional remark."""
+    """An observer of progress, called with the stage, the number of finished parts, the total, and a remark."""
 
     def __call__(self, stage: str, done: int, total: int, detail: str | None = None) -> None: ...

@@ -120,12 +120,12 @@ class Shift:
 
     @property
     def unit(self) -> int:
-        """The number of days of a step: 1, or 7 for weeks."""
+        """The number of days in a unit of `width`: 1, or 7 for weeks."""
         return 1 if self.weeks is None else 7
 
     @property
     def width(self) -> int:
-        """The largest number of steps in each direction."""
+        """The largest number of days or weeks by which dates move in each direction."""
         return (self.days if self.weeks is None else self.weeks) or 0
 
     @property

@@ -81,8 +81,7 @@ class Stream:
     `delay` that is a number counts rows that arrive later; a text is an interval of time. `salt` makes the digests of
     respondents differ between streams. `batch` is the number of the last ADVANCE, and `position` the number of the last
     row read. `watermark` is the text of the timestamp before which all rows have been read, None before the first. With
-    `moment_over` all rows of that timestamp have been read, too: further rows with it may be rows that were read and
-    deleted.
+    `moment_over` further rows with that timestamp are late: they might be a deleted row again.
     """
 
     stream_id: str

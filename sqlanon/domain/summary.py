@@ -205,7 +205,7 @@ class Summary:
         )
 
     def text(self, width: int | None = None) -> str:
-        """The eight lines as text; with a `width`, folded below their beginnings, each column on a line of its own."""
+        """Returns the eight lines as text; with a `width`, folded and indented, each column on a line of its own."""
         margin = max(len(name) for name, _ in self.lines) + 2
         if width is None:
             return "\n".join(f"{name + ':':{margin}}{text}" for name, text in self.lines)

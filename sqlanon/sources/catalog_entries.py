@@ -56,7 +56,7 @@ def find_entry(engine: Engine, entry: QualifiedName) -> Entry | None:
 def source_entry(engine: Engine, source: Source) -> Entry | None:
     """Returns the relation of a named source: the one to which the name referred when the policy was made, if known.
 
-    Raises PolicyError where the name now means another relation than the kept one.
+    Raises PolicyError where the catalog's name of the source does not fit the kept entry.
     """
     assert source.name is not None
     if not source.bound:

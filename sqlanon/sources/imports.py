@@ -35,7 +35,7 @@ from sqlanon.sql.build.render import drop
 _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 # Whole numbers up to this one are exact as a DOUBLE.
 _WHOLE = 2**53
-# SQLite's types of values, with the types here. Whole numbers among fractions become fractions.
+# SQLite's types of values, the narrowest first, with the types here. A column has the widest type of its values.
 _KINDS = {"integer": "BIGINT", "real": "DOUBLE", "text": "VARCHAR", "blob": "BLOB"}
 
 

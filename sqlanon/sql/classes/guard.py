@@ -118,9 +118,9 @@ def _any(of: str) -> exp.Expr:
 def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
     """Returns rounds(round, class_id), a recursive step: the classes that each round checks.
 
-    The first round checks all classes. Each next round checks the classes that did not violate, as long as some did. A
-    row without a class represents the round itself, which may have no class left to check: the public table's classes
-    count even then.
+    The first round checks all classes. Each next round checks the classes that did not violate, as long as some did.
+    Each round also has a row without a class, so it exists without classes, too: a requirement may still count the
+    public table's classes.
     """
     steps, names = restricted(requirements, "rounds", "round", entity=entity)
     left = exp.or_(

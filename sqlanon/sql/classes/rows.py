@@ -18,7 +18,7 @@ from sqlanon.sql.cells.cells import respondents
 # The interface of a requirement for queries: its statements, and the normal relations that they read.
 
 
-# Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
+# Relations about one sensitive attribute, or several jointly, and relations about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number")
 _PER_SUBJECT = frozenset(PER_SUBJECT)
 PER_REQUIREMENT = ("value_range", "known_triple", "guarded", "guarding_node", "class_itemset", "class_itemset_value")

@@ -363,7 +363,7 @@ def _is_null(value: exp.Expr) -> exp.Expr:
 
 
 def public_values(index: int, bound: BoundAttribute, *, typed: bool) -> exp.Select:
-    """Returns the values of one quasi-identifier in the public table; `typed` as for `public_rows`."""
+    """Returns the values of one quasi-identifier in the public table; if `typed`, they have the source's type."""
     return exp.select(alias(_value(index, bound, typed), "value")).from_(relation("public"))
 
 
