@@ -139,9 +139,7 @@ class Header:
         return Selector(match[1], match[2], bool(match[3]))
 
     def within(self) -> tuple[str, str, int] | None:
-        """The header's `within`: the question to ask within a broader class, and a parameter of that question with its
-        value.
-        """
+        """Returns the header's `within`: a question that compares with a broader class, its parameter and value."""
         if "within" not in self.values:
             return None
         match = _WITHIN.fullmatch(self.only_value("within"))
