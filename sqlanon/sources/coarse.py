@@ -86,7 +86,7 @@ def with_labels(
         source.lasting,
         stable=False,
         coarse=columns,
-        own=source,
+        values_of=source,
     )
 
 
@@ -141,11 +141,11 @@ def _parents(engine: Engine, policy: Policy, bound: BoundAttribute) -> tuple[tup
     paths = _paths(bound)
     known = {str(label) for (label,) in engine.rows(_nodes_named(bound, paths))}
     if missing := [node for node in nodes if node not in known]:
-        every = "SELECT DISTINCT label FROM anon.hierarchy_value"
+        labels_query = "SELECT DISTINCT label FROM anon.hierarchy_value"
         raise PolicyError(
             f"{policy}: {hierarchy.name} has no node {missing[0]!r}, which {bound.column} is to hide",
             hint=nearest(missing[0], _all_nodes(engine, paths, bound.height))
-            or f"{every} has the nodes that there are",
+            or f"{labels_query} has the nodes that there are",
             part=part,
         )
     found_nodes: set[tuple[int, str]] = set()
@@ -196,8 +196,8 @@ def _all_nodes(engine: Engine, paths: exp.Select, height: int) -> list[str]:
 
 def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Select:
     """Returns the parents of a level's hidden nodes, without nodes whose text recurs at a higher level above them."""
-    own = column(level_name(level))
-    above = [different(column(level_name(other)), own.copy()) for other in range(level + 1, bound.height)]
+    label = column(level_name(level))
+    above = [different(column(level_name(other)), label.copy()) for other in range(level + 1, bound.height)]
     parent = column(level_name(level + 1)) if level + 1 < bound.height else literal("*")
     query = exp.select(alias(parent, "parent")).distinct().from_(paths.copy().subquery("path"))
     return query.where(_is_hidden(bound, level), *above)
@@ -323,10 +323,10 @@ def telling_columns(engine: Engine, source: BoundSource, attributes: Sequence[Bo
     A column with a single value, or whose values are nearly all different, is left out: it does not tell other rows'
     values.
     """
-    own = source.own
+    values_source = source.values_of
     coarse = {each.bound.column for each in source.coarse}
     others = [b for b in attributes if b.column not in coarse and not b.attribute.pseudonym]
-    if own is None or not others:
+    if values_source is None or not others:
         return
     for each in source.coarse:
         value = column(each.bound.column)
@@ -336,7 +336,7 @@ def telling_columns(engine: Engine, source: BoundSource, attributes: Sequence[Bo
             pair = f.call("struct_pack", entry("a", column(other.column)), entry("b", value.copy()))
             copies = f.call("bool_and", identical(as_text(column(other.column)), as_text(value.copy())))
             figures += [f.count_distinct(column(other.column)), f.count_distinct(pair), copies]
-        query = exp.select(*figures).from_(relation(own.relation)).where(has_value, copy=False)
+        query = exp.select(*figures).from_(relation(values_source.relation)).where(has_value, copy=False)
         ((values, rows, *numbers),) = engine.rows(query)
         for index, other in enumerate(others):
             different_values, pairs, is_copy = numbers[3 * index : 3 * index + 3]

@@ -87,8 +87,8 @@ class BoundSource:
     `relation` can be read repeatedly with the same rows. `lasting` is the relation that a live view may read, None
     where the source is in another database or is a query. `stable` says whether `lasting` is a table of stored columns;
     any other relation may change between readings. `long_table` is the long table that was pivoted to make the source,
-    if any. `coarse` are the columns with labels in place of values; `own` is the source with the values. `of_release`
-    says that the rows are a release's, whose columns have labels already.
+    if any. `coarse` are the columns with labels in place of values; `values_of` is the source with the values.
+    `of_release` says that the rows are a release's, whose columns have labels already.
     """
 
     columns: tuple[Column, ...]
@@ -97,7 +97,7 @@ class BoundSource:
     stable: bool
     long_table: LongTable | None = None
     coarse: tuple[CoarseColumn, ...] = ()
-    own: BoundSource | None = None
+    values_of: BoundSource | None = None
     of_release: bool = False
 
 

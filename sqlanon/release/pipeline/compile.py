@@ -45,7 +45,7 @@ def compile_stage(chosen: Chosen) -> Compiled:
         recodings=made.recodings,
         requirements=bound.requirements,
         source=_source(bound, release_id) if live else source_columns(policy, policy.relation, made.placed),
-        stable=(bound.source.own or bound.source).stable or not live,
+        stable=(bound.source.values_of or bound.source).stable or not live,
         release_id=release_id,
         tokens=tokens,
         guards=guards_of(bound.requirements),
@@ -79,7 +79,7 @@ def _source(bound: Bound, release_id: str) -> exp.Select:
     """
     name = bound.source.lasting or source_view(release_id)
     needed = _needed(bound.policy)
-    source = bound.source.own or bound.source
+    source = bound.source.values_of or bound.source
     rows = _as_it_was(made_for(bound.engine, bound.policy, bound.resolved.policy.source, source, needed), name)
     if not bound.source.coarse:
         return rows

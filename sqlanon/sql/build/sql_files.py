@@ -44,8 +44,8 @@ def query_file(
     if "{" in text:
         _fill_names(query, names or {})
     if values:
-        for place in list(query.find_all(exp.Placeholder)):
-            place.replace(exp.convert(values[place.name], copy=True))
+        for placeholder in list(query.find_all(exp.Placeholder)):
+            placeholder.replace(exp.convert(values[placeholder.name], copy=True))
     return query if tables is None else reading(query, tables)
 
 
