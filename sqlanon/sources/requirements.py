@@ -14,7 +14,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, about
 from sqlanon.sources.catalog_entries import kept_name
 from sqlanon.sources.column_types import item_type, list_column, without_enums
 from sqlanon.sources.joins import bind_joined, is_of_join, of_classes, of_join
@@ -90,7 +90,8 @@ def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
 
     Raises PolicyError where the policy has a number of people: the fraction would change with each row.
     """
-    takes = any(parameter.of_policy for q in questions_of(requirement.model) for parameter in q.parameters)
+    with about("requirement", requirement.model):
+        takes = any(parameter.of_policy for q in questions_of(requirement.model) for parameter in q.parameters)
     if policy.sample is None or not takes or _FRACTION in map(fold, dict(requirement.arguments)):
         return requirement
     if policy.sample.fraction is None:

@@ -248,7 +248,7 @@ INVALID = [
     (with_attribute(Attribute("a", Role.INSENSITIVE, "h")), "a is INSENSITIVE and cannot use a hierarchy"),
     (with_attribute(Attribute("a", Role.IDENTIFIER, "h")), "a is IDENTIFIER and cannot use a hierarchy"),
     (with_attribute(Attribute("a", Role.QUASI_IDENTIFIER, "")), "a uses a hierarchy without a name"),
-    (with_attribute(Attribute("a", Role.SENSITIVE, min_level=1)), "cannot have levels"),
+    (with_attribute(Attribute("a", Role.SENSITIVE, min_level=1)), "has MIN LEVEL and no hierarchy"),
     (with_attribute(Attribute("a", Role.SENSITIVE, max_level=1)), "cannot have levels"),
     (with_attribute(Attribute("a", Role.SENSITIVE, weight=Decimal(2))), "cannot have a weight"),
     (with_attribute(Attribute("a", Role.QUASI_IDENTIFIER, pseudonym=Pseudonym())), "cannot be a pseudonym"),

@@ -73,6 +73,7 @@ LIMITS = Limits(
     max_level=CAN,
     public=CAN,
     guarding=CAN,
+    samples=CAN,
     jointly=CAN,
     projections=CAN,
     whole=CAN,

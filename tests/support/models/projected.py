@@ -66,8 +66,10 @@ def projected(draw: st.DrawFn, question: str) -> Projected:
     also = tuple((draw(st.integers(1, 3)), places) for places in dict.fromkeys(sets))
     if question == "k_anonymity":
         also = tuple((k, places) for k, places in also if places != on)
-    people = st.lists(st.sampled_from((None, 1, 2, 3, 4, 5)), min_size=len(drawn.rows), max_size=len(drawn.rows))
-    return Projected(drawn, on, also, draw(st.none() | people.map(tuple)))
+    size = len(drawn.rows)
+    people = st.lists(st.sampled_from((None, 1, 2, 3, 4, 5)), min_size=size, max_size=size).map(tuple)
+    entities = st.just(tuple(range(size))) if load_question(question).one_row_each else people
+    return Projected(drawn, on, also, draw(st.none() | entities))
 
 
 def install(case: Projected) -> Connection:
