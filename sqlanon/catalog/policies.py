@@ -12,6 +12,7 @@ from sqlanon.catalog._json import (
     MaskObject,
     PivotObject,
     SampleObject,
+    T,
     Text,
     arguments_from_json,
     arguments_to_json,
@@ -323,34 +324,33 @@ def _source(
 
 def _pivot(row: _PolicyRow) -> Pivot | None:
     """Returns the columns of the source that are pivoted; None without a pivot."""
-    try:
-        return typed(loads(row.pivoted), PivotObject, "a pivot").as_domain if row.pivoted else None
-    except BadJson as problem:
-        raise PolicyError(
-            f"policy {row.policy}: its column pivoted in anon.policy cannot be read: {problem}",
-            hint='write it as a JSON object, such as {"item": "film", "values": "rating"}',
-        ) from None
+    example = '{"item": "film", "values": "rating"}'
+    pivot = _object(row, "pivoted", PivotObject, "a pivot", f"write it as a JSON object, such as {example}")
+    return None if pivot is None else pivot.as_domain
 
 
 def _joined(row: _PolicyRow) -> JoinedRelease | None:
     """Returns the release that is joined, and the columns that it shares; None without one."""
-    try:
-        return typed(loads(row.joined), JoinedObject, "a joined release").as_domain if row.joined else None
-    except BadJson as problem:
-        raise PolicyError(
-            f"policy {row.policy}: its column joined in anon.policy cannot be read: {problem}",
-            hint='write it as a JSON object, such as {"release": ["main", "of_jobs"], "columns": ["job"]}',
-        ) from None
+    example = '{"release": ["main", "of_jobs"], "columns": ["job"]}'
+    joined = _object(row, "joined", JoinedObject, "a joined release", f"write it as a JSON object, such as {example}")
+    return None if joined is None else joined.as_domain
 
 
 def _sample(row: _PolicyRow) -> Sample | None:
     """Returns the part of a population that the source is; None if the policy states none."""
+    examples = '{"fraction": 0.02} or {"people": 1000000}'
+    sample = _object(row, "sample", SampleObject, "a sample", f"write it as a JSON object, {examples}")
+    return None if sample is None else sample.as_domain
+
+
+def _object(row: _PolicyRow, column: str, kind: type[T], what: str, hint: str) -> T | None:
+    """Returns the JSON object in a column of anon.policy; None if the column is NULL. Raises PolicyError."""
+    written = getattr(row, column)
     try:
-        return typed(loads(row.sample), SampleObject, "a sample").as_domain if row.sample else None
+        return typed(loads(written), kind, what) if written else None
     except BadJson as problem:
         raise PolicyError(
-            f"policy {row.policy}: its column sample in anon.policy cannot be read: {problem}",
-            hint='write it as a JSON object, {"fraction": 0.02} or {"people": 1000000}',
+            f"policy {row.policy}: its column {column} in anon.policy cannot be read: {problem}", hint=hint
         ) from None
 
 

@@ -139,12 +139,14 @@ def _parents(engine: Engine, policy: Policy, bound: BoundAttribute) -> tuple[tup
             part=part,
         )
     paths = _paths(bound)
-    known = {str(label) for (label,) in engine.rows(_nodes_named(bound, paths))}
+    all_nodes = _nodes(paths, bound.height)
+    named = all_nodes.where(column("label").isin(*map(literal, nodes)))
+    known = {str(label) for (label,) in engine.rows(named)}
     if missing := [node for node in nodes if node not in known]:
         labels_query = "SELECT DISTINCT label FROM anon.hierarchy_value"
         raise PolicyError(
             f"{policy}: {hierarchy.name} has no node {missing[0]!r}, which {bound.column} is to hide",
-            hint=nearest(missing[0], _all_nodes(engine, paths, bound.height))
+            hint=nearest(missing[0], sorted(str(label) for (label,) in engine.rows(all_nodes)))
             or f"{labels_query} has the nodes that there are",
             part=part,
         )
@@ -174,24 +176,14 @@ def _is_hidden(bound: BoundAttribute, level: int) -> exp.Expr:
     return column(level_name(level)).isin(*map(literal, bound.attribute.hide))
 
 
-def _nodes_named(bound: BoundAttribute, paths: exp.Select) -> exp.Select:
-    """Returns the column label: the texts of HIDE that are nodes."""
-    of_levels = [
-        exp.select(alias(column(level_name(level)), "label"))
-        .from_(paths.copy().subquery("path"))
-        .where(_is_hidden(bound, level))
-        for level in range(bound.height)
-    ]
-    return exp.select(column("label")).distinct().from_(union_all(of_levels).subquery("node"))
-
-
-def _all_nodes(engine: Engine, paths: exp.Select, height: int) -> list[str]:
+def _nodes(paths: exp.Select, height: int) -> exp.Select:
+    """Returns the column label: each node below the top once."""
     of_levels = [
         exp.select(alias(column(level_name(level)), "label")).from_(paths.copy().subquery("path"))
         for level in range(height)
     ]
-    rows = engine.rows(exp.select(column("label")).distinct().from_(union_all(of_levels).subquery("node")))
-    return sorted(str(label) for (label,) in rows if label is not None)
+    query = exp.select(column("label")).distinct().from_(union_all(of_levels).subquery("node"))
+    return query.where(is_not_null(column("label")))
 
 
 def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Select:

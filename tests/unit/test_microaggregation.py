@@ -165,7 +165,7 @@ def test_respondents_of_one_row_each_are_counted(people: Connection) -> None:
 
 
 def test_groups_are_of_respondents_with_several_rows(people: Connection) -> None:
-    """Of 40 respondents with three rows each: all rows of one are in one group, with k respondents or more."""
+    """Each of 40 respondents has three rows: all rows of one are in one group, with k respondents or more."""
     source = "(SELECT id // 3 AS who, pay, id AS row_id FROM people)"
     policy(people, "who ENTITY, pay QUASI IDENTIFIER, row_id INSENSITIVE", source)
     made(people, "k => 3")

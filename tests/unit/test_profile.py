@@ -582,7 +582,7 @@ def test_why_says_that_sensitive_values_tell_rows_apart(salary: str, share: str 
 
 
 def test_columns_that_make_rows_special_are_named(con: Connection) -> None:
-    """Of four people Ann's town is alone; Bob and Cem are alone by town and sex together, and Dee is so, too."""
+    """The row of A is alone by its town; three others are alone by town and sex together."""
     con.execute(
         """CREATE TABLE few AS FROM (VALUES ('A', 'f'), ('B', 'm'), ('C', 'm'), ('B', 'f'), ('C', 'f'), ('C', 'f'))
         AS t (town, sex)"""

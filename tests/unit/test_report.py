@@ -60,9 +60,11 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
     values = {(name, attribute): value for name, attribute, value in measured}
     sizes = page.table("Values: Number of classes")
     classes, rows = sum(count for _, count, _ in sizes), sum(rows for *_, rows in sizes)
-    # Of rows in buckets MEASURE has the mean size of a class, and not how many classes there are.
-    assert values.get(("classes", None), classes) == classes
-    assert values.get(("row_count", None), rows) == rows
+    # Of buckets, whose rows do not look alike, MEASURE counts no classes.
+    if any(word in method for word in ("'none'", "anatomy", "slicing", "trivial")):
+        assert not {("classes", None), ("row_count", None)} & values.keys()
+    else:
+        assert (values["classes", None], values["row_count", None]) == (classes, rows)
     assert values["average_class_size", None] == pytest.approx(rows / classes)
     assert float(sizes[0][0]) == values["least_class_size", None]
     assert float(sizes[-1][0]) == values["greatest_class_size", None]

@@ -147,7 +147,7 @@ def test_explain_names_the_weights_and_the_sample_and_remarks_on_them(con: Conne
 
 
 def test_the_figures_take_the_sample_of_the_policy(con: Connection) -> None:
-    """Of 6 rows of 60 people the fraction is a tenth; what a statement says counts before what the policy says."""
+    """The fraction of 6 rows of 60 people is a tenth; a fraction in the statement precedes the policy's."""
     calls = "population_uniques, k_map_estimated(k => 5), individual_risk"
     for clause in ("SAMPLE FRACTION 0.1", "SAMPLE OF 60"):
         con.execute(f"{POLICY} {clause} REQUIRE k_anonymity(k => 1)")
