@@ -153,7 +153,7 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    documented = "all arrow cli dbt dp jobs masks notebook postgres profile report sign spark sqlite tasks"
+    documented = "all arrow cli dbt dp jobs masks notebook postgres profile report serve sign spark sqlite tasks"
     assert set(rows) == set(documented.split())
     for extra in set(rows) - {"all"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}
@@ -171,7 +171,7 @@ def test_all_is_what_a_first_day_needs() -> None:
     }
     [brought] = re.findall(r"\[(.*)\]", PROJECT["optional-dependencies"]["all"][0])
     assert {"cli", "arrow", "report", "notebook", "jobs", "sign", "tasks"} <= set(brought.split(","))
-    assert hinted - set(brought.split(",")) <= {"spark", "dbt", "dp", "postgres", "sqlite"}
+    assert hinted - set(brought.split(",")) <= {"spark", "dbt", "dp", "postgres", "serve", "sqlite"}
 
 
 def test_the_sizes_of_the_documentation_are_of_extras_that_there_are() -> None:

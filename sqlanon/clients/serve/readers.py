@@ -1,0 +1,35 @@
+"""The protocols of the people who may query through the door, and of the places that keep them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from sqlanon.domain.values import QualifiedName
+
+
+class Reader(Protocol):
+    """A reader whose token was right: the releases that they may read, and the end of their access.
+
+    `grants` are the full names of releases, such as main.hospital_2026. `expires` has a time zone; None is no end.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def grants(self) -> frozenset[QualifiedName]: ...
+
+    @property
+    def expires(self) -> datetime | None: ...
+
+
+class Readers(Protocol):
+    """The readers that a door knows. Only digests of their tokens are kept."""
+
+    def authenticate(self, name: str, token: str) -> Reader | None:
+        """Returns the reader with this name and token; None for another name or token, and after the expiry.
+
+        The door asks for each request, so a revoked grant or a dropped reader counts from the next request on.
+        """
+        ...

@@ -1,0 +1,9 @@
+"""The error of a statement, a name or a request that the door does not admit."""
+
+from __future__ import annotations
+
+from sqlanon.errors import UserError
+
+
+class Refused(UserError):
+    """A reader's request is refused. The message is one line that a reader may see: no path, no name of others."""
