@@ -8,12 +8,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import sqlanon
 from benchmarks.papers import adult
 from benchmarks.papers.charts import Bars
-from benchmarks.papers.statements import Attributes, Family, candidates, cell, declare, parser, printed, rows_of, table
+from benchmarks.papers.printed import Computation, Value
+from benchmarks.papers.statements import (
+    Attributes,
+    Family,
+    candidates,
+    cell,
+    declare,
+    figures_of,
+    parser,
+    printed,
+    rows_of,
+    table,
+)
 
 __all__ = ["main"]
 
@@ -101,6 +113,16 @@ def _gains(connection: sqlanon.Connection, options: argparse.Namespace) -> Itera
             figures = ("u_max_tree", "u_base_tree", "u_san_tree", "gain_tree", "a_acc")
             yield (name, requirement, *(cell(numbers[figure]) for figure in figures))
 
+
+def _baselines(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    for name, method in (("Intact", _METHOD), ("Suppressed", "trivial(drop => 'quasi_identifiers')")):
+        policy = declare(connection, _OCCUPATION, "k_anonymity(k => 1)")
+        connection.sql(f"CREATE OR REPLACE ANONYMIZED TABLE {adult.RELEASE} AS POLICY {policy} METHOD {method}")
+        for figure, value in figures_of(connection, "a_acc, a_know").items():
+            yield f"{name}, {figure.replace('a_', 'A_')}", value
+
+
+GROUPS: Mapping[str, Computation] = {"baselines": _baselines}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sqlanon
+from benchmarks.papers.adult import RELEASE
 from benchmarks.papers.charts import Bars, Points, draw
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "candidates",
     "cell",
     "declare",
+    "figures_of",
     "parser",
     "printed",
     "rows_of",
@@ -101,6 +103,13 @@ def candidates(
         Candidate(method, requirement or "", dict(zip(names, numbers, strict=True)))
         for method, requirement, names, numbers in rows
     ]
+
+
+def figures_of(connection: sqlanon.Connection, figures: str, relation: str = RELEASE) -> dict[str, float | None]:
+    """Returns the values of figures of a release by name, from MEASURE; `figures` is the text within FIGURES (...)."""
+    answer = connection.sql(f"MEASURE {relation} WITH FIGURES ({figures})")
+    heads = [description[0] for description in answer.description]
+    return {row[heads.index("figure")]: row[heads.index("value")] for row in answer.fetchall()}
 
 
 def cell(number: float | None, digits: int = 4) -> str:
