@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
@@ -149,7 +149,7 @@ def _line(group: Group, figure: Printed, ours: Value) -> Line:
     shown = f"{round(ours, digits) + 0.0:{comma}.{digits}f}"
     difference = Decimal(shown.replace(",", "")) - Decimal(figure.printed.replace(",", ""))
     line = Line(where, figure.printed, shown, f"{difference:+}" if difference else "0", figure.tolerance, "")
-    return line if line.agrees else Line(*line.cells()[:-1], figure.reason)
+    return line if line.agrees else replace(line, reason=figure.reason)
 
 
 def table(lines: Iterator[Line] | Sequence[Line]) -> Iterator[str]:
@@ -170,7 +170,8 @@ def page_lines(paper: str) -> list[Line]:
     text = pages()[paper].read_text(encoding="utf-8")
     _, _, after = text.partition(_BEGIN.format(paper))
     rows = [row for row in after.partition(_END)[0].splitlines() if row.startswith("|")]
-    return [Line(*(cell.strip() for cell in row[1:-1].split(" |"))) for row in rows[2:]]
+    cells = ([cell.strip() for cell in row[1:-1].split(" |")] for row in rows[2:])
+    return [Line(where, told, ours, gap, limit, why) for where, told, ours, gap, limit, why in cells]
 
 
 def write(paper: str, lines: Sequence[Line]) -> None:
