@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.sql_files import filled, filled_query, query_file
 
 HOSTILE = [
     'a"b',
@@ -78,3 +78,43 @@ def test_a_table_may_be_qualified_a_query_or_named() -> None:
     tables_of_query = {"fragment": exp.select("g").from_("t")}
     query = to_sql(query_file("association", "smallest_group", tables=tables_of_query, names={"group": ["g"]}))
     assert 'FROM (SELECT "g" FROM "t") AS "fragment"' in query
+
+
+def test_a_list_may_have_expressions() -> None:
+    names = {"keys": ["k"], "figures": [exp.func("sum", column("n")), exp.func("count", exp.Star())]}
+    query = filled_query("SELECT {keys}, {figures} FROM t GROUP BY {keys}", names=names)
+    assert to_sql(query) == 'SELECT "k", SUM("n"), COUNT(*) FROM "t" GROUP BY "k"'
+
+
+def test_without_keys_nothing_is_grouped() -> None:
+    query = filled_query("SELECT {keys}, count(*) FROM t GROUP BY {keys}", names={"keys": []})
+    assert to_sql(query) == 'SELECT COUNT(*) FROM "t"'
+
+
+@pytest.mark.parametrize(
+    ("keys", "condition"),
+    [
+        ([], "TRUE"),
+        (["k"], '"t"."k" IS NOT DISTINCT FROM "u"."k"'),
+        (["k", 'a"b'], '"t"."k" IS NOT DISTINCT FROM "u"."k" AND "t"."a""b" IS NOT DISTINCT FROM "u"."a""b"'),
+    ],
+)
+def test_lists_are_compared_pair_by_pair(keys: list[str], condition: str) -> None:
+    text = "{t.keys} IS NOT DISTINCT FROM {u.keys}"
+    assert to_sql(filled(text, names={"keys": keys})) == condition
+    query = to_sql(filled_query(f"SELECT 1 FROM t JOIN u ON {text} AND t.n = u.n", names={"keys": keys}))
+    assert query.endswith(f'ON {condition} AND "t"."n" = "u"."n"')
+
+
+def test_an_operation_keeps_its_operands() -> None:
+    either = column("a").or_(column("b"))
+    assert to_sql(filled("$c AND x", c=either)) == '("a" OR "b") AND "x"'
+    assert to_sql(filled("f($c)", c=either)) == 'f("a" OR "b")'
+    assert to_sql(filled("$n * 2", n=column("a") + 1)) == '("a" + 1) * 2'
+    assert to_sql(filled("$n", n=column("a") + 1)) == '"a" + 1'
+
+
+def test_a_call_becomes_what_its_function_makes() -> None:
+    calls = {"point_of": lambda value: exp.Cast(this=value, to=exp.DataType.build("HUGEINT"))}
+    assert to_sql(filled("point_of(point_of(low) + 1)", calls=calls)) == ('CAST(CAST("low" AS INT128) + 1 AS INT128)')
+    assert to_sql(filled("other(low)", calls=calls)) == 'other("low")'
