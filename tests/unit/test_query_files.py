@@ -65,10 +65,68 @@ def test_what_is_missing_or_too_much_is_no_query() -> None:
         query_file("association", "alike_in_group", names={"group": ["g"]})
     with pytest.raises(KeyError):
         query_file("association", "excess", names={"key": ["a"]}, index=0)
-    with pytest.raises(ValueError, match="too many"):
-        query_file("association", "excess", names={"key": ["a", "b"]}, index=0, k=1, count=1)
+    with pytest.raises(ValueError, match="different lengths"):
+        filled("{a.keys} = {b.others}", names={"keys": ["k", "l"], "others": ["m"]})
     with pytest.raises(KeyError):
         query_file("association", "alike_in_group")
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (["k", "{l}"], '"x" AND "a"."k" = "b"."k" AND "a"."{l}" = "b"."{l}"'),
+        (["k"], '"x" AND "a"."k" = "b"."k"'),
+        ([], '"x"'),
+        ("{k}", '"x" AND "a"."{k}" = "b"."{k}"'),
+    ],
+)
+def test_a_condition_is_repeated_for_each_name(keys: str | list[str], expected: str) -> None:
+    assert to_sql(filled("x AND {a.keys} = {b.keys}", names={"keys": keys})) == expected
+
+
+def test_a_condition_alone_is_repeated() -> None:
+    both = '"a"."k" = "b"."k" AND "a"."l" = "b"."l"'
+    assert to_sql(filled("{a.keys} = {b.keys}", names={"keys": ["k", "l"]})) == both
+    query = filled_query("SELECT 1 FROM a JOIN b ON {a.keys} = {b.keys} WHERE {a.keys} > 0", names={"keys": ["k", "l"]})
+    assert to_sql(query) == f'SELECT 1 FROM "a" JOIN "b" ON {both} WHERE "a"."k" > 0 AND "a"."l" > 0'
+    query = filled_query("SELECT 1 FROM a JOIN b ON {a.keys} = {b.keys} WHERE {a.keys} > 0", names={"keys": []})
+    assert to_sql(query) == 'SELECT 1 FROM "a" JOIN "b" ON TRUE'
+
+
+def test_conditions_of_an_or_stay_in_it() -> None:
+    query = filled("($parts IS NULL OR x) AND y", parts=[column("a"), column("b")])
+    assert to_sql(query) == '("a" IS NULL OR "b" IS NULL OR "x") AND "y"'
+
+
+def test_an_item_of_a_list_is_repeated() -> None:
+    names = {"low": ["low_0", "low_1"], "end": ["e", "{low}"], "group": []}
+    query = filled_query(
+        'SELECT min({t.end}) AS "{low}", greatest({low}) AS most, count(*) OVER (PARTITION BY {group}) AS n, $others '
+        "FROM t GROUP BY {group}",
+        names=names,
+        others=[column("x"), column("y")],
+    )
+    assert to_sql(query) == (
+        'SELECT MIN("t"."e") AS "low_0", MIN("t"."{low}") AS "low_1", GREATEST("low_0", "low_1") AS "most", '
+        'COUNT(*) OVER () AS "n", "x", "y" FROM "t"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a", "b"], 'CASE "dim" WHEN 0 THEN "a" WHEN 1 THEN "b" ELSE 7 END'),
+        ([], "7"),
+    ],
+)
+def test_a_branch_of_a_case_is_repeated(names: list[str], expected: str) -> None:
+    branch = filled("CASE dim WHEN $index THEN {names} ELSE 7 END", names={"names": names}, index=[*range(len(names))])
+    assert to_sql(branch) == expected
+
+
+def test_parameters_stay() -> None:
+    assert to_sql(filled("$1 + $n", n=2)) == "$1 + 2"
+    assert to_sql(filled("$1 + $n")) == "$1 + $n"
 
 
 def test_a_table_may_be_qualified_a_query_or_named() -> None:
@@ -94,7 +152,6 @@ def test_without_keys_nothing_is_grouped() -> None:
 @pytest.mark.parametrize(
     ("keys", "condition"),
     [
-        ([], "TRUE"),
         (["k"], '"t"."k" IS NOT DISTINCT FROM "u"."k"'),
         (["k", 'a"b'], '"t"."k" IS NOT DISTINCT FROM "u"."k" AND "t"."a""b" IS NOT DISTINCT FROM "u"."a""b"'),
     ],
@@ -106,10 +163,30 @@ def test_lists_are_compared_pair_by_pair(keys: list[str], condition: str) -> Non
     assert query.endswith(f'ON {condition} AND "t"."n" = "u"."n"')
 
 
+def test_a_comparison_of_no_keys_is_true() -> None:
+    text = "{t.keys} IS NOT DISTINCT FROM {u.keys}"
+    assert to_sql(filled(text, names={"keys": []})) == "TRUE"
+    assert to_sql(filled(f"CASE WHEN {text} THEN 1 END", names={"keys": []})) == "CASE WHEN TRUE THEN 1 END"
+    assert to_sql(filled(f"{text} AND t.n = u.n", names={"keys": []})) == '"t"."n" = "u"."n"'
+
+
+def test_a_comparison_of_lists_is_one_condition() -> None:
+    pairs = '"a"."k" = "b"."k" AND "a"."l" = "b"."l"'
+    for text, expected in (
+        ("NOT $pairs", f"NOT ({pairs})"),
+        ("$pairs OR x", f'({pairs}) OR "x"'),
+        ("CASE WHEN $pairs THEN 1 END", f"CASE WHEN {pairs} THEN 1 END"),
+        ("f(x, $pairs)", f'f("x", {pairs})'),
+    ):
+        pair = text.replace("$pairs", "{a.keys} = {b.keys}")
+        assert to_sql(filled(pair, names={"keys": ["k", "l"]})) == expected
+
+
 def test_an_operation_keeps_its_operands() -> None:
     either = column("a").or_(column("b"))
     assert to_sql(filled("$c AND x", c=either)) == '("a" OR "b") AND "x"'
     assert to_sql(filled("f($c)", c=either)) == 'f("a" OR "b")'
+    assert to_sql(filled("NOT $c AND x", c=either)) == 'NOT ("a" OR "b") AND "x"'
     assert to_sql(filled("$n * 2", n=column("a") + 1)) == '("a" + 1) * 2'
     assert to_sql(filled("$n", n=column("a") + 1)) == '"a" + 1'
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import sqlglot
 from sqlglot import exp
 
 from sqlanon.assets import read
 from sqlanon.sql.build.expressions import named
-from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.names import column, identifier, relation
 from sqlanon.sql.build.render import RepeatedQuery
 
 _Tree = TypeVar("_Tree", bound=exp.Expr)
@@ -26,21 +26,21 @@ def sql_file(*path: str) -> RepeatedQuery:
     return RepeatedQuery(read("sql", *folders, f"{name}.sql"))
 
 
+# Lists of columns or expressions by the name of their hole; a column that is a text is a single one.
+Names = Mapping[str, str | Sequence[str | exp.Expr]]
+Calls = Mapping[str, Callable[..., exp.Expr]]
+
+
 def query_file(
     *path: str,
     tables: Mapping[str, Relation] | None = None,
-    names: Mapping[str, Sequence[str | exp.Expr]] | None = None,
-    calls: Mapping[str, Callable[..., exp.Expr]] | None = None,
+    names: Names | None = None,
+    calls: Calls | None = None,
     **values: object,
 ) -> exp.Query:
-    """Returns the query of a file under `sql/` with its holes filled, a new tree at each call.
+    """Returns the query of a file under `sql/` with its holes filled, a new tree at each call; see `filled`.
 
-    A table of the file with a name in `tables` becomes that relation. `{keys}` becomes the columns or expressions that
-    `names` has under keys, and `{t.keys}` these columns of the relation t: any number of them in a list, and elsewhere
-    a single one. `{t.keys} IS NOT DISTINCT FROM {u.keys}` is true if it is true for each pair. `$size` becomes the
-    argument `size`: a number, a text, or a tree. A call of a function in `calls` becomes the tree that the function
-    makes of its arguments. Inserted values are nodes of the tree, never parsed text. Raises KeyError for a list of
-    columns without names, and for a missing value.
+    A table of the file with a name in `tables` becomes that relation.
     """
     return filled_query(sql_file(*path), tables=tables, names=names, calls=calls, **values)
 
@@ -49,8 +49,8 @@ def filled_query(
     text: str,
     *,
     tables: Mapping[str, Relation] | None = None,
-    names: Mapping[str, Sequence[str | exp.Expr]] | None = None,
-    calls: Mapping[str, Callable[..., exp.Expr]] | None = None,
+    names: Names | None = None,
+    calls: Calls | None = None,
     **values: object,
 ) -> exp.Query:
     """Returns the query of a fixed text with the holes of `query_file` filled, a new tree at each call."""
@@ -63,8 +63,8 @@ def filled_select(
     text: str,
     *,
     tables: Mapping[str, Relation] | None = None,
-    names: Mapping[str, Sequence[str | exp.Expr]] | None = None,
-    calls: Mapping[str, Callable[..., exp.Expr]] | None = None,
+    names: Names | None = None,
+    calls: Calls | None = None,
     **values: object,
 ) -> exp.Select:
     """Returns what `filled_query` returns, for a text that is one SELECT."""
@@ -73,80 +73,188 @@ def filled_select(
     return query
 
 
-def filled(
-    text: str,
-    *,
-    names: Mapping[str, Sequence[str | exp.Expr]] | None = None,
-    calls: Mapping[str, Callable[..., exp.Expr]] | None = None,
-    **values: object,
-) -> exp.Expr:
-    """Returns the tree of a fixed text, such as an expression, with the holes of `query_file` filled.
+def filled(text: str, *, names: Names | None = None, calls: Calls | None = None, **values: object) -> exp.Expr:
+    """Returns the tree of a fixed text, a query or an expression, with its holes filled, a new tree at each call.
 
-    >>> filled("coalesce($n, 0) = {key}", names={"key": ["a"]}, n=column("b")).sql("duckdb")
+    `{keys}` becomes the column that `names` has under keys, and `{t.keys}` this column of the relation t; `AS "{keys}"`
+    becomes its name. `$size` becomes the argument `size`: a number, a text, or a tree. A call of a function in `calls`
+    becomes the tree that the function makes of its arguments. Inserted values are nodes of the tree, never parsed text.
+
+    A list of columns, or of values, repeats the item around its hole, once for each member: the column of SELECT, the
+    sort key, the argument, the branch of CASE, or the condition, joined by the AND or OR that it is in. Lists in one
+    item are read side by side, and an empty list leaves the item out. Two lists are compared pair by pair.
+
+    >>> filled("coalesce($n, 0) = {key}", names={"key": "a"}, n=column("b")).sql("duckdb")
     'COALESCE("b", 0) = "a"'
+    >>> filled("greatest({ends}) > 0 AND {a.keys} = {b.keys}", names={"ends": ["x", "y"], "keys": ["k", "l"]}).sql()
+    'GREATEST("x", "y") > 0 AND "a"."k" = "b"."k" AND "a"."l" = "b"."l"'
+
+    Raises KeyError for a hole that nothing fills. Numbered parameters, such as $1, are no holes, nor is $size where no
+    argument is given: they remain parameters of the query.
     """
     # A root is never a hole, so that each hole has a parent.
     root = exp.Paren(this=parsed(text).copy())
-    if "{" in text:
-        _fill_names(root, names or {})
-    if values:
-        for placeholder in list(root.find_all(exp.Placeholder)):
-            _replace(placeholder, exp.convert(values[placeholder.name], copy=True))
+    if "{" in text or values:
+        _fill_holes(root, text, names or {}, values)
     if calls:
         # Inner calls first: they are arguments of the outer ones.
         for call in reversed(list(root.find_all(exp.Anonymous))):
             if call.name in calls:
-                _replace(call, calls[call.name](*(argument.pop() for argument in list(call.expressions))))
+                made = calls[call.name](*(argument.pop() for argument in list(call.expressions)))
+                call.replace(_operand(made, call.parent))
     tree: exp.Expr = root.this.pop()
     return tree
 
 
-def _replace(hole: exp.Expr, value: exp.Expr) -> None:
-    """Replaces a hole by a tree, in parentheses if it is an operation and an operand of another one."""
-    condition = isinstance(hole.parent, exp.Connector) and not isinstance(value, exp.Connector)
-    conditions = isinstance(hole.parent, exp.And) and isinstance(value, exp.And)
-    bare = condition or conditions or not (_operates(value) and _operates(hole.parent))
-    hole.replace(value if bare else exp.Paren(this=value))
+def _fill_holes(root: exp.Expr, text: str, names: Names, values: Mapping[str, object]) -> None:
+    holes = [_at(root.this, path) for path in _holes(text)]
+    fillings = {id(hole): _filling(hole, names, values) for hole in holes}
+    for hole in holes:
+        filling = fillings.get(id(hole))
+        if isinstance(filling, exp.Expr):
+            hole.replace(_operand(filling, hole.parent))
+        elif filling is not None:
+            _repeat(_item(hole, fillings), fillings)
 
 
-def _operates(tree: exp.Expr | None) -> bool:
-    """Whether a tree is an operation without parentheses of its own."""
-    is_operation = isinstance(tree, exp.Binary | exp.Unary | exp.Between | exp.In)
-    return is_operation and not isinstance(tree, exp.Paren | exp.Dot)
+_Fillings = dict[int, exp.Expr | list[exp.Expr] | None]
+# Where a part is in a tree: the argument of its parent and its index there, from the root on.
+_Path = tuple[tuple[str, int | None], ...]
 
 
-def _fill_names(root: exp.Expr, names: Mapping[str, Sequence[str | exp.Expr]]) -> None:
-    # sqlglot parses {keys} as a struct of one column without a name, which is no SQL of DuckDB.
-    for pair in list(root.find_all(exp.NullSafeEQ, exp.EQ)):
-        sides = [_columns(side, names) for side in (pair.this, pair.expression)]
-        if None not in sides:
-            kind = type(pair)
-            equal = [kind(this=left, expression=right) for left, right in zip(*sides, strict=True)]
-            _replace(pair, exp.and_(*equal, copy=False) if equal else exp.true())
-    for hole in list(root.find_all(exp.Struct)):
-        columns = _columns(hole, names)
-        if columns is None:
-            continue
-        key = hole.parent
-        if isinstance(key, exp.Ordered):
-            key.replace([exp.Ordered(**{**key.args, "this": each}) for each in columns])
-        elif hole.index is not None:
-            hole.replace(columns)
-            if isinstance(key, exp.Group) and not key.expressions:
-                key.pop()
-        else:
-            [single] = columns
-            _replace(hole, single)
+@cache
+def _holes(text: str) -> tuple[_Path, ...]:
+    """Returns where the holes of a text are in its tree."""
+    paths: list[_Path] = []
+    for node in parsed(text).walk():
+        is_hole = (
+            # sqlglot parses {keys} as a struct of one column without a name, which is no SQL of DuckDB.
+            (isinstance(node, exp.Struct) and isinstance(node.expressions[0], exp.Column))
+            or (isinstance(node, exp.Identifier) and node.name.startswith("{"))
+            or (isinstance(node, exp.Placeholder) and not node.name.isdigit())
+        )
+        if is_hole:
+            path: list[tuple[str, int | None]] = []
+            part: exp.Expr | None = node
+            while part is not None and part.parent is not None and part.arg_key is not None:
+                path.append((part.arg_key, part.index))
+                part = part.parent
+            paths.append(tuple(reversed(path)))
+    return tuple(paths)
 
 
-def _columns(hole: exp.Expr, names: Mapping[str, Sequence[str | exp.Expr]]) -> list[exp.Expr] | None:
-    """Returns the columns and expressions that a hole {keys} stands for; None for any other tree."""
-    if not (isinstance(hole, exp.Struct) and hole.expressions and isinstance(hole.expressions[0], exp.Column)):
-        return None
+def _at(tree: exp.Expr, path: _Path) -> exp.Expr:
+    for key, index in path:
+        tree = tree.args[key] if index is None else tree.args[key][index]
+    return tree
+
+
+def _filling(hole: exp.Expr, names: Names, values: Mapping[str, object]) -> exp.Expr | list[exp.Expr] | None:
+    """Returns the tree that fills a hole, a list of them, or None for a parameter of the query."""
+    if isinstance(hole, exp.Placeholder):
+        if not values:
+            return None
+        value = values[hole.name]
+        return [_tree(each) for each in value] if isinstance(value, list | tuple) else _tree(value)
+    if isinstance(hole, exp.Identifier):
+        found = names[hole.name[1:-1]]
+        return identifier(found) if isinstance(found, str) else [identifier(str(name)) for name in found]
     content = hole.expressions[0]
-    return [
-        column(name, content.table or None) if isinstance(name, str) else name.copy() for name in names[content.name]
+    found, of = names[content.name], content.table or None
+    if isinstance(found, str):
+        return column(found, of)
+    return [column(each, of) if isinstance(each, str) else each.copy() for each in found]
+
+
+def _tree(value: object) -> exp.Expr:
+    tree: exp.Expr = exp.convert(value, copy=True)
+    return tree
+
+
+_OPERATIONS = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In)
+
+
+def _operand(tree: exp.Expr, parent: exp.Expr | None) -> exp.Expr:
+    """Returns a tree that is put into another, in parentheses if an operator there would bind its parts."""
+    if isinstance(parent, exp.Connector | exp.Not):
+        bound = isinstance(tree, exp.Connector) and type(tree) is not type(parent)
+    elif isinstance(parent, exp.Paren | exp.Dot) or isinstance(tree, exp.Dot):
+        bound = False
+    else:
+        bound = isinstance(parent, _OPERATIONS) and isinstance(tree, _OPERATIONS)
+    return exp.Paren(this=tree) if bound else tree
+
+
+# Functions whose arguments are a list, of which sqlglot keeps the first apart.
+_OF_ANY = (exp.Coalesce, exp.Greatest, exp.Least)
+_CONDITIONS = (exp.And, exp.Or, exp.Where, exp.Having, exp.Qualify, exp.Join)
+
+
+def _item(hole: exp.Expr, fillings: _Fillings) -> exp.Expr:
+    """Returns the part of a tree that a hole with a list repeats: the item of a list or the condition around it."""
+    if _is_pair(hole.parent, fillings):
+        return hole.parent
+    part = hole
+    while part.index is None and part.parent is not None and part.parent.parent is not None:
+        if isinstance(part.parent, _CONDITIONS) or (isinstance(part.parent, _OF_ANY) and part.arg_key == "this"):
+            break
+        part = part.parent
+    return part
+
+
+def _is_pair(tree: exp.Expr | None, fillings: _Fillings) -> TypeGuard[exp.Binary]:
+    """Whether a tree compares two holes with lists."""
+    return isinstance(tree, exp.EQ | exp.NullSafeEQ) and all(
+        isinstance(fillings.get(id(side)), list) for side in (tree.left, tree.right)
+    )
+
+
+def _repeat(item: exp.Expr, fillings: _Fillings) -> None:
+    """Replaces an item by its copies, one for each member of the lists that fill its holes."""
+    is_pair = _is_pair(item, fillings)
+    holes = [
+        (at, filling) for at, node in enumerate(item.walk()) if (filling := fillings.pop(id(node), None)) is not None
     ]
+    lengths = {len(filling) for _, filling in holes if isinstance(filling, list)}
+    if len(lengths) > 1:
+        raise ValueError(f"lists of different lengths in one item: {item}")
+    copies: list[exp.Expr] = []
+    for number in range(lengths.pop()):
+        copy = exp.Paren(this=item.copy())
+        nodes = list(copy.this.walk())
+        for at, filling in holes:
+            member = filling[number] if isinstance(filling, list) else filling.copy()
+            nodes[at].replace(_operand(member, nodes[at].parent))
+        copies.append(copy.this.pop())
+    _put(item, copies, as_items=item.index is not None and not is_pair)
+
+
+def _put(item: exp.Expr, copies: list[exp.Expr], *, as_items: bool) -> None:
+    """Puts any number of trees in the place of an item."""
+    parent, key = item.parent, item.arg_key
+    assert parent is not None and key is not None
+    if as_items:
+        members: list[exp.Expr] = parent.args[key]
+        at = int(item.index or 0)
+        parent.set(key, [*members[:at], *copies, *members[at + 1 :]])
+        if isinstance(parent, exp.Case) and not parent.args["ifs"]:
+            parent.replace(parent.args.get("default") or exp.null())
+        elif isinstance(parent, exp.Group | exp.Order) and not parent.expressions:
+            parent.pop()
+    elif isinstance(parent, _OF_ANY):
+        arguments = copies + parent.expressions
+        parent.set("this", arguments[0])
+        parent.set("expressions", arguments[1:])
+    elif copies:
+        any_of = isinstance(parent, exp.Or) and not isinstance(item, exp.EQ | exp.NullSafeEQ)
+        joined = exp.or_(*copies, copy=False) if any_of else exp.and_(*copies, copy=False)
+        item.replace(_operand(joined, parent))
+    elif isinstance(parent, exp.And | exp.Or):
+        parent.replace(parent.right if item is parent.left else parent.left)
+    elif isinstance(parent, exp.Where | exp.Having | exp.Qualify):
+        parent.pop()
+    else:
+        item.replace(exp.true())
 
 
 def query_tree(text: str) -> exp.Query:
@@ -168,6 +276,9 @@ def parsed(text: str) -> exp.Expr:
         node.pop_comments()
         # Otherwise an empty dictionary would be copied with each node.
         node._meta = None
+        if isinstance(node, exp.Identifier):
+            # Names in trees that code builds are quoted, and trees are compared.
+            node.set("quoted", True)
     return tree
 
 
