@@ -177,7 +177,7 @@ _MODULES = {
 }
 
 
-# A type checker reads the imports above; with __getattr__ it would accept any name.
+# A type checker reads the imports above. If it read __getattr__, it would accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:

@@ -154,7 +154,7 @@ def _parameters(questions: Sequence[Question]) -> Iterator[Taken]:
         taken.append(Taken(name, "Number" if "Number" in types else types[0], _meanings(questions, known), needed))
     if whens := [question.when for question in questions if question.when]:
         default = next((when.value for when in whens if when.default), None)
-        meaning = f"which of these is meant, by default {default!r}" if default else "which of these is meant"
+        meaning = f"the form of the model, by default {default!r}" if default else "the form of the model"
         taken.append(Taken(whens[0].argument, _literal(when.value for when in whens), meaning, default is None))
     yield from sorted(taken, key=lambda argument: not argument.is_required)
 
@@ -195,17 +195,21 @@ def _header_meaning(parameter: Parameter) -> str:
 def _generic(questions: Sequence[Question]) -> Iterator[Taken]:
     """Yields the arguments of a model besides the parameters of its header."""
     if any(question.of_sensitive_values for question in questions):
-        yield Taken("attribute", "str", "the one sensitive column that it is about, of several")
+        yield Taken("attribute", "str", "the sensitive column to check, if the policy has several")
     if any(question.of_sensitive_values and question.joint for question in questions):
-        yield Taken("jointly", "bool", "all sensitive columns at once, instead of each by itself")
+        yield Taken("jointly", "bool", "whether all sensitive columns are checked at once, instead of each by itself")
     if any(question.of_some_columns for question in questions):
         yield Taken("on", "Names", "the quasi-identifiers by which classes are told apart; by default all")
     if any(question.within for question in questions):
-        yield Taken("within", "Names", "columns with levels, as 'zip LEVEL 2': compares with the rows of their labels")
+        yield Taken(
+            "within",
+            "Names",
+            "columns with levels, such as 'zip LEVEL 2': a class is compared with the rows of its labels",
+        )
     if any(question.of_related_tables for question in questions):
         yield Taken("knows", _literal(KNOWN), "what is known of a person's rows in related tables")
         if not any(parameter.name == "m" for question in questions for parameter in question.parameters):
-            yield Taken("m", "int", "of how many rows, with `knows='m_rows'`")
+            yield Taken("m", "int", "with `knows='m_rows'`, the number of rows that a reader knows")
 
 
 def _joined(statistic: Statistic) -> str:

@@ -5,7 +5,7 @@
 -- parameter: epsilon DECIMAL 1 1000000 -- the greatest ratio of what an adversary believes with and without the row
 -- parameter: stubbornness DECIMAL 0 1000000 infinite -- the number of rows that moves an adversary's opinion as much as the prior does
 -- parameter: known BIGINT 0 1000000 DEFAULT 0 -- the number of rows of a class that an adversary knows to lack the value
--- parameter: ratios TEXT both|belief DEFAULT both -- the ratios that are bounded: that of the beliefs in a value alone, or that of the doubts, too
+-- parameter: ratios TEXT both|belief DEFAULT both -- whether only the ratio of the beliefs in a value is bounded, or also the ratio of the doubts
 -- required: at most epsilon
 -- monotone: no -- without stubbornness 2 rows of 3 have 4/3, 0 of 2 have nothing to show, and 2 of 5 have 8/5
 -- monotone under suppression: no -- for the same reason

@@ -4,7 +4,7 @@
 -- parameter: k BIGINT 1 1000 -- the least number of people of the population that a class may come from
 -- parameter: sampling_fraction DECIMAL 0.000001 1 DEFAULT policy -- the share of the population that the source is a sample of; by default the policy's SAMPLE FRACTION
 -- parameter: alpha DECIMAL 0.000001 0.5 DEFAULT 0.05 -- the greatest probability with which a class of fewer people may have that many rows
--- parameter: distribution TEXT zero_truncated|poisson DEFAULT zero_truncated -- of the rows of a class of k people: Poisson's, or that of a class with a row or more
+-- parameter: distribution TEXT zero_truncated|poisson DEFAULT zero_truncated -- the distribution of the number of rows of a class of k people: Poisson, or Poisson without 0 rows
 -- required: at most alpha
 -- enough rows: k -- as many people are in the sample
 -- monotone: yes -- the probability falls with the respondents of a class, and a union has those of each part

@@ -2,8 +2,8 @@
 -- when: variant = recursive
 -- title: The most frequent sensitive value of a class has fewer than c times the rows of the l-th and all rarer ones.
 -- paper: Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), definition 4.2
--- parameter: l BIGINT 1 9223372036854775807 -- the first of the values, by frequency, that count against the most frequent
--- parameter: c DECIMAL 0.000001 1000000 -- how many times their rows the most frequent value may nearly have
+-- parameter: l BIGINT 1 9223372036854775807 -- the rank, by frequency, from which on values are compared with the most frequent one
+-- parameter: c DECIMAL 0.000001 1000000 -- the ratio of the rows of the most frequent value to the rows of all values from rank l on: it must stay below c
 -- required: at most c
 -- monotone: yes -- with r_1 >= r_2 >= ... a union's r_1 is at most, its r_l + ... + r_m at least, the sum of the classes'
 -- monotone under suppression: no -- more rows with the most frequent value raise r_1

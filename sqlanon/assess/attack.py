@@ -77,7 +77,7 @@ def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
     """Returns the share of NULL among the surest guesses of a secret published with its class's labels, weighted by
     rows.
 
-    Returns 0 without counting for a release of several tables, for people with several rows, and for a highest
+    Returns 0, and counts nothing, for a release of several tables, for people with several rows, and for a highest
     confidence of at most 0.5.
     """
     secret = {fold(a.source or a.name): a.name for a in release.attributes if a.reading in _OF_THE_ROW}.get(

@@ -73,7 +73,9 @@ def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Meas
 
 
 def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHECK") -> None:
-    """Raises UserError for a table or view that is no release; the hint has `statement`, the statement for a table."""
+    """Raises UserError for a table or view that is not a release; the hint has `statement`, the statement for a
+    table.
+    """
     table = find_relation(engine, name)
     if table is None:
         return
@@ -87,8 +89,8 @@ def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHEC
 
 
 def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -> Release:
-    """Returns the release of this name. For a table that is no release, raises UserError; the hint has the `statement`
-    for a table.
+    """Returns the release of this name. For a table that is not a release, raises UserError; the hint has the
+    `statement` for a table.
     """
     try:
         return load_release(engine, name)

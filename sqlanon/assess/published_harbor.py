@@ -63,7 +63,7 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("O", "an IP address", rf"\b({_BYTE}\.){{3}}{_BYTE}\b|\b([0-9A-Fa-f]{{1,4}}:){{7}}[0-9A-Fa-f]{{1,4}}\b"),
     ("R", "a unique number", r"\b[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b"),
 )
-# The sign and the year of a calendar's label, of which a decade or a century leaves the last digits open.
+# The sign and the year of a calendar's label. The label of a decade or a century leaves the last digits open.
 _YEAR = re.compile(r"(-?)([0-9]+\*{0,2})")
 # The readings of columns with a row's own values.
 _AS_IT_IS = (Reading.EXACT, Reading.BUCKET_VALUE)

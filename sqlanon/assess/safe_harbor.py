@@ -75,7 +75,7 @@ _YEARS = ("YEAR", "DECADE", "CENTURY")
 _OLDEST = 90
 _DIGITS = 3
 _PEOPLE = 20_000
-# A column identifies rows if its distinct values are this share of its values, of which there are `_FEW` or more.
+# A column identifies rows if it has `_FEW` values or more, and this share of them are distinct.
 _ALONE = 0.9
 _FEW = 10
 

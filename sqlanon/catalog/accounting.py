@@ -32,8 +32,8 @@ def amounts(
 ) -> tuple[Decimal, Decimal, Decimal]:
     """Returns the epsilon, the delta and the rho that an answer costs by an accounting.
 
-    `own_rho` is the rho of noise with known steps, which needs no delta: with ZCDP it is the price. For other noise the
-    rho is the most that its epsilon may cost.
+    `own_rho` is the rho of noise with known steps, which needs no delta. A ZCDP budget pays this rho. For other noise
+    it pays the largest rho that the epsilon may cost.
     """
     if accounting != ZCDP:
         return epsilon, delta, Decimal(0)
@@ -41,7 +41,7 @@ def amounts(
 
 
 def most_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
-    """Returns the largest sum of rho that an epsilon and a delta allow, rounded down; 0 without a delta.
+    """Returns the largest sum of rho that an epsilon and a delta allow, rounded down; 0 if delta is 0.
 
     The inverse of `epsilon_of`: for each alpha > 1 this sum is allowed:
 

@@ -35,9 +35,9 @@ _CONFLICT = "Conflict on"
 class Budget:
     """A privacy budget: the limit of the total cost of all answers about one source.
 
-    `source` and `entity` are from the policy when the budget was made, and tell whose rows are protected. Without an
-    entity each row is a respondent. `salt` chooses the rows that count of a respondent with too many. `accounting` is
-    how costs are added up, BASIC or ZCDP.
+    `source` and `entity` are from the policy when the budget was made, and tell whose rows are protected. If there is
+    no entity, each row is a respondent. `salt` determines which rows count if a respondent has too many. `accounting`
+    is how costs are added up, BASIC or ZCDP.
     """
 
     budget_id: str
@@ -184,10 +184,10 @@ def spend(
 ) -> Decimal:
     """Records the cost of an answer before the answer is computed; returns the remaining epsilon.
 
-    With ZCDP the cost is a rho: `own_rho`, which needs no delta, or else the largest rho of the epsilon. The entry is
-    committed on a connection of its own, so neither the user's ROLLBACK nor the end of the process undoes it. Raises
-    PrivacyViolation if the budget has too little left, UserError if it was dropped or other connections do not see it,
-    and CatalogError if its row and its entries disagree.
+    If the budget is accounted by ZCDP, the cost is a rho: `own_rho` (which needs no delta) if it is given, and the
+    largest rho of the epsilon otherwise. The entry is committed on a connection of its own, so neither the user's
+    ROLLBACK nor the end of the process undoes it. Raises PrivacyViolation if the budget has too little left, UserError
+    if it was dropped or other connections do not see it, and CatalogError if its row and its entries disagree.
     """
     if not isinstance(engine, DuckDBEngine):
         raise InternalError("a budget is a row of DuckDB's, and is spent there alone")

@@ -54,7 +54,9 @@ def save_comparison(engine: Engine, release: Release) -> None:
 
 
 def comparison_of(rows: Sequence[ComparisonRow]) -> Comparison | None:
-    """Reads a comparison from its rows, in order; None without rows. Raises ValueError for broken arguments."""
+    """Reads a comparison from its rows, in order. Returns None if there are no rows. Raises ValueError for broken
+    arguments.
+    """
     if not rows:
         return None
     contenders = tuple(

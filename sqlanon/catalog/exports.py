@@ -47,7 +47,7 @@ class _ObjectRow:
 
 
 def record(engine: Engine, release: Release, format_: str) -> datetime:
-    """Records an export; returns its timestamp, by which `forget` finds it."""
+    """Records an export and returns its timestamp. `forget` finds the export by this timestamp."""
     moment = datetime.now(UTC).replace(tzinfo=None)
     schema, name = release.name.parts
     row: dict[str, object] = {"release_id": release.release_id, "schema_name": schema, "object_name": name}

@@ -41,7 +41,7 @@ class HierarchyRow:
 
 @dataclass(frozen=True)
 class _MadeFor:
-    """The policy for which USING AUTO made a hierarchy; None for a hierarchy of the user's."""
+    """The policy for which USING AUTO made a hierarchy; None for a hierarchy that a user made."""
 
     made_for: str | None
 

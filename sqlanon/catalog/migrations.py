@@ -115,8 +115,8 @@ def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]
 def ready(engine: Engine, known: Sequence[Migration] | None = None) -> bool:
     """Whether there is a catalog to read; False if the database has none yet.
 
-    Raises CatalogError, with what to do, for a catalog of another version, a changed catalog, or a schema anon that is
-    not sqlanon's.
+    Raises CatalogError, with what to do, for a catalog of another version, a changed catalog, or a schema anon that
+    sqlanon did not create.
     """
     if known is None and _found_ready.get() is engine:
         return True

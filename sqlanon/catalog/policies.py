@@ -299,7 +299,8 @@ def _related(name: str, rows: list[_RelatedRow], attributes: list[_AttributeRow]
 def _source(
     policy: str, key: str, named: str | None, query: str | None, bound: str | None, table: str = "policy"
 ) -> Source | None:
-    """Returns the source of a row of `anon.table`, with the catalog entries that it refers to; None without a source.
+    """Returns the source of a row of `anon.table`, with the catalog entries that it refers to; None if the row has no
+    source.
 
     The source is the relation in the row's column `key`, or a query.
     """
@@ -323,14 +324,14 @@ def _source(
 
 
 def _pivot(row: _PolicyRow) -> Pivot | None:
-    """Returns the columns of the source that are pivoted; None without a pivot."""
+    """Returns the columns of the source that are pivoted; None if the policy has no PIVOT."""
     example = '{"item": "film", "values": "rating"}'
     pivot = _object(row, "pivoted", PivotObject, "a pivot", f"write it as a JSON object, such as {example}")
     return None if pivot is None else pivot.as_domain
 
 
 def _joined(row: _PolicyRow) -> JoinedRelease | None:
-    """Returns the release that is joined, and the columns that it shares; None without one."""
+    """Returns the release that is joined, and the columns that it shares; None if the policy joins no release."""
     example = '{"release": ["main", "of_jobs"], "columns": ["job"]}'
     joined = _object(row, "joined", JoinedObject, "a joined release", f"write it as a JSON object, such as {example}")
     return None if joined is None else joined.as_domain

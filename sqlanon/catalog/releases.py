@@ -38,8 +38,8 @@ from sqlanon.syntax.texts import typed_name
 
 # Checks that the rows that describe a release are unchanged.
 #
-# The release's own row has a digest over all of them. It detects mistakes, made by hand or by a program. It is no
-# signature: an attacker can compute it again.
+# The release's own row has a digest over all of them. It detects mistakes, made by hand or by a program. It is not a
+# signature, because an attacker can compute it again.
 
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
@@ -264,8 +264,8 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
 
 
 def _rounds(rows: Sequence[_RoundRow]) -> dict[str, tuple[int, ...]]:
-    """Returns the levels of each quasi-identifier in the rounds of a local recoding, by folded name; empty without
-    rounds.
+    """Returns the levels of each quasi-identifier in the rounds of a local recoding, by folded name; empty if there are
+    no rounds.
     """
     levels_of: dict[str, set[int]] = {}
     for row in rows:
@@ -369,7 +369,9 @@ def made_by(engine: Engine, policy: str) -> list[QualifiedName]:
 
 
 def _of_policy(engine: Engine, name: QualifiedName) -> str | None:
-    """Returns a hint if the name is a policy's: its releases, or how to make one; None for another name."""
+    """Returns a hint if a policy has the name: the policy's releases, or how to make a release. Returns None for any
+    other name.
+    """
     if not migrations.ready(engine) or fold(name.name) not in map(fold, _rows.read_names(engine, "policy", "policy")):
         return None
     policy = typed_name(name.name)

@@ -174,7 +174,9 @@ def of_releases(engine: Engine) -> list[OfSeries]:
 
 
 def series_of(engine: Engine, release_id: str) -> str | None:
-    """Returns the name of the series in which a release was made; None without one, or if the series was dropped."""
+    """Returns the name of the series in which a release was made; None if it was made outside of a series, or if the
+    series was dropped.
+    """
     return next((each.series for each in of_releases(engine) if each.release_id == release_id), None)
 
 

@@ -90,7 +90,8 @@ def types_of(release: Release) -> dict[str, str]:
 
 
 def joined_with(release: Release) -> str | None:
-    """Returns the id of the release whose join with this one was measured when it was made; None without a join.
+    """Returns the id of the release whose join with this one was measured when it was made; None if no join was
+    measured.
 
     Raises CatalogError as `policy_of` does.
     """

@@ -130,7 +130,7 @@ def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
 
 
 def _validate_joined(policy: Policy, joined: JoinedRelease) -> None:
-    """Raises PolicyError for a joined release that shares no column, or shares one that is no quasi-identifier."""
+    """Raises PolicyError for a joined release that shares no column, or shares one that is not a quasi-identifier."""
     if not joined.columns:
         raise _wrong(policy, f"it shares no column with {joined.release}", "name the columns: ON (job)")
     quasi = {fold(attribute.name) for attribute in policy.quasi_identifiers}

@@ -341,7 +341,9 @@ class Connection(ConnectionMethods):
 
 
 def _own_statements(query: Any) -> list[Statement] | None:
-    """Returns a script's statements if at least one is sqlanon's, else None: DuckDB then runs the script as it is."""
+    """Returns a script's statements if at least one is a statement of sqlanon. Otherwise returns None, and DuckDB runs
+    the script as it is.
+    """
     statements = parse_script(query) if isinstance(query, str) else []
     return None if all(isinstance(statement, PassThrough) for statement in statements) else statements
 

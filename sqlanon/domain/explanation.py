@@ -67,10 +67,10 @@ class ExaminedNode:
 
     `withheld` is the number of rows in classes that violate a requirement by themselves. `later` is the number of rows
     that further rounds withhold, because the distribution of the remaining rows has changed; None if a class still
-    violates after all rounds. `violated` has the violated requirements, the one with most rows first; a class may
-    violate several. `bound` is a lower bound of the node's loss, from the marginal counts of single attributes. `loss`
-    is its loss, None where it may not be published or suppresses too many rows. `joins` has the value that the node
-    reaches in each requirement of a join, and is empty where it suppresses too many rows.
+    violates after all rounds. `violated` has the violated requirements, the requirement with the most violating rows
+    first; a class may violate several. `bound` is a lower bound of the node's loss, from the marginal counts of single
+    attributes. `loss` is its loss, None where it may not be published or suppresses too many rows. `joins` has the
+    value that the node reaches in each requirement of a join, and is empty where it suppresses too many rows.
     """
 
     levels: tuple[int, ...]
@@ -94,8 +94,9 @@ class ExaminedNode:
     def breaks(self, limit: int) -> Violated | None:
         """Returns the requirement that alone keeps the node from being published; None if there is no single one.
 
-        It is the first requirement whose rows alone exceed the `limit` of suppressed rows, or that withholding rows
-        cannot cure; else, if a class still violates after all rounds, the requirement with most rows.
+        That is the first requirement whose violating rows alone exceed the `limit` of suppressed rows, or that cannot
+        be satisfied by withholding rows; otherwise, if a class still violates after all rounds, the requirement with
+        the most violating rows.
         """
         for violated in self.violated:
             if violated.rows > limit or not violated.curable:
@@ -239,7 +240,7 @@ class Searched:
 class Choice(Protocol):
     """The rows and labels that a method chose to publish; `suppressed` of the source's `rows` rows are left out.
 
-    `loss` is the loss by the measure `loss_name`. `searched` describes the search, None without one.
+    `loss` is the loss by the measure `loss_name`. `searched` describes the search, None if the method does not search.
     """
 
     @property

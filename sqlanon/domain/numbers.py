@@ -31,7 +31,7 @@ def levelled(values: Sequence[float]) -> Mapping[float, float]:
 # Fractions that were written as decimals.
 
 
-# The greatest denominator of a fraction that a user may mean, and the least difference that is no rounding.
+# The greatest denominator of a fraction that a user may mean, and the least difference that rounding cannot explain.
 _DENOMINATOR, _ROUNDED = 12, Fraction(1, 100_000)
 
 

@@ -206,7 +206,7 @@ class Requirement:
 
     @property
     def subject(self) -> tuple[str, frozenset[tuple[str, tuple[str, ...]]]]:
-        """The requirement without its numbers: the model, and its arguments that are no numbers.
+        """The requirement without its numbers: the model, and its arguments that are not numbers.
 
         Of two requirements with one subject, such as 4- and 5-anonymity, only the stricter matters. Where neither is
         stricter, a requirement with the stricter of each number meets both.
@@ -216,7 +216,7 @@ class Requirement:
 
 
 # The default requirements of a policy that is made of columns alone: without any other requirement, and for sensitive
-# columns that no other requirement is about.
+# columns that no other requirement protects.
 K_BY_DEFAULT = 5
 L_BY_DEFAULT = 2
 ROWS_ALIKE = Requirement("k_anonymity", (("k", K_BY_DEFAULT),))
@@ -297,8 +297,9 @@ class Policy:
     sets of attributes whose values must not be seen together, or, where a set has one
     attribute, at all. `visible` are sets whose values must be seen together.
 
-    With a `pivot` the source has a row for each rating of an item by a respondent. The attributes that are IDENTIFIER
-    are columns of the source and name the respondent; all others are items, whose values are the ratings.
+    If there is a `pivot`, the source has a row for each rating of an item by a respondent. The attributes that are
+    IDENTIFIER are columns of the source and name the respondent; all other attributes are items, and the ratings are
+    their values.
 
     `related` are tables with any number of rows for each respondent. Respondents are counted then, and the source has
     one row for each (MultiR: Nergiz, Clifton and Nergiz 2007).
@@ -334,7 +335,7 @@ class Policy:
 
     @property
     def items(self) -> tuple[Attribute, ...]:
-        """The attributes that are items of the pivoted column; empty without a pivot."""
+        """The attributes that are items of the pivoted column; empty if the policy has no pivot."""
         return tuple(a for a in self.attributes if a.role is not Role.IDENTIFIER) if self.pivot else ()
 
     @property

@@ -187,13 +187,13 @@ class Release:
     the method as they were, so that the release can be checked after the policy was replaced. `source_rows`,
     `released_rows` and `suppressed_rows` count the source at the time of release; a live view shows more or fewer rows
     as its source changes. `source_rows` is None where even their number must stay secret. `loss` is the granularity
-    loss, `nodes` the size of the lattice, `nodes_checked` how many of its nodes had their classes counted and
-    `nodes_pruned` how many were ruled out without, None for a method without one. `loss_name` is the loss that was
-    minimized, `loss_bound` a lower bound of the loss of every node of the lattice, and `proven_optimal` whether the
-    release has the least possible loss. `content_fingerprint` identifies a snapshot's rows and is None for a live view.
-    `created_at` is UTC without a time zone. `sources` are the relations, files and queries that it was made from.
-    `comparison` is the comparison by which its method was chosen, None where a statement named the method or there was
-    nothing to compare. `choices` are the lists from which masks were chosen.
+    loss, `nodes` the size of the lattice, `nodes_checked` the number of nodes whose classes were counted and
+    `nodes_pruned` the number of nodes that were ruled out without counting, all None for a method without a lattice.
+    `loss_name` is the loss that was minimized, `loss_bound` a lower bound of the loss of every node of the lattice, and
+    `proven_optimal` whether the release has the least possible loss. `content_fingerprint` identifies a snapshot's rows
+    and is None for a live view. `created_at` is UTC without a time zone. `sources` are the relations, files and queries
+    of which the release was made. `comparison` is the comparison by which its method was chosen, None where a statement
+    named the method or there was nothing to compare. `choices` are the lists from which masks were chosen.
 
     In a release of several tables each table is called `name_fragment`, and no table has the release's own name.
     """
@@ -237,7 +237,7 @@ class Release:
 
     @property
     def levels(self) -> str:
-        """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty without levels.
+        """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty if it has no levels.
 
         Where its rows have several levels, the lowest and the highest: `age 0-3/4`.
         """
@@ -263,9 +263,9 @@ class Release:
 class KnownRelease:
     """A release whose rows a reader may have: it exists, it was exported, or the ledger of a series has it.
 
-    `sources` are the sources that it was made from, None if unknown. `stands` says whether it exists. `exported_at` is
-    the time of its last export; None if it was never exported, or if it is gone and no time was recorded. `series` is
-    the series in which it was made, None if in none.
+    `sources` are the sources of the release, None if unknown. `stands` says whether it exists. `exported_at` is the
+    time of its last export; None if it was never exported, or if it is gone and no time was recorded. `series` is the
+    series in which it was made, None if in none.
     """
 
     release_id: str | None
@@ -300,8 +300,8 @@ class Measurement:
 class Assumption:
     """An assumption behind the figures of a release, which no row of the release can show.
 
-    `name` is its name in the literature, `attributes` the sensitive attributes that it is about, `meaning` the assumed
-    fact, and `leaves` the risk that is not bounded because of it.
+    `name` is its name in the literature, `attributes` the attacked sensitive attributes, `meaning` the assumed fact,
+    and `leaves` the risk that is not bounded because of it.
     """
 
     name: str

@@ -26,8 +26,8 @@ class MethodCall:
     """METHOD name(argument => value, ...) with the sets of columns and the budget that may follow.
 
     `sets` are the sets after FRAGMENTS (attributes), ..., `columns` the sets after COLUMNS (attributes), ...;
-    `each_apart` says that COLUMNS EACH was written. UNDER BUDGET name is among the arguments. Without METHOD the name
-    is empty and means the default method.
+    `each_apart` says that COLUMNS EACH was written. UNDER BUDGET name is among the arguments. An empty name means the
+    default method: the statement has no METHOD.
     """
 
     name: str = ""
@@ -45,8 +45,8 @@ _DEFAULT = MethodCall()
 class ReleaseRequest:
     """A release to be made: its kind ('view' or 'table'), name, policy and method.
 
-    `levels_from` names the release whose levels are kept, `series` the series that the release joins. With
-    `choose_method` methods are compared anew, even if the release replaces one whose method was chosen.
+    `levels_from` names the release whose levels are kept, `series` the series that the release joins. If
+    `choose_method` is true, methods are compared anew, even if the release replaces one whose method was chosen.
     """
 
     kind: str

@@ -54,7 +54,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Signatures:
-    """The signatures of a source's respondents: the sensitive values of the classes that they were in.
+    """The signatures of a source's respondents: the sensitive values of their classes.
 
     `members` is a table of entity and signature: for each respondent of the series the number of the signature in their
     latest release. `values` is a table of the signature, its values, and n, the largest number of times that a class

@@ -25,7 +25,7 @@ _NOT_PROMISED = (
     "a column that others know, and that is not among those that were named as known, may identify people; other data "
     "or other releases about the same people may tell more"
 )
-# Names of columns with codes of places, which are no quantities.
+# Names of columns with codes of places, which are not quantities.
 CODE_OF_PLACE = re.compile(r"zip|postal|postcode|post_code|plz", re.IGNORECASE)
 _WITHOUT_SECRET = "no column was named as secret, so nothing bounds what may be guessed of one"
 
@@ -124,7 +124,7 @@ class CountError:
 
     @property
     def because(self) -> str:
-        """The reasons why counts are not answered, after a colon; empty without one."""
+        """The reasons why counts are not answered, after a colon; empty if there are no reasons."""
         return f": {'; '.join(self.why_unanswered)}" if self.why_unanswered else ""
 
     @property

@@ -75,7 +75,7 @@ class AdbcConnection:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Converts the driver's errors within the block to sqlanon's."""
+        """Converts errors of the driver within the block to errors of sqlanon."""
         from adbc_driver_manager import Error
 
         try:
@@ -185,7 +185,7 @@ def open_sqlite(path: Path, *, read_only: bool = False, immutable: bool = False)
     With `immutable`, no log beside the file is applied, and no other file is created beside it.
 
     Raises UserError if the driver is not installed or the file to read does not exist, EngineError for a file that is
-    not SQLite's.
+    not a SQLite database.
     """
     with require_driver("adbc-driver-sqlite", "sqlite", "SQLite files"):
         from adbc_driver_manager import Error
@@ -250,8 +250,8 @@ _REFUSED = ("password authentication failed", "no password supplied", "does not 
 def open_postgres(uri: str, called: str, *, imports: bool = False) -> AdbcConnection:
     """Connects to the database of a URI without a password, and begins a transaction; errors name it as in `called`.
 
-    With `imports` the connection reads source tables; otherwise it writes or reads an export. The hints of errors
-    differ.
+    If `imports` is true, the connection reads source tables; otherwise it writes or reads an export. The hints of
+    errors differ.
 
     Raises UserError if the driver is not installed or the server refuses the user, EngineError if the server cannot be
     reached.
@@ -272,7 +272,7 @@ def commit_errors(called: str) -> Iterator[None]:
     try:
         from adbc_driver_manager import Error
     except ImportError:
-        # Without the driver no connection can have been opened.
+        # If the driver is missing, no connection can have been opened.
         yield
         return
     try:

@@ -49,7 +49,7 @@ class Calls(NamedTuple):
 
 
 class Engine(Protocol):
-    """A database that runs portable SQL. A query is a tree, or a text: the user's, or a file under sql/."""
+    """A database that runs portable SQL. A query is a tree, or a text: the text of a user, or a file under sql/."""
 
     @property
     def connection(self) -> Any:
@@ -87,7 +87,7 @@ class Engine(Protocol):
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether the rows of a table have row numbers and are read in the order of these."""
+        """Whether the rows of a table have row numbers and are read in the order of these numbers."""
         ...
 
     @property

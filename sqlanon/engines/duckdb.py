@@ -220,8 +220,8 @@ class DuckDBEngine(SingleEngine):
     def _statement(self, text: str, settings: tuple[object, ...] = ()) -> Any:
         """Returns a parsed statement, cached by its text and `settings`; a script of several statements stays a text.
 
-        Each run looks names up and binds parameters anew, as for a text. A text that may contain a part of the user's
-        is parsed again under other `settings`.
+        Each run looks names up and binds parameters anew, as for a text. A text that may contain text of the user is
+        parsed again under other `settings`.
         """
         key = (text, *settings)
         if key in self._parsed:
@@ -370,7 +370,7 @@ class DuckDBEngine(SingleEngine):
     def beside(self) -> Iterator[DuckDBEngine]:
         """Yields another connection to the same database, with transactions of its own; it is closed after the block.
 
-        Its queries are counted as this engine's, so that they do not make the next statement list the macros.
+        Its queries are counted as queries of this engine, so that they do not make the next statement list the macros.
         """
         database = session(self).database
         with closing(self.connection.cursor()) as connection:
@@ -421,7 +421,7 @@ def with_built_ins(rows: Callable[[RepeatedQuery, Sequence[object]], list[tuple[
     """Returns the query with each function and operator as a call in system.main; `rows` runs queries on DuckDB.
 
     A macro may have the name of any function, and of operators such as + and ||: a call by the bare name then calls the
-    macro. Nobody can change the meaning of a call by the full name. Comparisons, AND, OR, IN, CASE and CAST are no
+    macro. Nobody can change the meaning of a call by the full name. Comparisons, AND, OR, IN, CASE and CAST are not
     calls. Raises InternalError for a query that DuckDB cannot parse.
     """
     try:

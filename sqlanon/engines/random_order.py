@@ -25,7 +25,7 @@ def in_random_order(query: exp.Query) -> exp.Query:
 
 
 def without_draws(query: exp.Query) -> tuple[exp.Query, list[str]]:
-    """Returns a query without its columns of random numbers, and the names of these."""
+    """Returns a query without its columns of random numbers, and the names of these columns."""
     if not isinstance(query, exp.Select) or query.args.get("distinct"):
         return query, []
     draws = [part.alias for part in query.selects if isinstance(part, exp.Alias) and _is_draw(part.this)]

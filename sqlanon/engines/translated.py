@@ -82,8 +82,8 @@ _NO_FILES = re.compile(r'No files found that match the pattern "([^"\n]+)"')
 _MOST_FILES = 1_000
 # Messages about a CSV file, JSON or read_text; then about a CSV file whose encoding is given.
 _NOT_UTF8 = re.compile("file is not utf-8 encoded|invalid UTF-8 encoding|valid UTF-8", re.IGNORECASE)
-# Messages about a CSV file. The problem is behind the row at fault, which may hold any text: the last such line is
-# DuckDB's.
+# Messages about a CSV file. The problem is behind the row at fault, which may hold any text; DuckDB wrote the last such
+# line.
 _CSV_LINE = re.compile(r"(?:Conversion|Invalid Input) Error: CSV Error on Line: (\d+)\n")
 _CSV_COLUMNS = re.compile(r"\nExpected Number of Columns: (?P<expected>\d+) Found: (?P<found>\d+)\n")
 _CSV_TYPE = re.compile(
@@ -142,7 +142,7 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
 def _quotation(text: str) -> tuple[str, tuple[str, int] | None]:
     """Returns a message without the query's line that DuckDB quotes, and the line with the offset of its caret.
 
-    Without such a line, the second part is the name that the message is about, with offset 0; None without a name.
+    Without such a line, the second part is the name in the message, with offset 0; None if the message has no name.
     """
     match = _QUOTED_LINE.search(text)
     if not match:

@@ -188,7 +188,7 @@ def _create_tokens(values: exp.Query, target: str, function: str) -> exp.Create:
 def release_key(variable: str | None = None, of: str = "the pseudonyms") -> bytes:
     """Returns a random key, or the bytes of an environment variable. `of` names the key's purpose in errors.
 
-    A random key is stored nowhere, so that nobody can link the release's tokens to another release's.
+    A random key is stored nowhere, so that nobody can link the tokens of two releases.
 
     Raises UserError if the variable is not set or holds fewer than `MINIMUM_KEY_BYTES` bytes.
     """

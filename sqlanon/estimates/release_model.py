@@ -84,7 +84,8 @@ class ReleaseModel:
     hidden: Mapping[str, str] = field(default_factory=dict)
     # The sets of bucketed columns: a row shows one bucket for each set.
     bucketed: tuple[BucketedColumns, ...] = ()
-    # bucket and n: the number of counterfeit values of a bucket (Xiao and Tao 2007); None without counterfeits.
+    # bucket and n: the number of counterfeit values of a bucket (Xiao and Tao 2007); None if the release has no
+    # counterfeits.
     counterfeits: exp.Query | None = None
     # Whether the release is several tables: all its columns are bucketed then, each set in its own table.
     separate_tables: bool = False
@@ -114,8 +115,8 @@ class ReleaseModel:
     def positions_for(self, named: Collection[str]) -> dict[str, tuple[int, int]]:
         """Returns for each bucketed column its set and its index in the set, for a query that names these columns.
 
-        Columns of one set are known together exactly. So a column is read from the set with most of the query's
-        columns, of several such sets from the first.
+        Columns of one set are known together exactly. So a column is read from the set that has most of the query's
+        columns, or from the first such set.
         """
         order = sorted(range(len(self.bucketed)), key=lambda i: -len({*named} & {*self.bucketed[i].columns}))
         return {name: (i, j) for i in reversed(order) for j, name in enumerate(self.bucketed[i].columns)}
@@ -217,7 +218,7 @@ def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: 
         names = [column(name) for name in columns]
         query = exp.select(*names, count).from_(rows.copy()).group_by(*(name.copy() for name in names))
     else:
-        # Without rows there is no distinct row.
+        # If there are no rows, there is no distinct row.
         alone = exp.select(count).from_(rows.copy()).subquery("counted")
         query = exp.select(column(number)).from_(alone).where(column(number) > 0)
     return scratch.table("counted", query)

@@ -79,7 +79,7 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
     text: exp.Expr = as_text(value.copy())
     quoted = joined(_text("'"), _called("replace", text, _text("'"), _text("''")), _text("'"))
     if bare:
-        # inf and nan are no literals.
+        # inf and nan are not literals.
         finite = _called("isfinite", cast(value.copy(), "DOUBLE"))
         quoted = if_(finite, text.copy(), quoted)
     value_of_text = try_cast(text.copy(), kind)

@@ -81,7 +81,7 @@ def _exchanged(new: Path, target: Path) -> bool:
     return not failed
 
 
-# Errors that the user can correct; any other error, such as a full disk, is the machine's.
+# Errors that the user can correct; any other error, such as a full disk, is a problem of the machine.
 _USERS = (
     errno.EACCES,
     errno.EPERM,
@@ -254,7 +254,7 @@ def remove_leftovers(beside: Path) -> None:
 
 def _remove(folder: Path) -> None:
     lock = _lock(folder)
-    # Without a lock it is unknown whether a process works there.
+    # If files cannot be locked, it is unknown whether a process works there.
     if lock is None:
         return
     try:

@@ -79,8 +79,8 @@ class KnownTriple(_Member, frozen=True, kw_only=True):
 
 
 class RequirementEntry(_Member, frozen=True, kw_only=True):
-    """A requirement of the policy or of the method, with its figures and the source of these. `known` is the
-    adversary's knowledge about the files' values, if a table states it.
+    """A requirement of the policy or of the method, with its figures and their source. `known` is the adversary's
+    knowledge about the files' values, if a table states it.
     """
 
     requirement: str

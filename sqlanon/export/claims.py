@@ -32,7 +32,7 @@ from sqlanon.sql.questions.ask import WITHIN, BoundRequirement
 from sqlanon.sql.questions.load import INFINITE
 from sqlanon.sql.release.recode import ENDS
 
-# Requirements and arguments, converted between the policy's form and the certificate's.
+# Requirements and arguments, converted between the forms in the policy and in the certificate.
 
 
 # Sums of logarithms depend on the order of their rows.
@@ -163,7 +163,9 @@ _ASKED = ("model", "question", "arguments", "attributes", "on", "attribute")
 
 
 def hidden_column(recorded: Recorded) -> str | None:
-    """Returns the source of a column that the policy hides and the certificate lists as published; None without one."""
+    """Returns the source of a column that the policy hides and the certificate lists as published; None if there is no
+    such column.
+    """
     hidden = {fold(a.name) for a in recorded.policy.all_attributes if a.role in _HIDDEN and not a.pseudonym}
     for part in (part for table in recorded.tables for part in table.columns):
         if part.reading is Reading.RESPONDENT and recorded.policy.related:

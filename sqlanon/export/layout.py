@@ -64,7 +64,7 @@ def local_path(path: str) -> Path:
     return local
 
 
-# The number in the name of a folder, such as release.2026, is no suffix.
+# The number in the name of a folder, such as release.2026, is not a suffix.
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}")
 _DEFAULT = "parquet"
 _LONGEST_NAME = 150  # bytes: file systems allow 255
@@ -342,7 +342,7 @@ def previous_certificate(file: Path) -> Certificate | None:
 
 
 def _content(file: Path) -> dict[str, object]:
-    """Returns the members of a certificate; empty if the file is no certificate."""
+    """Returns the members of a certificate; empty if the file is not a certificate."""
     with suppress(OSError, ValueError):
         return _stated(file.read_text(encoding="utf-8"))
     return {}

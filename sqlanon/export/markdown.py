@@ -24,7 +24,7 @@ from sqlanon.export.certificate_format import (
     RequirementEntry,
 )
 
-# The title of every certificate in Markdown, by which an earlier export's is recognized.
+# The title of every certificate in Markdown. The certificate of an earlier export is recognized by it.
 MARKDOWN_TITLE = "# Certificate of the release "
 
 _FROM_FILE = "exported file"
@@ -78,7 +78,7 @@ def _lines(certificate: Certificate, signer: str | None) -> Iterator[str]:
 
 
 def _columns(certificate: Certificate) -> Iterator[str]:
-    """Yields the lines about the columns of the one table, or of each of several."""
+    """Yields the lines about the columns of each table."""
     head, words = ("column", "type", "a value is"), words_of(certificate)
     if certificate.columns is not None:
         yield from _section("Columns")

@@ -206,7 +206,9 @@ class ReceivedExport:
 
     @contextmanager
     def opened(self, engine: Engine) -> Iterator[Engine]:
-        """Yields a connection that reads the files: the user's, or another that opens these files and nothing else."""
+        """Yields a connection that reads the files: the user's connection, or another one that opens these files and
+        nothing else.
+        """
         if not self.needs_reader:
             yield engine
             return
@@ -375,7 +377,7 @@ def folders(files: Sequence[Path], partition: Sequence[str]) -> tuple[Path, ...]
 def _policy(certificate: Certificate) -> Policy:
     policy = policy_of(certificate.policy.statement)
     if certificate.policy.source == "query":
-        # The certificate does not have the query, and its placeholder is no name.
+        # The certificate does not have the query, and its placeholder is not a name.
         return replace(policy, source=Source(query=""))
     return policy
 

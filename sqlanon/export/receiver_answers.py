@@ -51,7 +51,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 # CHECK of an export: what its receiver can verify.
 
 
-# Relations that are read from the files alone, and from no table of the publisher's.
+# Relations that are read from the files alone, and from none of the publisher's tables.
 _IN_FILES = frozenset(
     (
         "equivalence_class",
@@ -88,7 +88,7 @@ class CheckedExport:
 
 
 def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedExport:
-    """Compares an export with its certificate; the path is its folder's, a data file's or the certificate's.
+    """Compares an export with its certificate; `path` names the folder, a data file or the certificate.
 
     The files must have the hashes and the numbers of rows in the certificate. Requirements that the files can answer
     are computed again; the others are reported as the certificate states them. With `key`, a file with a public key,
@@ -251,7 +251,9 @@ def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tu
 
 
 def _stated(export: ReceivedExport, requirement: BoundRequirement) -> tuple[KnownTriple, ...] | None:
-    """Returns the adversary's knowledge in the certificate's entry of a requirement; None without it."""
+    """Returns the adversary's knowledge in the certificate's entry of a requirement; None if the entry does not state
+    it.
+    """
     entries = export.certificate.requirements
     return next((entry.known for entry in entries if entry.requirement == str(requirement)), None)
 
@@ -319,7 +321,8 @@ def _numbers(
 ) -> dict[str, Taxonomy]:
     """Returns the columns whose numbers requirements read, each with the type of its values in the files.
 
-    Raises PrivacyViolation for values that are no numbers, which such a requirement cannot have been computed from.
+    Raises PrivacyViolation for values that are not numbers, because such a requirement can only be computed from
+    numbers.
     """
     taxonomies: dict[str, Taxonomy] = {}
     for name in dict.fromkeys(name for r in requirements if OF_NUMBERS in r.reads for name in r.attributes):
@@ -402,7 +405,7 @@ def _target(export: ReceivedExport, exported: ExportedTables) -> Target:
 
 
 def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals = ()) -> Answered:
-    """Estimates a query from an exported release; the path is its data file's or its JSON certificate's.
+    """Estimates a query from an exported release; `path` names a data file or the JSON certificate.
 
     `marginals` are tables of this database with the frequencies of generalized columns' values.
 

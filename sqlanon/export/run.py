@@ -291,7 +291,7 @@ def _evidence(
 ) -> Evidence:
     several = snapshot.tables[0].fragment is not None
     known = released_triples(engine, snapshot)
-    # First the requirements' measurements, then the structure's.
+    # First the measurements of the requirements, then the measurements of the structure.
     requirement_count = len(snapshot.answerable.requirements)
     of_the_join = bind_joined(of_join(snapshot.policy))
     # The measurements of a join are the last.

@@ -73,7 +73,7 @@ def _no_key(variable: str, problem: str) -> UserError:
 
 
 def key_fingerprint(key: Ed25519PrivateKey) -> str:
-    """Returns the fingerprint of a private key, which is its public key's."""
+    """Returns the fingerprint of a private key, which is the fingerprint of its public key."""
     return _fingerprint(key.public_key().public_bytes_raw())
 
 

@@ -269,7 +269,7 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
 
 @contextmanager
 def reopened(engine: Engine, kind: Format, files: Sequence[ExportFile], spill: Path) -> Iterator[Engine]:
-    """Yields a connection that can read these files and nothing else, with as much memory as the engine's."""
+    """Yields a connection that can read these files and nothing else, with the memory limit of the engine."""
     memory, threads = engine.rows(_LIMITS)[0]
     config = {"memory_limit": str(memory), "threads": str(threads), "temp_directory": str(spill)}
     reader = kind.reopen(files, config)
@@ -374,7 +374,7 @@ def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
 
 
 def _beside(background: Background) -> Background:
-    """Returns the background of a check, read from the temporary tables in place of the catalog's."""
+    """Returns the background of a check, read from the temporary tables in place of the catalog's tables."""
     taxonomies = {
         name: replace(taxonomy, listed=_moved(taxonomy.listed) if taxonomy.listed else None)
         for name, taxonomy in background.taxonomies.items()

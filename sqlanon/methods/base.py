@@ -225,8 +225,8 @@ class Method(ABC, Generic[_Options, _Choice]):
     def verify(self, published: PublishedTables, options: _Options) -> Structure:
         """Recomputes from a release's tables whether the method's promises hold.
 
-        The default serves releases of one table, whose requirements the stages check; it raises InternalError for
-        several.
+        The default serves releases of one table, whose requirements the stages check; it raises InternalError for a
+        release of several tables.
         """
         if len(published.tables) > 1:
             raise InternalError(f"the method {self.name} does not say how its tables belong together")

@@ -110,8 +110,8 @@ def preferred_to(
 
 
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
-    """Returns the requirements that a method itself guarantees, besides a policy's. Raises UserError as its `options`
-    does.
+    """Returns the requirements that a method itself guarantees, besides the requirements of a policy. Raises UserError
+    as its `options` does.
     """
     by_name = find_method(method)
     return by_name.promises(by_name.options(arguments))

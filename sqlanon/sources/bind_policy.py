@@ -62,7 +62,9 @@ def source_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool 
 
 
 def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource | None:
-    """Finds the policy's public table and copies it, as `policy_source` does; None without one."""
+    """Finds the policy's public table and copies it, as `policy_source` does; None if the policy has no public
+    table.
+    """
     if policy.against is None:
         return None
     try:
@@ -197,7 +199,7 @@ def _attribute(
             require_shiftable(policy, column, kind)
     published = without_enums(kind)
     if not attribute.distances:
-        # Without a hierarchy the levels are the value and '*', also for a column with labels in place of its values.
+        # A column without a hierarchy has two levels, the value and '*', also if it has labels in place of its values.
         top, hierarchy, is_stored = 1, None, False
     else:
         stored = hierarchies[fold(attribute.distances)]

@@ -38,13 +38,13 @@ _QUERIES = ("find_table", "find_relation")
 def find_relation(engine: Engine, name: QualifiedName, *, is_new: bool = False) -> Entry | None:
     """Finds a relation as DuckDB does; returns its kind ('table' or 'view') and its full name, None if there is none.
 
-    With `is_new` no relation is expected, and the query that finds a table by its full name alone is skipped.
+    If `is_new` is true, no relation is expected, and the query that finds a table by its full name alone is skipped.
     """
     return _relation_named(engine, engine.rows, name, ("find_relation",) if is_new else _QUERIES)
 
 
 def find_source(engine: Engine, name: QualifiedName) -> Entry | None:
-    """Finds a relation that a release is made from, remembered because no step of a statement changes it."""
+    """Finds a source relation of a release. The entry is remembered, because no step of a statement changes it."""
     return _relation_named(engine, partial(rows_once, engine), name)
 
 

@@ -127,7 +127,7 @@ def _parents(engine: Engine, policy: Policy, bound: BoundAttribute) -> tuple[tup
     """Returns the level and the label of the parent of each hidden node; a text of HIDE may name several nodes.
 
     Where a node has one text at several levels, its parent is the one above the highest of them. Raises PolicyError for
-    a text that is no node, and where a parent is the top.
+    a text that is not a node, and where a parent is the top.
     """
     hierarchy, nodes = bound.hierarchy, bound.attribute.hide
     assert hierarchy is not None

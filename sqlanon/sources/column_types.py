@@ -161,7 +161,9 @@ def sensitive_items(value: exp.Expr, column_type: str) -> exp.Expr:
 
 
 def list_column(requirement: object, columns: Sequence[Column]) -> str:
-    """Returns the one column of lists among quasi-identifiers. Raises PolicyError for none, and for several."""
+    """Returns the only column of lists among the quasi-identifiers. Raises PolicyError if there is no such column, or
+    more than one.
+    """
     lists = [name for name, kind in columns if is_list(kind)]
     if len(lists) == 1:
         return lists[0]
@@ -179,7 +181,7 @@ def list_column(requirement: object, columns: Sequence[Column]) -> str:
 
 
 def most_items(requirement: BoundRequirement) -> int:
-    """Returns the largest size of the sets of items that a requirement is about."""
+    """Returns the largest size of the sets of items that a requirement protects."""
     most = requirement.argument(requirement.question.most_items or "")
     assert isinstance(most, int)
     return most

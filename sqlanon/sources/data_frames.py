@@ -194,5 +194,5 @@ def plain_scalar(value: object) -> bool | int | Decimal | str | None:
         return plain_number(value)
     if isinstance(value, bool | str):
         return value
-    # NumPy's integers are no int.
+    # NumPy's integers are not instances of int.
     return int(value) if isinstance(value, Integral) else None

@@ -12,7 +12,7 @@ from sqlanon.plugins import names
 from sqlanon.sql.build.names import column as column_of
 from sqlanon.sql.hierarchies.base import builder, functional
 
-# DuckDB does not read values of these types from text, by which stored labels are matched.
+# DuckDB cannot convert text to values of these types, but stored labels are matched by text.
 _NO_TEXT = (exp.DataType.Type.UNION, exp.DataType.Type.VARIANT)
 
 

@@ -211,7 +211,7 @@ def measured(
 
 
 def _join(requirement: JoinedRequirement, of_columns: Owners, sides: Sequence[Counted], keys: int) -> exp.Select:
-    """Returns joined(x, y, n), the join that a requirement is about."""
+    """Returns joined(x, y, n), the join that a requirement measures."""
     names: list[list[str]] = [[], []]
     columns: list[tuple[int, int]] = []
     for name, side in zip((*requirement.x, requirement.y), of_columns, strict=True):
@@ -228,7 +228,7 @@ def _join(requirement: JoinedRequirement, of_columns: Owners, sides: Sequence[Co
 class Side:
     """A release of one table or view, or a candidate for one, as a side of a join.
 
-    `columns` are its columns by folded names, and `hierarchies` the hierarchies that it was made with. `recoded` are
+    `columns` are its columns by folded names, and `hierarchies` the hierarchies with which it was made. `recoded` are
     columns that show labels of several levels. `coarser` has, by column and level, the name of a table of its labels
     and their ancestors.
     """
@@ -314,7 +314,9 @@ class Side:
         return table
 
     def _values(self, name: str) -> tuple[BoundAttribute, exp.Select]:
-        """Returns a column as an attribute with labels, and its values: the release's own values, or its source's."""
+        """Returns a column as an attribute with labels, and its values: the values of the release, or the values of its
+        source.
+        """
         attribute, stored = self.columns[name], self.hierarchy(name)
         if stored is not None and self.level(name) == 0:
             kinds = dict(self.engine.columns(exp.select(exp.Star()).from_(self.rows.copy())))

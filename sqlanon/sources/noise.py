@@ -225,7 +225,7 @@ class Threshold:
 def threshold(keys: int, in_one_key: int, epsilon: float, delta: float) -> Threshold:
     """Returns the least noise, and then the least threshold, that cost at most epsilon and delta.
 
-    A respondent has at most `keys` keys and as many rows, of which at most `in_one_key` have the same key.
+    A respondent has at most `keys` keys and as many rows, and at most `in_one_key` of these rows have the same key.
     """
     distance = (keys, keys, in_one_key)
     surely = 2**40

@@ -54,9 +54,9 @@ def pivoted(engine: Engine, policy: Policy, source: BoundSource, scratch: Scratc
     """Returns the wide table of a long one, with a row for each respondent.
 
     It has the columns that name the respondent, and one for each item of the policy, NULL where there is no rating;
-    items that the policy lacks are left out. Without `copy` it has columns and no rows. Raises PolicyError for columns
-    that the source lacks, and for more items than can be pivoted; DataError where a respondent rated an item more than
-    once, and for ratings without item or respondent.
+    items that the policy lacks are left out. If `copy` is false, it has columns and no rows. Raises PolicyError for
+    columns that the source lacks, and for more items than can be pivoted; DataError where a respondent rated an item
+    more than once, and for ratings without item or respondent.
     """
     long_table = _long_table(policy, source)
     kinds = dict(source.columns)
@@ -146,7 +146,7 @@ def _require_few(policy: Policy, items: int) -> None:
 
 
 def _require_items(policy: Policy, long_table: LongTable, items: Sequence[str]) -> None:
-    """Raises PolicyError where the policy names an attribute that is no item."""
+    """Raises PolicyError where the policy names an attribute that is not an item."""
     known = set(map(fold, items))
     for attribute in policy.items:
         if fold(attribute.name) not in known:

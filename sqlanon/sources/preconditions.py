@@ -84,7 +84,7 @@ def made_for(
 ) -> MadeFor:
     """Returns the columns and settings under which a live view over the columns `names` is correct.
 
-    A table has one meaning in all sessions. A query, or a view of the user's, keeps the meaning of the current
+    A table has one meaning in all sessions. A query, or a view that a user made, keeps the meaning of the current
     settings.
     """
     settings: list[str] = []

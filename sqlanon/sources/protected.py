@@ -32,8 +32,8 @@ _IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, 
 class ProtectedRows:
     """The table of a policy, its columns, and the column of the respondents.
 
-    `source` is the table's name as a budget stores it, and `table` its full name. Without an `entity` each row has a
-    respondent of its own.
+    `source` is the table's name as a budget stores it, and `table` its full name. If there is no `entity`, each row has
+    a respondent of its own.
     """
 
     source: QualifiedName
@@ -45,7 +45,7 @@ class ProtectedRows:
 def protected_rows(engine: Engine, policy: Policy) -> ProtectedRows:
     """Returns the protected table of a policy without reading its rows.
 
-    Raises PolicyError for a source that is no table of stored columns, because a row of a view or a query may be
+    Raises PolicyError for a source that is not a table of stored columns, because a row of a view or a query may be
     computed from the rows of several respondents; for a pivoted source, and for several tables.
     """
     require_one_table(policy, "a budget", "it limits the rows of each respondent", "policy")
@@ -125,7 +125,7 @@ _ALL, _CROWDED = "all_rows", "crowded"
 
 @dataclass(frozen=True)
 class Contributions:
-    """Rows of respondents, of which at most `most` of each respondent count; None for all.
+    """Rows of respondents: at most `most` rows of each respondent count, all rows if `most` is None.
 
     With a bound, `rows` has the respondent in the column ENTITY. Rows are chosen by their `values`, and by a hash keyed
     with `salt`; the `carried` columns do not affect the choice.
@@ -157,7 +157,7 @@ class Contributions:
 def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carried: Sequence[str]) -> exp.Select:
     """Returns at most `most` rows of each respondent, chosen by a keyed hash of that respondent's rows only.
 
-    The columns of the result are the respondent, the `values`, by which rows are chosen, and the `carried` columns.
+    The columns of the result are the respondent, the `values` (rows are chosen by them), and the `carried` columns.
     Rows that agree in all values may be chosen in any order. Only rows of respondents with more than `most` rows get a
     hash and a rank, which take longer than counting.
     """

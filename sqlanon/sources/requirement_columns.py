@@ -261,7 +261,9 @@ def _rows_of_values(code: exp.Expr, cells: str) -> exp.Select:
 
 
 def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _KeptRelations) -> None:
-    """Adds the paths of a subject's values in their hierarchy, and the values' ancestors; `number` is the subject's."""
+    """Adds the paths of a subject's values in their hierarchy, and the values' ancestors; `number` is the number of the
+    subject.
+    """
     path = f"sensitive_path_{number}"
     relations.add(path, sensitive_path(f"sensitive_code_{number}", taxonomy))
     _require_placed(engine, taxonomy.bound, relations.tables[path])
@@ -352,7 +354,7 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
 
 
 def public_values(policy: BoundPolicy, index: int) -> exp.Select | None:
-    """Returns the public table's values of the quasi-identifier at this index; None without a public table."""
+    """Returns the public table's values of the quasi-identifier at this index; None if there is no public table."""
     if policy.public is None:
         return None
     return exp.select(alias(_public_value(policy, index, None), "value")).from_(relation(policy.public.relation))
@@ -368,7 +370,9 @@ def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
 def public_cells_of(
     policy: BoundPolicy, scratch: Scratch, codes: Sequence[Codes | None], layout: KeyLayout
 ) -> str | None:
-    """Creates a table of the public table's cells, keyed as the source's cells; returns its name, None without one."""
+    """Creates a table of the public table's cells, keyed as the source's cells; returns its name, None if there is no
+    public table.
+    """
     if policy.public is None:
         return None
     public_rows = exp.select(exp.Star()).from_(relation(policy.public.relation))

@@ -45,13 +45,13 @@ def resolve_requirements(
     promised: Sequence[Requirement] = (),
     weights: Sequence[str] | None = None,
 ) -> tuple[BoundRequirement, ...]:
-    """Returns the policy's requirements of classes, one for each sensitive attribute that a requirement is about.
+    """Returns the policy's requirements of classes, one for each sensitive attribute that a requirement protects.
 
     The requirements that a method has `promised` by itself follow. `sensitive` are the columns of the sensitive
     attributes of all tables in the policy's order, by default as the policy spells them, and `weights` is the column of
     the sampling weights, if there is one. Raises the errors of `bind_requirement`; PolicyError where a requirement
     needs a hierarchy, a public table or a joined release that the policy does not name, for a public table or a joined
-    release that no requirement reads, and for a quasi-identifier that no requirement is on.
+    release that no requirement reads, and for a quasi-identifier that no requirement covers.
     """
     bind_joined(of_join(policy))
     attributes = policy.all_having(Role.SENSITIVE)
@@ -133,7 +133,9 @@ def _require_true_values(policy: Policy, sensitive: Sequence[str], quasi: Sequen
 
 
 def _require_covered(policy: Policy, requirements: Sequence[BoundRequirement], quasi: Sequence[str]) -> None:
-    """Raises PolicyError for a quasi-identifier that no requirement is on: its value could identify anybody."""
+    """Raises PolicyError for a quasi-identifier that no requirement covers, because its values could identify
+    people.
+    """
     covered = {name for requirement in requirements for name in requirement.on or quasi}
     if requirements and (missing := [name for name in quasi if name not in covered]):
         raise PolicyError(

@@ -26,7 +26,7 @@ _TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
 
 
 def require_shiftable(policy: Policy, column_name: str, column_type: str) -> None:
-    """Raises PolicyError for a type whose values are no dates, or whose day depends on the session's time zone."""
+    """Raises PolicyError for a type whose values are not dates, or whose day depends on the session's time zone."""
     if column_type not in _TYPES:
         zoned = " AT TIME ZONE 'UTC'" if column_type.endswith("WITH TIME ZONE") else "::TIMESTAMP"
         raise PolicyError(

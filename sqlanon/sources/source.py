@@ -88,7 +88,7 @@ class BoundSource:
     where the source is in another database or is a query. `stable` says whether `lasting` is a table of stored columns;
     any other relation may change between readings. `long_table` is the long table that was pivoted to make the source,
     if any. `coarse` are the columns with labels in place of values; `values_of` is the source with the values.
-    `of_release` says that the rows are a release's, whose columns have labels already.
+    `of_release` says that the rows are rows of a release, so that its columns have labels already.
     """
 
     columns: tuple[Column, ...]

@@ -77,7 +77,7 @@ FILES = "files of an export are DuckDB's to read and write"
 class Answer:
     """Columns with their types, rows of numbers, texts, booleans and NULL, and sentences about them as `remarks`.
 
-    `about` is the id of the release that the remarks are about: a connection prints each such remark once. If it is
+    `about` is the id of the release to which the remarks apply; a connection prints each such remark once. If it is
     None, the remarks are about the answer, and are printed each time.
     """
 
@@ -161,7 +161,7 @@ class Statement:
     def sql(self) -> str:
         """Writes the statement as canonical text without a semicolon; reading this text gives an equal statement.
 
-        Raises StatementError if a text in the place of a query is no query.
+        Raises StatementError if a text in the place of a query is not a query.
         """
         raise NotImplementedError
 

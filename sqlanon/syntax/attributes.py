@@ -228,7 +228,9 @@ def key_variable(reader: Reader) -> str:
 
 
 def sensitive_attributes(reader: Reader) -> list[Attribute]:
-    """Reads SENSITIVE column [USING hierarchy [MIN LEVEL level | HIDE (node, ...)]], ...; empty without the keyword."""
+    """Reads SENSITIVE column [USING hierarchy [MIN LEVEL level | HIDE (node, ...)]], ...; empty if the keyword is
+    missing.
+    """
     return [Attribute(name, Role.SENSITIVE, **clauses) for name, clauses in _sensitive(reader, _LABELS)]
 
 
@@ -242,7 +244,7 @@ _LABELS = ("USING", "MIN LEVEL", "HIDE")
 
 
 def _sensitive(reader: Reader, phrases: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    """Reads SENSITIVE and its columns, each with its clauses among `phrases`; empty without the keyword."""
+    """Reads SENSITIVE and its columns, each with its clauses among `phrases`; empty if the keyword is missing."""
     if not reader.accept("SENSITIVE"):
         return []
     if reader.sees_symbol("("):

@@ -153,13 +153,15 @@ def _clauses_text(attribute: Attribute) -> str:
 
 
 def _method_text(request: ReleaseRequest) -> str:
-    """Returns METHOD with the method, its sets and its budget, or CHOOSE METHOD; empty without both."""
+    """Returns METHOD with the method, its sets and its budget, or CHOOSE METHOD; empty if the request has neither."""
     method = f"METHOD {call_text(request.method)}" if request.method.name else ""
     return f"{method}{_sets_of(request.method)}" or ("CHOOSE METHOD" if request.choose_method else "")
 
 
 def _sets_of(method: MethodCall) -> str:
-    """Returns FRAGMENTS or COLUMNS with the sets, and UNDER BUDGET, each after a space; empty without both."""
+    """Returns FRAGMENTS or COLUMNS with the sets, and UNDER BUDGET, each after a space; empty if the method has
+    neither.
+    """
     budget = budget_text(method)
     if method.each_apart:
         return f" COLUMNS EACH{budget}"

@@ -64,7 +64,7 @@ def policy_name(reader: Reader) -> str:
 
 
 def release_name(reader: Reader) -> QualifiedName:
-    """Reads the name of the release that a statement is about; later errors also show the name."""
+    """Reads the name of the release of a statement; later errors also show the name."""
     reader.mark("release")
     name = reader.qualified_name("the name of the release")
     reader.about(str(name))
@@ -72,7 +72,7 @@ def release_name(reader: Reader) -> QualifiedName:
 
 
 def stream_name(reader: Reader) -> QualifiedName:
-    """Reads the name of the stream that a statement is about; later errors also show the name."""
+    """Reads the name of the stream of a statement; later errors also show the name."""
     reader.mark("stream")
     name = reader.qualified_name("the name of the stream")
     reader.about(str(name))
@@ -80,7 +80,7 @@ def stream_name(reader: Reader) -> QualifiedName:
 
 
 def levels_from(reader: Reader) -> QualifiedName | None:
-    """Reads LEVELS FROM RELEASE name; returns None without the keywords."""
+    """Reads LEVELS FROM RELEASE name; returns None if the keywords are missing."""
     if not reader.sees("LEVELS"):
         return None
     reader.expect("LEVELS", "FROM", "RELEASE")
@@ -89,7 +89,7 @@ def levels_from(reader: Reader) -> QualifiedName | None:
 
 
 def in_series(reader: Reader) -> str | None:
-    """Reads IN SERIES name; returns None without the keywords."""
+    """Reads IN SERIES name; returns None if the keywords are missing."""
     if not reader.sees("IN"):
         return None
     reader.expect("IN", "SERIES")
@@ -133,8 +133,8 @@ def refuse_path(reader: Reader) -> None:
 def source(reader: Reader, *, before_list: bool = True) -> Source:
     """Reads a source: the name of a table or view, (SELECT ...), a 'file', or a table function: read_csv('file').
 
-    With `before_list` a list in parentheses follows the source: a name before a single pair of parentheses is a
-    table's.
+    If `before_list` is true, a list in parentheses follows the source, so a name before a single pair of parentheses
+    names a table.
     """
     if reader.sees_query():
         return Source(query=reader.query())

@@ -153,7 +153,7 @@ class Placeholder:
 class Placeholders:
     """The placeholders of a statement in the order of reading, and their values once they are known.
 
-    Without values a statement is only checked for its form, and a stand-in replaces each value.
+    If `values` is None, the statement is only checked for its form, and a stand-in replaces each value.
     """
 
     def __init__(self, values: Mapping[Placeholder, Value] | None = None) -> None:
@@ -205,7 +205,9 @@ def shortened(text: str) -> str:
 
 
 def nearest_phrase(token: Token, phrases: Sequence[str]) -> str | None:
-    """Returns the phrase that the token may be a misspelling of, as a whole or in one word; None without any."""
+    """Returns the phrase that the token may be a misspelling of, as a whole or in one word. Returns None if there is no
+    such phrase.
+    """
     if token.kind is not Kind.WORD:
         return None
     candidates = {word: phrase for phrase in phrases for word in phrase.split()} | {each: each for each in phrases}

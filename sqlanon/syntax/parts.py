@@ -18,7 +18,7 @@ _AROUND = (1000, 30, 15, 8)
 # The words that a text may follow without a space: prefixes of strings, and types.
 _BEFORE_A_TEXT = frozenset("E X B N DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ INTERVAL BLOB JSON UUID".split())
 
-# After these words a text names a file or an option, and is no value of a row.
+# After these words a text names a file or an option, and is not a value of a row.
 _BEFORE_A_FILE = frozenset("FROM JOIN ON TO TABLE AGAINST CHECK PROFILE ATTACK KEY BY".split())
 # Functions that read files, by parts of their names.
 _READERS = re.compile(r"(?:read|scan|glob)_|_scan$", re.IGNORECASE)
@@ -194,7 +194,7 @@ class Parts:
         if token.kind not in (Kind.STRING, Kind.NUMBER) or any(a <= token.start < b for a, b in self._names.items()):
             return False
         if self._queries.get(self.start, 0) >= self.end:
-            # The whole statement is DuckDB's, and may have rows anywhere.
+            # DuckDB runs the whole statement, and may have rows anywhere.
             return True
         in_query = any(low <= token.start < high for low, high in self._queries.items())
         is_asked = token.start <= fault and not in_query

@@ -66,7 +66,7 @@ def create_policy(reader: Reader, *, optional: bool = False) -> tuple[Policy, bo
 
 
 def _pivot(reader: Reader) -> Pivot | None:
-    """Reads PIVOT item VALUES rating, two columns of the source; returns None without the keyword."""
+    """Reads PIVOT item VALUES rating, two columns of the source; returns None if the keyword is missing."""
     if not reader.accept("PIVOT"):
         return None
     item = reader.named("the column with the items", "pivot")
@@ -80,7 +80,9 @@ def _pivot(reader: Reader) -> Pivot | None:
 
 
 def sample(reader: Reader) -> Sample | None:
-    """Reads SAMPLE FRACTION 0.02 or SAMPLE OF 1000000, the source's share of a population; returns None without it."""
+    """Reads SAMPLE FRACTION 0.02 or SAMPLE OF 1000000, the source's share of a population; returns None if the clause
+    is missing.
+    """
     if not reader.accept("SAMPLE"):
         return None
     reader.mark("sample")
@@ -90,7 +92,7 @@ def sample(reader: Reader) -> Sample | None:
 
 
 def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | None:
-    """Reads AGAINST public, a table of the whole population; returns None without the keyword.
+    """Reads AGAINST public, a table of the whole population; returns None if the keyword is missing.
 
     REQUIRE must follow. For the error, `also` are other clauses that could come next, and `behind` the clauses between
     AGAINST and REQUIRE.
@@ -107,7 +109,9 @@ def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | 
 
 
 def joined(reader: Reader) -> JoinedRelease | None:
-    """Reads JOINED WITH RELEASE other ON (column, ...), a release and the shared columns; returns None without it."""
+    """Reads JOINED WITH RELEASE other ON (column, ...), a release and the shared columns; returns None if the clause is
+    missing.
+    """
     if not reader.accept("JOINED"):
         return None
     reader.expect("WITH", "RELEASE")
@@ -120,7 +124,7 @@ def joined(reader: Reader) -> JoinedRelease | None:
 def requirements(reader: Reader, *before: str) -> tuple[Requirement, ...]:
     """Reads REQUIRE model(argument => value, ...), ...; raises StatementError if two are about the same subject.
 
-    A clause in `before` may follow the list's last comma; it is no model.
+    A clause in `before` may follow the list's last comma; it is not a model.
     """
     reader.expect("REQUIRE")
     listed: list[Requirement] = []
@@ -192,7 +196,7 @@ def _still_possible(part: Sample | None, confidential: Sequence[object], visible
 
 
 def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
-    """Reads CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS (column, ...), ...; empty without the keyword."""
+    """Reads CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS (column, ...), ...; empty if the keyword is missing."""
     columns: list[tuple[str, ...]] = []
     if reader.accept(keyword):
         columns.append(column_set(reader))

@@ -306,7 +306,9 @@ class Reader(Cursor):
         return self._with_literals(start, end)
 
     def last_of(self, *phrases: str) -> str | None:
-        """Returns the phrase whose last occurrence outside of parentheses is the latest; None without any."""
+        """Returns the phrase whose last occurrence outside of parentheses is the latest; None if none of the phrases
+        occurs.
+        """
         first, depth, last = self._next, 0, None
         for index in range(first, len(self._tokens)):
             self._next = index
@@ -434,7 +436,8 @@ def begins_with_digit(tokens: Sequence[Token]) -> Unquoted:
 
 
 def goes_on(tokens: Sequence[Token], ends: Collection[str], text: str) -> Unquoted | None:
-    """Returns the unquoted name that begins with the first token and continues in the second; None without one.
+    """Returns the unquoted name that begins with the first token and continues in the second; None if they are not such
+    a name.
 
     `ends` are the keywords and signs that may follow the name, "" for the end of the statement.
     """

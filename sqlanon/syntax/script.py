@@ -55,17 +55,19 @@ def is_complete(text: str) -> bool:
 
 
 def first_keyword(text: str) -> str | None:
-    """Returns a statement's first token as a keyword, in upper case; empty if it is no word, None without tokens."""
+    """Returns a statement's first token as a keyword, in upper case; empty if the token is not a word, None if there
+    are no tokens.
+    """
     return next((keyword_of(token) for token in tokens(text)), None)
 
 
 def first_word(text: str) -> str:
-    """Returns the first word of a statement, in upper case, after any other tokens; empty without a word."""
+    """Returns the first word of a statement, in upper case, after any other tokens; empty if there is no word."""
     return next(filter(None, map(keyword_of, tokens(text))), "")
 
 
 def after_as(text: str) -> str:
-    """Returns the query of a CREATE VIEW as DuckDB writes it: the text after AS; empty without an AS."""
+    """Returns the query of a CREATE VIEW as DuckDB writes it: the text after AS; empty if there is no AS."""
     # The word AS is reserved, so DuckDB quotes it as a name.
     start = next((token.end for token in tokens(text) if keyword_of(token) == "AS"), len(text))
     return next((piece.text for piece in split(text[start:])), "")

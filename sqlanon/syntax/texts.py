@@ -110,51 +110,51 @@ def figure_text(call: FigureCall) -> str:
 
 
 def requirements_text(requirements: Iterable[Requirement]) -> str:
-    """Returns REQUIRE and the requirements; empty without requirements."""
+    """Returns REQUIRE and the requirements; empty if there are no requirements."""
     required = ", ".join(map(call_text, requirements))
     return f"REQUIRE {required}" if required else ""
 
 
 def source_text(source: Source) -> str:
-    """Formats a source: its name, or a query in parentheses. Raises StatementError for a text that is no query."""
+    """Formats a source: its name, or a query in parentheses. Raises StatementError for a text that is not a query."""
     if source.name is not None:
         return qualified_text(source.name)
     return f"({query_text(source.query or '')})"
 
 
 def against_text(public: Source | None) -> str:
-    """Returns AGAINST and the table, before a space; empty without a public table."""
+    """Returns AGAINST and the table, before a space; empty if there is no public table."""
     return f"AGAINST {source_text(public)} " if public else ""
 
 
 def joined_text(joined: JoinedRelease | None) -> str:
-    """Returns JOINED WITH RELEASE and its columns, before a space; empty without a joined release."""
+    """Returns JOINED WITH RELEASE and its columns, before a space; empty if there is no joined release."""
     if joined is None:
         return ""
     return f"JOINED WITH RELEASE {qualified_text(joined.release)} ON ({names_text(joined.columns)}) "
 
 
 def sample_text(sample: Sample | None) -> str:
-    """Returns SAMPLE with the fraction or the number of people; empty if the source is no sample."""
+    """Returns SAMPLE with the fraction or the number of people; empty if the source is not a sample."""
     if sample is None:
         return ""
     return f"SAMPLE OF {sample.people}" if sample.fraction is None else f"SAMPLE FRACTION {value_text(sample.fraction)}"
 
 
 def sensitive_text(sensitive: Iterable[str], hierarchies: Iterable[tuple[str, str]]) -> str:
-    """Returns SENSITIVE with its columns and their hierarchies, after a space; empty without columns."""
+    """Returns SENSITIVE with its columns and their hierarchies, after a space; empty if there are no columns."""
     using = {column: f" USING {name_text(hierarchy)}" for column, hierarchy in hierarchies}
     named = ", ".join(name_text(column) + using.get(column, "") for column in sensitive)
     return f" SENSITIVE {named}" if named else ""
 
 
 def sets_text(keyword: str, sets: Sequence[Sequence[str]]) -> str:
-    """Returns CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS with the sets of columns; empty without sets."""
+    """Returns CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS with the sets of columns; empty if there are no sets."""
     return f"{keyword} " + ", ".join(f"({names_text(columns)})" for columns in sets) if sets else ""
 
 
 def levels_text(release: QualifiedName | None) -> str:
-    """Returns LEVELS FROM RELEASE and the release, after a space; empty without a release."""
+    """Returns LEVELS FROM RELEASE and the release, after a space; empty if there is no release."""
     return f" LEVELS FROM RELEASE {qualified_text(release)}" if release is not None else ""
 
 

@@ -40,7 +40,7 @@ def _leveled(reader: Reader) -> Scalar:
 
 
 def scalar(reader: Reader) -> Scalar:
-    """Reads a number, a string, true, false, a name, or a placeholder for one of these."""
+    """Reads a number, a string, true, false, a name, or a placeholder for such a value."""
     token = reader.peek()
     if reader.sees_placeholder():
         _, placed = reader.placed(1)
@@ -62,7 +62,9 @@ def scalar(reader: Reader) -> Scalar:
 
 
 def _interval(reader: Reader) -> str | None:
-    """Reads INTERVAL '10 minutes' or INTERVAL 10 MINUTES and returns its text; None without an interval."""
+    """Reads INTERVAL '10 minutes' or INTERVAL 10 MINUTES and returns its text; None if the next token is not
+    INTERVAL.
+    """
     if not reader.sees("INTERVAL") or reader.peek(1).kind not in (Kind.STRING, Kind.NUMBER):
         return None
     reader.expect("INTERVAL")

@@ -151,7 +151,9 @@ def _new_names(number: int, taken: Set[str]) -> list[str]:
 
 
 def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
-    """Returns class_no, attribute, value and n: the rows of each class with each value. None without attributes."""
+    """Returns class_no, attribute, value and n: the rows of each class with each value. Returns None if `attributes` is
+    empty.
+    """
     if not attributes:
         return None
     return union_all(
@@ -176,7 +178,7 @@ def bucket_rows(rows: exp.Table | exp.Subquery, bucket: str, respondent: tuple[s
 
 
 def _respondent_columns(respondent: tuple[str, str] | None) -> list[exp.Expr]:
-    """Returns the columns entity and respondent of a column and its type; none without a column."""
+    """Returns the columns entity and respondent of a column and its type; an empty list if `respondent` is None."""
     if respondent is None:
         return []
     name, _ = respondent
@@ -188,7 +190,7 @@ def bucket_values(
     where: Mapping[str, BucketValues],
     attributes: Sequence[tuple[str, str]],
 ) -> exp.Query | None:
-    """Returns the query of `class_values` for a release of tables of buckets and values; None without attributes.
+    """Returns the query of `class_values` for a release of tables of buckets and values; None if `attributes` is empty.
 
     `attributes` are given with their types.
     """

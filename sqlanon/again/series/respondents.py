@@ -108,7 +108,7 @@ class Respondents:
 
     @property
     def last_position(self) -> int:
-        """The position of the last release of the series; 0 without releases."""
+        """The position of the last release of the series; 0 if it has no releases."""
         return len(self.series.releases)
 
     @cached_property
@@ -367,8 +367,8 @@ def attributes_of_rows(engine: Engine, series: Series) -> dict[int, str | None]:
 def require_same_rows(engine: Engine, series: Series) -> str | None:
     """Returns the attribute of whole rows that all releases of a series share; None if rows show one column.
 
-    Raises PolicyError if releases of a series with requirements show different columns; without requirements it is
-    None.
+    Raises PolicyError if releases of a series with requirements show different columns; the result is None if there are
+    no requirements.
     """
     shown_attributes = {*attributes_of_rows(engine, series).values()}
     if shown_attributes == {None} and len(series.attributes) > 1:

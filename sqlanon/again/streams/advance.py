@@ -37,7 +37,8 @@ from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 def advanced(
     engine: Engine, stream: Stream, columns: Columns, scratch: Scratch, *, to_end: bool, until: str | None
 ) -> tuple[Batch, int | None]:
-    """Runs one ADVANCE; returns its result, and the number of respondents in its smallest class, None without a class.
+    """Runs one ADVANCE; returns its result, and the number of respondents in its smallest class (None if no class was
+    published).
 
     With `to_end` all waiting rows are due; with `until`, a timestamp, those whose delay is over by then.
     """

@@ -118,7 +118,7 @@ def _in_time(stream: Stream, arrived: exp.Expr) -> exp.Expr:
 
 
 def _digest(columns: Columns) -> exp.Expr:
-    """Returns a digest of all columns that are read, which is the same in each session."""
+    """Returns a digest of all columns that are read. The digest is the same in each session."""
     names = [columns.order_column, *(b.column for b in columns.attributes)]
     kinds = [columns.order_type, *(b.published_type for b in columns.attributes)]
     texts = exp.Array(expressions=[as_text(in_utc(name, kind)) for name, kind in zip(names, kinds, strict=True)])
@@ -196,7 +196,7 @@ def _remember(engine: Engine, stream: Stream, present: str) -> None:
 
 
 def require_interval(engine: Engine, delay: int | str) -> None:
-    """Raises PolicyError for a text that is no INTERVAL, or not a positive one."""
+    """Raises PolicyError for a text that is not a positive INTERVAL."""
     if isinstance(delay, int):
         return
     start = cast(literal("2000-01-01"), "TIMESTAMP")
@@ -213,7 +213,7 @@ def require_interval(engine: Engine, delay: int | str) -> None:
 def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[str | None, bool]:
     """Returns the new watermark as a text, and whether it is later than the former one.
 
-    The text is None before the first row. `until` is the watermark of ADVANCE ... TO. Raises PolicyError if it is no
+    The text is None before the first row. `until` is the watermark of ADVANCE ... TO. Raises PolicyError if it is not a
     timestamp or lies in the future, and for a stream whose delay is a number of rows.
     """
     moments = [watermark_of(stream)]

@@ -42,8 +42,8 @@ _ALL = "*"
 class Axis(Protocol):
     """One quasi-identifier: its expressions in the steps of `sql/streams/leave.sql` and in the labels of classes.
 
-    These steps call the tables `w`, a waiting row; `o`, the oldest; `c`, one that may leave with it; `s`, the spans of
-    all of these; `b`, the bounds of the class; `m`, a member with its values and codes; `l`, a label.
+    These steps call the tables `w`, a waiting row; `o`, the oldest; `c`, a row that may leave with the oldest; `s`, the
+    spans of these rows; `b`, the bounds of the class; `m`, a member with its values and codes; `l`, a label.
     """
 
     @property

@@ -235,7 +235,9 @@ def _answered(
 
 
 def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:
-    """Returns the least upper bound on the highest confidence by the satisfied requirements; None without one."""
+    """Returns the least upper bound on the highest confidence by the satisfied requirements; None if no satisfied
+    requirement gives a bound.
+    """
     named = [value for value in dict(statistic.arguments).values() if isinstance(value, QualifiedName)]
     promises: list[exp.Expr] = []
     for requirement in target.requirements:

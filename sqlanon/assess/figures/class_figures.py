@@ -41,7 +41,7 @@ _SUPPRESSED = "suppressed"
 
 @dataclass(frozen=True)
 class ClassFigure:
-    """One number: `attribute` is the sensitive attribute that it is about, None for a figure of classes alone.
+    """One number: `attribute` is the measured sensitive attribute, None for a figure of classes alone.
 
     `value` is None if it is undefined, for example without rows. The catalog stores the `recorded` figures; the others
     are details of the recorded figure before them. `note` is a remark that belongs to the value.
@@ -91,7 +91,8 @@ def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
 def class_figures(
     engine: Engine, release: Release, requested: Sequence[tuple[Statistic, Mapping[str, Value]]], scratch: Scratch
 ) -> list[list[ClassFigure]]:
-    """Returns the figures of each statistic with its arguments, for each sensitive attribute that it is about.
+    """Returns the figures of each statistic with its arguments, for each sensitive attribute that the statistic
+    measures.
 
     Raises PolicyError for a release whose rows are in no classes, for a statistic that cannot be measured on it, and
     for an invalid argument.
@@ -174,8 +175,8 @@ def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple
     """Returns the membership figures of a snapshot: the number of tuples in a join of its tables, and of buckets they
     match.
 
-    Runs in an open transaction. Raises PolicyError for a live view, for a release that shows other values than its
-    source's, for too many tuples, and if the source lacks its former columns.
+    Runs in an open transaction. Raises PolicyError for a live view, for a release that shows values other than the
+    values of its source, for too many tuples, and if the source lacks its former columns.
     """
     if release.kind == "view":
         raise PolicyError(

@@ -181,7 +181,9 @@ def _require_published(release: Release, model: ReleaseModel, quasi: Sequence[Bo
 def _loss(
     scratch: Scratch, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, release: Release
 ) -> float | None:
-    """Returns the mean cost of a cell of one column; None without rows, and for labels with unknown values."""
+    """Returns the mean cost of a cell of one column; None if there are no rows, or if the values below a label are
+    unknown.
+    """
     rows, suppressed = release.source_rows, release.suppressed_rows or 0
     if not rows:
         return None

@@ -145,7 +145,7 @@ def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.S
 
 
 def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -> dict[str, float | None]:
-    """Returns the least number of rows that are alike, by each reading; None without rows."""
+    """Returns the least number of rows that are alike, by each reading; None if there are no rows."""
     import numpy as np
 
     is_released = np.asarray(arrays["is_released"], dtype=bool)

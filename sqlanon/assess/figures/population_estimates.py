@@ -38,9 +38,9 @@ class Uniques:
 def population_uniques(classes: Histogram, fraction: Fraction) -> Uniques | None:
     """Estimates the number of population uniques from a sample of this fraction; None for a sample without rows.
 
-    Dankar's rule takes Pitman's estimate for fractions up to 0.1, or Zayatz's if there is none; otherwise the smaller
-    estimate of SNB and Zayatz (Dankar, El Emam, Neisa and Roffey, Estimating the re-identification risk of clinical
-    data sets, 2012).
+    Dankar's rule takes Pitman's estimate for fractions up to 0.1, or Zayatz's estimate if Pitman's model has none. For
+    larger fractions it takes the smaller estimate of SNB and Zayatz (Dankar, El Emam, Neisa and Roffey, Estimating the
+    re-identification risk of clinical data sets, 2012).
     """
     if not classes:
         return None
@@ -93,8 +93,8 @@ class PitmanFit:
 
 
 def pitman(classes: Histogram, people: float) -> float | None:
-    """Estimates population uniques as Gamma(theta + 1) / Gamma(theta + alpha) N^alpha; None without parameters from
-    `pitman_fit`.
+    """Estimates population uniques as Gamma(theta + 1) / Gamma(theta + alpha) N^alpha; None if `pitman_fit` finds no
+    parameters.
     """
     fit = pitman_fit(classes)
     if fit is None:
@@ -193,7 +193,7 @@ class SnbFit:
 
 
 def snb(classes: Histogram, fraction: float) -> float | None:
-    """Estimates population uniques as K beta^alpha; None without parameters from `snb_fit`."""
+    """Estimates population uniques as K beta^alpha; None if `snb_fit` finds no parameters."""
     fit = snb_fit(classes, fraction)
     return None if fit is None else fit.number * fit.beta**fit.alpha
 

@@ -63,8 +63,8 @@ class Nodes:
 
     `values` has each value of the source once, with its code. `labels` has node and label, and the columns that
     identify the node: its level, and its labels from there up. `codes` has value and code, the most specific node above
-    the value, NULL without one. `chains` has code, node and share: the nodes above a code, itself and `TOP` included,
-    each with the share 1; NULL is a code.
+    the value, NULL if there is no such node. `chains` has code, node and share: the nodes above a code, itself and
+    `TOP` included, each with the share 1; NULL is a code.
     """
 
     attribute: BoundAttribute
@@ -151,7 +151,9 @@ def _from(bound: BoundAttribute, level: int) -> list[str]:
 
 
 def _coded(bound: BoundAttribute, labels: str, tree: str) -> exp.Select:
-    """SELECT of value, code, and the large node of each level, NULL without one."""
+    """SELECT of value, code, and the large node of each level; NULL for a level at which no node above the value is
+    large.
+    """
     at_levels = [f"at_{level}" for level in range(bound.height)]
     joins: list[exp.Join] = []
     for level, at in enumerate(at_levels):

@@ -130,7 +130,7 @@ def _units(engine: Engine, table: QualifiedName, name: str, column_type: str) ->
 
 
 def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) -> tuple[Value, ...]:
-    """Returns the numbers of leading characters to keep; empty if the values are no codes."""
+    """Returns the numbers of leading characters to keep; empty if the values are not codes."""
     if column_type == "UUID":
         return _DIGITS_OF_UUID
     is_text = column_type == "VARCHAR"

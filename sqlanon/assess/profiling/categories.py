@@ -215,7 +215,9 @@ def _category_of(name: str) -> Category | None:
 
 
 def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
-    """Finds the category by the form of a column's values; `texts` are some of them. None for no category."""
+    """Finds the category by the form of a column's values; `texts` are some of them. Returns None if no category
+    fits.
+    """
     if date_formats(texts):
         return _recognized_as(_BY_NAME["date"], "values")
     for category in _CATEGORIES:
@@ -230,7 +232,9 @@ def _by_form(column: SampledColumn, texts: Sequence[str]) -> Recognized | None:
 
 
 def _by_name_and_form(column: SampledColumn) -> Recognized | None:
-    """Finds the category of an ambiguous name whose values have the category's form; None for no category."""
+    """Finds the category of an ambiguous name whose values have the category's form. Returns None if no category
+    fits.
+    """
     category, form = _AMBIGUOUS.get("_".join(split(column.name)), (None, ""))
     values = column.texts or [str(value) for value in column.distinct if isinstance(value, int)]
     if category is None or not values:

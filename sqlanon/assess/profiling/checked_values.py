@@ -54,8 +54,8 @@ class _Check:
 
 
 def checked(texts: Sequence[str], whole_numbers: Sequence[int]) -> tuple[str, str] | None:
-    """Finds the category of identifiers of a column's distinct values; returns it with the evidence, None for no
-    category.
+    """Finds the category of identifiers of a column's distinct values; returns it with the evidence, or None if no
+    category fits.
     """
     numbers = [str(number) for number in whole_numbers]
     return _with_check_digits(texts or numbers) or _telephone(texts) or _names(texts)
@@ -88,8 +88,8 @@ def _share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
 
 
 def _with_check_digits(values: Sequence[str]) -> tuple[str, str] | None:
-    """Finds the kind of numbers whose check digits are valid too often for chance; of several, the least likely by
-    chance.
+    """Finds the kind of numbers whose check digits are valid too often for chance. If several kinds qualify, returns
+    the kind that is least likely by chance.
 
     Returns its category and its name, None if there is no such kind.
     """
@@ -419,7 +419,9 @@ def _filled_dates(values: Sequence[str]) -> list[str]:
 
 
 def is_sure(code: str | int) -> bool:
-    """Whether a code is almost certainly no value; a word may be an answer, and 9 a count, so they are not sure."""
+    """Whether a code almost certainly stands for a missing value. A word may be a real answer, and 9 may be a count, so
+    neither is certain.
+    """
     if isinstance(code, int) or _NUMBER.fullmatch(code):
         return int(code) != 9
     return code.casefold() in _NO_WORDS

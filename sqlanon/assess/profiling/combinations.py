@@ -56,19 +56,19 @@ class Combinations:
         """Combinations per row: the share of rows that remains if each combination is kept once (Motwani, Xu 2007,
         section 2).
 
-        None without rows.
+        None if there are no rows.
         """
         return self.values / self.rows if self.rows else None
 
     @property
     def separation(self) -> float | None:
-        """The share of the pairs of rows that differ in the columns (ibid.); None without pairs."""
+        """The share of the pairs of rows that differ in the columns (ibid.); None if there are no pairs."""
         pairs = self.rows * (self.rows - 1)
         return 1 - self.alike / pairs if pairs else None
 
     @property
     def unique(self) -> float | None:
-        """The share of rows whose combination no other row has; None without rows."""
+        """The share of rows whose combination no other row has; None if there are no rows."""
         return self.alone / self.rows if self.rows else None
 
 
@@ -128,8 +128,8 @@ def _sets_of(scratch: Scratch, cells: str, parts: Sequence[str], sets: Sequence[
 
 
 def _collected(scratch: Scratch, cells: str | None, parts: Sequence[str]) -> _Codes | None:
-    """Reads a table of `encoded` into memory; None without one, without rows, or for more than `collected_cells`
-    cells.
+    """Reads a table of `encoded` into memory. Returns None if there is no such table, if it is empty, or if it has more
+    than `collected_cells` cells.
     """
     if cells is None:
         return None

@@ -170,7 +170,7 @@ def _of_several_columns(numbers: dict[str, Real]) -> Iterator[Relation]:
 
 
 def _of_one(values: Real, source: Real) -> str | None:
-    """Recognizes a column of numbers as a function of one other; returns the kind, None for no function."""
+    """Recognizes a column of numbers as a function of another column; returns the kind of function, or None."""
     import numpy as np
 
     if _equal(values[:_TRIED], source[:_TRIED] ** 2) and _equal(values, source**2) and _is_no_copy(values, source):
@@ -280,7 +280,7 @@ def _functions(engine: Engine, table: QualifiedName, sample: Sample) -> list[Rel
             repeats = source in candidates.get(target, ())
             if not repeats or order[source] < order[target]:
                 related.append(_related(sample[source], sample[target], repeats=repeats))
-    # Amounts that repeat may determine a column by chance, and are no codes.
+    # Amounts that repeat may determine a column by chance, and are not codes.
     amounts = {column.name for column in columns if any(isinstance(v, float) and v % 1 for v in column.distinct)}
     telling = [each for each in related if each.kind != "function" or each.sources[0] not in amounts]
     return sorted(telling, key=lambda each: not each.repeats)

@@ -80,7 +80,7 @@ def split(name: str) -> list[str]:
 
 
 def sensitive_subject(name: str) -> tuple[str, str] | None:
-    """Finds the subject of a column's name, and the word that means it; None without a word of the lists."""
+    """Finds the subject of a column's name, and the word that means it; None if the name has no word of the lists."""
     words = split(name)
     if not _parts().ordinary.isdisjoint(_phrases(words)):
         return None
@@ -97,13 +97,17 @@ def sensitive_subject(name: str) -> tuple[str, str] | None:
 
 
 def subject_of_value(text: str) -> str | None:
-    """Finds the subject of a value by its words: health for "Acute asthma"; None without a word of the lists."""
+    """Finds the subject of a value by its words: health for "Acute asthma"; None if the value has no word of the
+    lists.
+    """
     phrases = list(_phrases(split(text[:80])))
     return next((s.name for s in subjects() if s.of_values and any(map(s.has, phrases))), None)
 
 
 def identifier_of(name: str) -> str | None:
-    """Finds the category of identifiers of a column's name by the lists; None for no category."""
+    """Finds the category of identifiers of a column's name by the lists. Returns None if the lists do not have the
+    name.
+    """
     words = split(name)
     phrases = list(_phrases(words))
     last = {"_".join(words[start:]) for start in range(len(words))}

@@ -241,8 +241,8 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
 
 @dataclass(frozen=True)
 class _Both:
-    """The rows of a source and of a release with noise, their values under the same codes; `is_source` marks the
-    source's.
+    """The rows of a source and of a release with noise, their values under the same codes; `is_source` marks the rows
+    of the source.
     """
 
     examples: Examples
@@ -405,7 +405,9 @@ def _beside(policy: Policy, predictors: Sequence[str], target: str, dropped: Rol
 
 
 def _disclosed(engine: Engine, release: Release, policy: Policy, scratch: Scratch) -> float | None:
-    """Returns the greatest a_acc of the sensitive attributes; None without one, or if the release has no classes."""
+    """Returns the greatest a_acc of the sensitive attributes; None if there is no sensitive attribute, or if the
+    release has no classes.
+    """
     if not any(policy.having(Role.SENSITIVE)):
         return None
     try:

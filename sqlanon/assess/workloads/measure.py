@@ -361,7 +361,7 @@ class _AtOnce:
 
 
 def _query_of(templates: Templates, number: int, text: str) -> WorkloadQuery | None:
-    """Parses a query; None if no release could answer it. Raises StatementError if the text is no query."""
+    """Parses a query; None if no release could answer it. Raises StatementError if the text is not a query."""
     try:
         return templates.query_of(number, text)
     except PolicyError:

@@ -141,7 +141,7 @@ def summary_of(
         source_rows=release.source_rows,
         released_rows=release.released_rows,
         suppressed_rows=release.suppressed_rows,
-        # A measurement without a required value, such as the loss, is no requirement.
+        # A measurement without a required value, such as the loss, is not a requirement.
         required=tuple(measurement for measurement in measured if measurement.satisfied is not None),
         method=release.method,
         call=call_text(MethodCall(release.method, release.method_arguments)),

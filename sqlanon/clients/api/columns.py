@@ -24,8 +24,8 @@ ROLES = (Role.IDENTIFIER, Role.ENTITY, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Ro
 class QuasiIdentifier:
     """The treatment of a quasi-identifier: how its values become coarser, and the weight of its loss.
 
-    `hierarchy` names a hierarchy that CREATE HIERARCHY made. Without a hierarchy a value is published as it is or as *.
-    `min_level` and `max_level` are the least and the most general level that a release may have (0 is the value
+    `hierarchy` names a hierarchy that CREATE HIERARCHY made. A column without a hierarchy is published as it is, or as
+    *. `min_level` and `max_level` are the least and the most general level that a release may have (0 is the value
     itself). `weight` is the column's share in the loss.
 
     >>> QuasiIdentifier("zip_prefix", min_level=1)
@@ -115,7 +115,8 @@ def attributes(
 ) -> tuple[Attribute, ...]:
     """Returns a policy's columns with their roles, in the order of the arguments, or in the given `order`.
 
-    Raises UserError, which names the argument, for a value that is no column, or that does not fit the column's role.
+    Raises UserError, which names the argument, for a value that is not a column, or that does not fit the column's
+    role.
     """
     listed = (
         *_with_pseudonyms("identifiers", Role.IDENTIFIER, identifiers),

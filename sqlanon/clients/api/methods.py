@@ -28,9 +28,9 @@ __all__ = [
 class Anatomy(Method):
     """Anatomy: rows in buckets, quasi-identifiers in one table and sensitive values in another.
 
-    - `l`: the l of the l-diversity that every bucket has (a whole number from 2 to 1000000).
-    - `variant`: which l-diversity; by default 'probabilistic'.
-    - `c`: how many times as often as the rarer ones together a bucket's most frequent value may occur (a number above 0
+    - `l`: the l for which every bucket is l-diverse (a whole number from 2 to 1000000).
+    - `variant`: the form of l-diversity; by default 'probabilistic'.
+    - `c`: the ratio of the most frequent value of a bucket to the rarer values: it must stay below c (a number above 0
       and up to 1000000); by default 3.
     - `grouping`: which rows share a bucket: any, or those near each other in the quasi-identifiers; by default
       'random'.
@@ -56,12 +56,12 @@ class DpHistogram(Method):
     """METHOD dp_histogram counts the rows with each combination of some columns' values, with noise.
 
     - `budget`: the budget that pays for the noise; UNDER BUDGET names it (the name of a budget).
-    - `epsilon`: what the release costs, and promises (a number above 0 and up to 1000).
-    - `by`: the columns by whose values rows are counted (a list of columns).
-    - `rows`: so many rows of a respondent count at most (a whole number from 1 to 1000000); by default 1.
+    - `epsilon`: the privacy loss that the release guarantees and spends (a number above 0 and up to 1000).
+    - `by`: the columns whose combinations of values are counted (a list of columns).
+    - `rows`: at most so many rows of a respondent count (a whole number from 1 to 1000000); by default 1.
     - `delta`: the probability with which the promise may fail (a number from 0 to 1); by default 0.
-    - `keys`: the combinations that have a count: all that anybody may know, or those that occur often, for a delta; by
-      default 'public'.
+    - `keys`: the combinations that have a count: all publicly known ones, or those that occur often, which costs a
+      delta; by default 'public'.
     - `nonnegative`: whether a count below 0 is published as 0; by default False.
 
     >>> DpHistogram(budget="clinic_2026", epsilon=1, by=["zip", "sex"]).sql()
@@ -97,12 +97,11 @@ class DpSynthetic(Method):
     """METHOD dp_synthetic: a table with the source's columns, whose rows are sampled from noisy counts.
 
     - `budget`: the budget that pays for the noise; UNDER BUDGET names it (the name of a budget).
-    - `epsilon`: what the release costs, and promises (a number above 0 and up to 1000).
-    - `rows`: so many rows of a respondent count at most (a whole number from 1 to 1000000); by default 1.
+    - `epsilon`: the privacy loss that the release guarantees and spends (a number above 0 and up to 1000).
+    - `rows`: at most so many rows of a respondent count (a whole number from 1 to 1000000); by default 1.
     - `delta`: the probability with which the promise may fail (a number from 0 to 1); by default 0.
-    - `columns`: the columns that are made; all that the policy publishes by default (a list of columns).
-    - `size`: the number of rows; by default that of the rows that count, with noise (a whole number from 1 to
-      100000000).
+    - `columns`: the columns of the release; by default all that the policy publishes (a list of columns).
+    - `size`: the number of rows; by default the noisy number of rows that count (a whole number from 1 to 100000000).
 
     >>> DpSynthetic(budget="clinic_2026", epsilon=1).sql()
     'dp_synthetic(epsilon => 1)'
@@ -142,7 +141,7 @@ class Generalization(Method):
     """Generalization with suppression: one level of its hierarchy for each attribute.
 
     - `suppression`: the share of rows that may be left out (a fraction between 0 and 1); by default 0.02.
-    - `loss`: the measure that is to be least; by default 'granularity_loss'.
+    - `loss`: the measure of loss to minimize; by default 'granularity_loss'.
     - `time_limit`: how long the search may take before the best levels so far are published (a number of seconds above
       0).
     - `recoding`: whether all rows have the same levels, or those that would be suppressed have coarser ones; by default
@@ -219,8 +218,8 @@ class Loose(Method):
 class MInvariance(Method):
     """m-invariance: releases of a series in which each respondent has the same candidate values each time.
 
-    - `m`: how many values everybody has to choose from, at the least (a whole number from 2 to 1000000).
-    - `changed`: what becomes of respondents with another value than any that they had to choose from before; by default
+    - `m`: the least number of candidate values of each respondent (a whole number from 2 to 1000000).
+    - `changed`: the treatment of respondents whose new value is not among their earlier candidate values; by default
       'refuse'.
     - `publish`: whether rows show their own values and their buckets the sensitive ones, or rows the ranges of their
       buckets, and counterfeits are rows among them; by default 'buckets'.
@@ -248,10 +247,10 @@ class Microaggregation(Method):
     - `columns`: the quasi-identifiers that are aggregated together; all that are numbers by default (a list of
       columns).
     - `algorithm`: how groups are found: by default 'optimal' for one column, 'mdav' for several.
-    - `publish`: the value that stands for those of a group: their mean or their median; by default 'mean'.
-    - `standardize`: whether columns are compared with variance 1, and not as they are; by default True.
-    - `block`: the most rows among which groups are looked for: more are cut at medians first (a whole number from 8 to
-      1000000000).
+    - `publish`: the value that replaces the values of a group: their mean or their median; by default 'mean'.
+    - `standardize`: whether columns are scaled to variance 1 before they are compared; by default True.
+    - `block`: the greatest number of rows that are searched for groups at once; more rows are first cut at medians (a
+      whole number from 8 to 1000000000).
 
     >>> Microaggregation(k=5).sql()
     'microaggregation(k => 5)'
@@ -285,9 +284,9 @@ class Mondrian(Method):
 
     - `mode`: whether equal values stay on one side of a cut; by default 'strict'.
     - `split`: where a region is cut; by default 'median'.
-    - `target`: the column that cuts are to tell most about.
+    - `target`: the column that cuts should predict best.
     - `hierarchy`: whether cuts fall anywhere, or between the children of a node only; by default 'order'.
-    - `publish`: what stands for a region; by default 'range'.
+    - `publish`: the published form of a region; by default 'range'.
     - `bounds`: whether ranges have their ends as columns, too; by default False.
 
     >>> Mondrian(mode="relaxed").sql()
@@ -332,28 +331,26 @@ class Multirelational(Method):
 class Slicing(Method):
     """Slicing: attributes in columns, rows in buckets, and each column permuted independently within the buckets.
 
-    - `l`: the l of the l-diversity that every bucket has (a whole number from 2 to 1000000).
-    - `variant`: which l-diversity; by default 'probabilistic'.
-    - `c`: how many times as often as the rarer ones together a bucket's most frequent value may occur (a number above 0
+    - `l`: the l for which every bucket is l-diverse (a whole number from 2 to 1000000).
+    - `variant`: the form of l-diversity; by default 'probabilistic'.
+    - `c`: the ratio of the most frequent value of a bucket to the rarer values: it must stay below c (a number above 0
       and up to 1000000); by default 3.
-    - `columns`: how many columns are found, of attributes that correlate; 2 unless said (a whole number from 1 to
-      1000).
-    - `sensitive_attributes`: how many attributes the sensitive column is to have: those that correlate most with the
-      sensitive one (a whole number from 1 to 1000).
-    - `intervals`: into how many intervals numbers and times are cut, to see what correlates; 10 unless said (a whole
-      number from 1 to 10000).
-    - `similarity`: by what columns are found: 'phi2', unless said, or, with PIVOT, how many respondents rated two items
-      alike.
-    - `diversity`: what is l-diverse: each bucket, or, for everybody, the buckets that their row may be in together; by
+    - `columns`: the number of columns into which attributes that correlate are grouped; by default 2 (a whole number
+      from 1 to 1000).
+    - `sensitive_attributes`: the number of attributes in the sensitive column: those that correlate most with the
+      sensitive attribute (a whole number from 1 to 1000).
+    - `intervals`: the number of intervals into which numbers and times are cut to measure correlation; by default 10 (a
+      whole number from 1 to 10000).
+    - `similarity`: the measure by which columns are found; by default 'phi2'. 'equal_ratings' needs PIVOT.
+    - `diversity`: whether each bucket is l-diverse, or only, for each person, all buckets that may hold their row; by
       default 'bucket'.
-    - `grouping`: how rows come into buckets: Mondrian's regions of the quasi-identifiers, or rows that are drawn; by
-      default 'mondrian'.
-    - `bucket_size`: how many rows a bucket is drawn with, before buckets that violate a requirement are put together (a
+    - `grouping`: whether buckets are Mondrian regions of the quasi-identifiers, or random rows; by default 'mondrian'.
+    - `bucket_size`: the number of rows of a random bucket, before buckets that violate a requirement are merged (a
       whole number from 1 to 1000000000); by default 100.
-    - `fake_tuples`: how many tuples that the source has not, for each of its rows, the columns can be joined to (a
-      number above 0 and up to 1000000).
-    - `column_k`: how often each combination of a column's quasi-identifiers occurs in its table: they become ranges for
-      it (a whole number from 1 to 1000000000); by default 1.
+    - `fake_tuples`: the number of tuples that the joined columns have but the source lacks, for each row of the source
+      (a number above 0 and up to 1000000).
+    - `column_k`: the least number of equal combinations of a column's quasi-identifiers; ranges replace values (a whole
+      number from 1 to 1000000000); by default 1.
 
     >>> Slicing(l=3).sql()
     'slicing(l => 3)'
@@ -397,7 +394,7 @@ class Slicing(Method):
 class Trivial(Method):
     """Trivial sanitization: quasi-identifiers and sensitive attributes in two tables, whose rows are not linked.
 
-    - `drop`: which attributes the other ones are published without, and have a table of their own; by default
+    - `drop`: the attributes that are published in a table of their own, without a link to the others; by default
       'quasi_identifiers'.
 
     >>> Trivial().sql()

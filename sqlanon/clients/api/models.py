@@ -43,7 +43,7 @@ class KAnonymity(Requirement):
     - `k`: the least number of respondents of a class (1 or more).
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     Samarati, Protecting respondents' identities in microdata release (2001), definition 2.2; Sweeney (2002)
 
@@ -91,11 +91,11 @@ class KMapEstimated(Requirement):
       FRACTION (0.000001 to 1).
     - `alpha`: the greatest probability with which a class of fewer people may have that many rows (0.000001 to 0.5; by
       default 0.05).
-    - `distribution`: of the rows of a class of k people: Poisson's, or that of a class with a row or more; by default
-      'zero_truncated'.
+    - `distribution`: the distribution of the number of rows of a class of k people: Poisson, or Poisson without 0 rows;
+      by default 'zero_truncated'.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     El Emam and Dankar, Protecting privacy using k-anonymity (2008): estimated, no bound
 
@@ -135,7 +135,7 @@ class Coherence(Requirement):
     - `h`: the greatest share of the lists with a set of items that hold one same sensitive item (0 to 1).
     - `k`: the least number of lists that have a set of items (1 or more).
     - `p`: the greatest number of items that an adversary knows of a list (1 to 8).
-    - `attribute`: the one sensitive column that it is about, of several.
+    - `attribute`: the sensitive column to check, if the policy has several.
 
     Xu, Wang, Fu and Yu, Anonymizing transaction databases for publication (2008)
 

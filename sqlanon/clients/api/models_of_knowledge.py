@@ -20,11 +20,11 @@ class CkSafety(Requirement):
 
     - `c`: the probability of a value that must not be reached (0.000001 to 1).
     - `k`: the number of implications that a reader knows (0 to 8).
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     Martin, Kifer, Machanavajjhala, Gehrke and Halpern, Worst-case background knowledge for privacy-preserving data
     publishing (2007)
@@ -60,16 +60,16 @@ class EpsilonPrivacy(Requirement):
     - `stubbornness`: the number of rows that moves an adversary's opinion as much as the prior does (0 to 1000000 or
       'infinite').
     - `known`: the number of rows of a class that an adversary knows to lack the value (0 to 1000000; by default 0).
-    - `ratios`: the ratios that are bounded: that of the beliefs in a value alone, or that of the doubts, too; by
-      default 'both'.
+    - `ratios`: whether only the ratio of the beliefs in a value is bounded, or also the ratio of the doubts; by default
+      'both'.
     - `weights`: with `prior='table'` the name of a table with a row for each value, and its share in the adversary's
       prior distribution.
-    - `prior`: which of these is meant, by default 'release'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `prior`: the form of the model, by default 'release'.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     Machanavajjhala, Gehrke and Goetz, Data publishing against realistic adversaries (2009)
 
@@ -124,9 +124,9 @@ class PrivacySkyline(Requirement):
     - `m`: the number of others who are known to share a value: if one has it, the target does (0 to 8; by default 0).
     - `triples`: with `knowledge='table'` the name of a table with a row for each piece of knowledge, and the value that
       it is about, or NULL for every value.
-    - `knowledge`: which of these is meant, by default 'triple'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `knowledge`: the form of the model, by default 'triple'.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
 

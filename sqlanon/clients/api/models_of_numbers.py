@@ -20,7 +20,7 @@ class IndividualRisk(Requirement):
     model of Benedetti and Franconi, is at most max.
 
     - `max`: the greatest estimated probability that a row of a class is the person whom its values fit (0.001 to 1).
-    - `attribute`: the one sensitive column that it is about, of several.
+    - `attribute`: the sensitive column to check, if the policy has several.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 
     Benedetti and Franconi, Statistical and technological solutions for controlled data dissemination (1998): estimated,
@@ -43,7 +43,7 @@ class KeAnonymity(Requirement):
     - `k`: the least number of different values of a class (1 to 1000000).
     - `e`: the least difference of the greatest and the least number of a class; of dates, in days (0 to
       1000000000000000).
-    - `attribute`: the one sensitive column that it is about, of several.
+    - `attribute`: the sensitive column to check, if the policy has several.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 
     Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), definition of
@@ -72,8 +72,8 @@ class Proximity(Requirement):
       days (0 to 1000000000000000); with `variant='relative'` the distance up to which numbers are near a number, as a
       fraction of that number; of dates, from 1970-01-01 (0 to 1000000000000000).
     - `max`: the greatest share of the numbers of a class that may lie so near to each other (0 to 1).
-    - `variant`: which of these is meant, by default 'window'.
-    - `attribute`: the one sensitive column that it is about, of several.
+    - `variant`: the form of the model, by default 'window'.
+    - `attribute`: the sensitive column to check, if the policy has several.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 
     - Li, Tao and Xiao, Preservation of proximity privacy in publishing numerical sensitive data (2008),
@@ -112,8 +112,8 @@ class Spread(Requirement):
       1000000000000000); with `measure='deviation'` the least standard deviation of the numbers of a class, over its
       rows; of dates, in days (0 to 1000000000000000); with `measure='variance'` the least variance of the numbers of a
       class, over its rows; of dates, in squared days (0 to 1000000000000000).
-    - `measure`: which of these is meant, by default 'range'.
-    - `attribute`: the one sensitive column that it is about, of several.
+    - `measure`: the form of the model, by default 'range'.
+    - `attribute`: the sensitive column to check, if the policy has several.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 
     - Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), the e of (k,e)-anonymity

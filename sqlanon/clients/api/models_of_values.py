@@ -25,11 +25,11 @@ class AlphaKAnonymity(Requirement):
 
     - `alpha`: the greatest share of one value in a class (0.000001 to 1).
     - `k`: the least number of respondents of a class (1 or more).
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     Wong et al., (alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing (2006)
 
@@ -63,12 +63,12 @@ class BetaLikeness(Requirement):
 
     - `beta`: the greatest relative gain (p - q) / q of a value (0.000001 to 1000000); with `variant='enhanced'` the
       greatest relative gain (p - q) / q of a value, where -ln q is not less (0.000001 to 1000000).
-    - `variant`: which of these is meant, by default 'basic'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `variant`: the form of the model, by default 'basic'.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     Cao and Karras, Publishing microdata with a robust privacy guarantee (2012)
 
@@ -99,11 +99,11 @@ class DeltaDisclosure(Requirement):
 
     - `delta`: the bound of |ln(p/q)|, itself not allowed (0.000001 to 100).
     - `absent`: what a value means that the release has and the class lacks; by default 'violates'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008)
 
@@ -146,16 +146,16 @@ class LDiversity(Requirement):
 
     - `l`: the least number of different values of a class (1 or more); with `variant='entropy'` the least effective
       number of values of a class; may be fractional (1 to 1000000); with `variant='probabilistic'` one value makes up
-      at most 1/l of a class; may be fractional (1 to 1000000); with `variant='recursive'` the first of the values, by
-      frequency, that count against the most frequent (1 or more).
-    - `c`: with `variant='recursive'` how many times their rows the most frequent value may nearly have (0.000001 to
-      1000000).
-    - `variant`: which of these is meant, by default 'distinct'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+      at most 1/l of a class; may be fractional (1 to 1000000); with `variant='recursive'` the rank, by frequency, from
+      which on values are compared with the most frequent one (1 or more).
+    - `c`: with `variant='recursive'` the ratio of the rows of the most frequent value to the rows of all values from
+      rank l on: it must stay below c (0.000001 to 1000000).
+    - `variant`: the form of the model, by default 'distinct'.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     - Li et al., t-closeness (2007), section 2, after Machanavajjhala et al., l-diversity (2006); NULL counts as a value
     - Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), definition 4.1
@@ -203,9 +203,9 @@ class NtCloseness(Requirement):
       nearest broader class, in natural logarithms: at most ln 2 (0 to 1); with `distance='ordered'` the greatest
       distance of a class from its nearest broader class, 1/(m-1) sum |P_i - Q_i| over the cumulative shares of m values
       (0 to 1).
-    - `distance`: which of these is meant, by default 'equal'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `distance`: the form of the model, by default 'equal'.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
 
     - Li, Li and Venkatasubramanian, Closeness: a new privacy measure for data publishing (2010), (n,t)-closeness; equal
     distance
@@ -239,11 +239,11 @@ class PSensitiveKAnonymity(Requirement):
 
     - `p`: the least number of different values of a class (1 or more).
     - `k`: the least number of respondents of a class (1 or more).
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     Truta and Vinay, Privacy protection: p-sensitive k-anonymity property (2006)
 
@@ -275,7 +275,7 @@ class Personalized(Requirement):
     - `p`: the greatest share of a class whose values lie below a node that one of its rows guards (0 to 1).
     - `guarding`: the column of the source with each row's guarding node, a node of the sensitive hierarchy; NULL guards
       nothing.
-    - `attribute`: the one sensitive column that it is about, of several.
+    - `attribute`: the sensitive column to check, if the policy has several.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 
     Xiao and Tao, Personalized privacy preservation (2006)
@@ -306,13 +306,13 @@ class TCloseness(Requirement):
       1); with `distance='jensen_shannon'` the greatest divergence of a class, in natural logarithms: at most ln 2 (0 to
       1); with `distance='ordered'` the greatest distance of a class, 1/(m-1) sum |P_i - Q_i| over the cumulative shares
       of m values (0 to 1).
-    - `distance`: which of these is meant, by default 'equal'.
-    - `attribute`: the one sensitive column that it is about, of several.
-    - `jointly`: all sensitive columns at once, instead of each by itself.
+    - `distance`: the form of the model, by default 'equal'.
+    - `attribute`: the sensitive column to check, if the policy has several.
+    - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
-    - `within`: columns with levels, as 'zip LEVEL 2': compares with the rows of their labels.
+    - `within`: columns with levels, such as 'zip LEVEL 2': a class is compared with the rows of its labels.
     - `knows`: what is known of a person's rows in related tables.
-    - `m`: of how many rows, with `knows='m_rows'`.
+    - `m`: with `knows='m_rows'`, the number of rows that a reader knows.
 
     - Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), equal distance
     - Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), hierarchical
@@ -357,7 +357,7 @@ class ValueRanges(Requirement):
 
     - `ranges`: the name of a table with a row for each listed value, with its lowest and its highest share, NULL where
       there is none.
-    - `attribute`: the one sensitive column that it is about, of several.
+    - `attribute`: the sensitive column to check, if the policy has several.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 
     Frikken and Zhang, Yet another privacy metric for publishing micro-data (2008), (alpha_i, beta_i)-closeness

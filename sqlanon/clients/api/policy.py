@@ -190,7 +190,7 @@ def _parts(argument: str, parts: object, kind: type[_Part]) -> tuple[_Part, ...]
 
 
 def _part(argument: str, part: object, kind: type[_Part]) -> _Part | None:
-    """Returns the object, or None without one. Raises UserError for an object of another kind."""
+    """Returns the object, or None if `part` is None. Raises UserError for an object of another kind."""
     return None if part is None else _require_part(argument, part, kind)
 
 
@@ -213,7 +213,7 @@ def _sample(sample: domain.Sample | None) -> domain.Sample | None:
 
 
 def _sets(argument: str, sets: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
-    """Returns sets of columns as tuples. Raises UserError for a value that is no set of names."""
+    """Returns sets of columns as tuples. Raises UserError for a value that is not a set of names."""
     if isinstance(sets, str) or not isinstance(sets, Iterable):
         raise UserError(
             f"{argument} lists sets of columns, and is {described(sets)}", hint=f'write {argument}=[["age", "sex"]]'

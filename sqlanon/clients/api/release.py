@@ -84,8 +84,8 @@ class AnonymizedTable(_Release):
     """A snapshot of a policy, or its tables: CREATE ANONYMIZED TABLE as an object.
 
     - `policy`: the policy, or its name; the policy must exist when the statement runs.
-    - `method`: such as `Mondrian()`; by default the method with the least loss, or the method of the
-      replaced release if it was chosen by comparison. With `choose_method=True` methods are compared each time.
+    - `method`: such as `Mondrian()`; by default the method with the least loss, or the method of the replaced release
+      if it was chosen by comparison. If `choose_method` is True, methods are compared each time.
     - `fragments`, `columns`: sets of columns, as after FRAGMENTS and COLUMNS; `columns="each"` is COLUMNS EACH.
     - `levels_from`: an earlier release whose levels are used again; `series`: the series of this release.
 

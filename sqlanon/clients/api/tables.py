@@ -24,7 +24,7 @@ class RelatedTable(Defined[domain.RelatedTable]):
     `key` is the column with the values of the policy's `entity`. The columns have roles, like the columns of the
     source. Give a `name` for a query; a table has its own name.
 
-    Raises UserError, which names the argument, for a value that is no table or no column.
+    Raises UserError, which names the argument, for a value that is not a table or a column.
 
     >>> RelatedTable("checkups", key="person", sensitive=["diagnosis"])
     RelatedTable('checkups', key='person', sensitive=['diagnosis'])
@@ -63,7 +63,7 @@ class RelatedTable(Defined[domain.RelatedTable]):
 class JoinedRelease(Defined[domain.JoinedRelease]):
     """A release that readers may have already, and the quasi-identifiers that it shares, as after JOINED WITH RELEASE.
 
-    Raises UserError, which names the argument, for a value that is no name.
+    Raises UserError, which names the argument, for a value that is not a name.
 
     >>> JoinedRelease("of_jobs", on=["job"])
     JoinedRelease('of_jobs', on=['job'])

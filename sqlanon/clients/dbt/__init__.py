@@ -13,7 +13,7 @@ ONE_AT_A_TIME = Lock()
 
 
 def run(session: Any, statements: str) -> Any:
-    """Runs a script with DuckDB's and sqlanon's statements and returns the last result as a pandas DataFrame.
+    """Runs a script with statements of DuckDB and sqlanon, and returns the last result as a pandas DataFrame.
 
     For dbt models in Python: `session` is the session that dbt passes to a model. Meanwhile models in other threads
     make no release.

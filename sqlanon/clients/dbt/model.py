@@ -202,7 +202,7 @@ def hierarchies_of_model(name: str, config: object) -> Iterator[CreateHierarchy]
 def policy_of_model(engine: Engine, name: str, query: str, config: object) -> Policy:
     """Returns the policy on a model's SELECT: the policy in its config, or a policy of the catalog with another source.
 
-    Columns have the order of the SELECT. Raises UserError if the config is no policy, has an unknown key, gives a
+    Columns have the order of the SELECT. Raises UserError if the config is not a policy, has an unknown key, gives a
     column two roles or requires nothing.
     """
     source = Source(query=query)

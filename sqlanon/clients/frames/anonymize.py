@@ -354,9 +354,9 @@ def anonymize(
     - `secret`: the sensitive attributes: columns that others must not learn about a person.
     - `insensitive`: other columns to publish.
     - `entity`: the column that identifies the person of a row, if a person has several rows.
-    - `k`: the least number of people in each class; None for no such requirement.
-    - `l`: the least number of different values of each secret column in each class. The default is 2 for
-      secret columns that no other requirement is about; None for no such requirement.
+    - `k`: the least number of people in each class; None leaves the requirement out.
+    - `l`: the least number of different values of each secret column in each class. The default is 2 for secret columns
+      that no other requirement protects; None leaves the requirement out.
     - `t`: the largest distance (0 to 1) between the distributions of secret values in a class and in the whole.
     - `require`: further models, as after REQUIRE: "beta_likeness(beta => 2)"; or objects: BetaLikeness(beta=2);
       or a list of such texts and objects.

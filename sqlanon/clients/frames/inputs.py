@@ -333,13 +333,13 @@ def _require_file(path: str) -> None:
 
 
 def _require_arrow() -> None:
-    """Raises UserError if pyarrow is missing, through which DuckDB reads and makes polars frames."""
+    """Raises UserError if pyarrow is missing. DuckDB needs pyarrow to read and create polars frames."""
     if find_spec("pyarrow") is None:
         raise UserError("pyarrow is missing, through which polars frames are read", hint="pip install 'sqlanon[arrow]'")
 
 
 def _column_names(names: list[Any], data: Any) -> list[str]:
-    """Returns the names of a frame's columns. Raises UserError for a name that is no text or occurs twice."""
+    """Returns the names of a frame's columns. Raises UserError for a name that is not a text or occurs twice."""
     for name in names:
         if isinstance(name, tuple):
             raise UserError(

@@ -93,7 +93,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
 
     @line_cell_magic  # type: ignore[untyped-decorator]
     def sqlanon(self, line: str, cell: str | None = None) -> Connection | Result | None:
-        """Run statements, DuckDB's and sqlanon's, on the connection of the notebook.
+        """Run statements of DuckDB and sqlanon on the connection of the notebook.
 
         %sqlanon [options] statement      runs it, and returns its answer
         %%sqlanon [options]               runs the script below it, and displays the answer of each statement

@@ -11,7 +11,8 @@ from sqlanon.domain.values import QualifiedName
 class Reader(Protocol):
     """A reader whose token was right: the releases that they may read, and the end of their access.
 
-    `grants` are the full names of releases, such as main.hospital_2026. `expires` has a time zone; None is no end.
+    `grants` are the full names of releases, such as main.hospital_2026. `expires` has a time zone; None means that
+    access never expires.
     """
 
     @property

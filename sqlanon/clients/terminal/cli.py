@@ -109,7 +109,7 @@ def run(
     releases: Releases = None,
     summary_rows: SummaryRows = None,
 ) -> None:
-    """Run SQL scripts, DuckDB's statements and sqlanon's.
+    """Run SQL scripts with statements of DuckDB and sqlanon.
 
     Without --database they run in memory. The first error ends the run.
     A CHECK that is not satisfied does not end it; the exit code is then 1.

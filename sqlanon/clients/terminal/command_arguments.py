@@ -54,7 +54,7 @@ def read_script(script: str) -> tuple[str, str]:
 
 
 def _near_script(script: str) -> str | None:
-    """Returns a script with a similar name in the folder of a missing one; None without any."""
+    """Returns a script with a similar name in the folder of a missing one. Returns None if no name is similar."""
     with suppress(OSError, ValueError):
         path = Path(script)
         names = [other.name for other in path.parent.iterdir() if other.suffix.lower() == ".sql"]

@@ -187,9 +187,9 @@ def _described_model_help(question: Question) -> str:
         chosen = f", {question.when.argument} => {written(question.when.value)}"
         arguments += f" [{chosen}]" if question.when.default else chosen
     if question.of_sensitive_values:
-        lines.append("attribute => column: the one sensitive column that it is about, of several")
+        lines.append("attribute => column: the sensitive column to check, if the policy has several")
     if question.of_sensitive_values and question.joint:
-        lines.append("jointly => true: all sensitive columns at once, instead of each by itself")
+        lines.append("jointly => true: checks all sensitive columns at once, instead of each by itself")
     if question.of_some_columns:
         lines.append("on => (column, ...): the quasi-identifiers by which classes are told apart; by default all")
     if question.of_related_tables:

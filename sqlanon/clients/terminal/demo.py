@@ -137,8 +137,8 @@ def _verify(wheel: Path) -> None:
 def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) -> int:
     """Creates the table `table` with Adult's 48,842 rows and returns their number.
 
-    Rows are in the order of the files, the training file first. A missing value ('?') is NULL. `connection` is
-    sqlanon's or DuckDB's own.
+    Rows are in the order of the files, the training file first. A missing value ('?') is NULL. `connection` is a
+    connection of sqlanon or of DuckDB.
 
     Raises UserError if the table exists and `replace` is not set, and if a view has that name.
     """
@@ -160,7 +160,9 @@ def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) 
 
 
 def _kind(connection: Any, name: str) -> str | None:
-    """Returns the type of the relation with this name in the current schema, such as 'BASE TABLE'; None without one."""
+    """Returns the type of the relation with this name in the current schema, such as 'BASE TABLE'; None if there is no
+    such relation.
+    """
     tables = connection.execute(
         "SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()"
         " AND table_schema = current_schema() AND lower(table_name) = lower(?)",
@@ -257,7 +259,7 @@ def _report(connection: Any) -> str:
 def _finish(shown: Shown, directory: Path, output: Output) -> None:
     if not (shown.asked and shown.reached and shown.places and shown.short and shown.summary):
         raise InternalError("the example script did not make and export a release")
-    # The text in place of a missing report is no path.
+    # The text in place of a missing report is not a path.
     paths = {name: str(directory / path) for name, path in shown.places.items() if path == _REPORT or name != "report"}
     places = shown.places | paths
     places |= {"database": str(directory / _DATABASE), "script": str(directory / _SCRIPTS[-1])}

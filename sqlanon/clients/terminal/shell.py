@@ -60,7 +60,7 @@ _SECRET = re.compile(
 def may_hold_secret(text: str) -> bool:
     """Whether a statement has a word that is used with secrets, or a URL that may contain a password or token.
 
-    The name of an environment variable, as in `SIGN KEY 'RELEASE_KEY'`, is no secret.
+    The name of an environment variable, as in `SIGN KEY 'RELEASE_KEY'`, is not secret.
     """
     return _SECRET.search(text) is not None or without_passwords(text) != text
 
@@ -148,7 +148,7 @@ class Shell:
 
     @property
     def exit_code(self) -> int:
-        """Returns the exit code of the first error or failed CHECK, and 0 without one."""
+        """Returns the exit code of the first error or failed CHECK, or 0 if there was neither."""
         return self._run.exit_code
 
     def submit(self, text: str) -> bool:

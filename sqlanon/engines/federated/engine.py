@@ -81,7 +81,9 @@ class Sources:
         return QualifiedName((name,))
 
     def _name_of(self, source: QualifiedName) -> str:
-        """Returns the name of a stand-in: the source's, or a random name for a source with a name of several parts."""
+        """Returns the name of a stand-in: the name of the source, or a random name if the source's name has several
+        parts.
+        """
         return source.name if len(source.parts) == 1 else f"__sqlanon_source_{secrets.token_hex(8)}"
 
     def _rows(self, source: QualifiedName) -> DataFrame:
@@ -135,9 +137,9 @@ if TYPE_CHECKING:
 class FederatedEngine:
     """A DuckDB connection and a Spark session.
 
-    Relations with rows on Spark have stand-ins in DuckDB: the sources of policies, their copies, and releases, which
-    are folders of Parquet files below `releases`. Tables of more than `summary_rows` rows do not go from one engine to
-    the other.
+    Relations with rows on Spark have stand-ins in DuckDB: the sources of policies, their copies, and releases. A
+    release is a folder of Parquet files below `releases`. Tables of more than `summary_rows` rows do not go from one
+    engine to the other.
     """
 
     distributed = True
@@ -258,7 +260,7 @@ class FederatedEngine:
         return self.local.reads(query)
 
     def calls(self, query: str) -> Calls:
-        """Returns the calls of a query of DuckDB; a source on Spark is no query."""
+        """Returns the calls of a query of DuckDB; a source on Spark has none."""
         return self.local.calls(query)
 
     def tables_of(self, query: str) -> list[QualifiedName]:

@@ -107,7 +107,7 @@ class ParquetFolder:
         self._published[path] = target
 
     def drop(self, path: str) -> None:
-        """Drops a folder; a hidden folder is deleted at once. A missing folder is no error."""
+        """Drops a folder; a hidden folder is deleted at once. A missing folder is not an error."""
         if path.startswith(f"{self._root()}/{_HIDDEN}"):
             self._published.pop(path, None)
             self._delete(_outermost(path))

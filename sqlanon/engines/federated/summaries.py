@@ -1,8 +1,8 @@
 """Summaries of rows inside a query: steps and derived tables that group rows on Spark.
 
-A query of a release has many steps, of which few read rows: these are joined and grouped once, and all other steps are
-computed from the groups. Spark computes a step again for each reader, and takes a second for a step of ten rows. So
-groups are collected as tables of DuckDB, where the steps that read nothing else are computed.
+A query of a release has many steps, but few of them read rows: these steps are joined and grouped once, and all other
+steps are computed from the groups. Spark computes a step again for each reader, and takes a second for a step of ten
+rows. So groups are collected as tables of DuckDB, where the steps that read nothing else are computed.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ class Encoded:
     ) -> exp.Select:
         """Returns the columns `also` of all rows, and the codes of their `values`, named by `code_name`.
 
-        With a `bucket` the result has a column `block`, and the first code begins with the bucket's number in it.
+        If `bucket` is given, the result has a column `block`, and the first code begins with the bucket's number in it.
         """
         if bucket is not None:
             block, local = in_block(bucket)

@@ -74,7 +74,7 @@ class ConditionsByTable:
 
     # By the index of a table among `ReleaseModel.bucketed`, the condition that reads its columns.
     conditions: Mapping[int, exp.Expr]
-    # Where nothing links the tables, the index of the one whose rows stand for the release's.
+    # The index of the table whose rows represent the rows of the release, if nothing links the tables.
     base: int | None
 
     @property
@@ -234,7 +234,8 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
         query.select(*(alias(tree.copy(), name) for name, tree in names.items()), copy=False)
         full.append(whole)
         shares[index] = infix(real(1.0) * count_satisfying, "/", count_total.copy())
-    # The condition is exact if there is but one, and so is that on the table whose rows stand for the release's.
+    # A single condition is exact. The condition on the table whose rows represent the rows of the release is exact,
+    # too.
     sure = next(iter(shares)) if len(shares) == 1 else base
     known = shares.pop(sure) if sure in shares else real(1.0)
     p = real(1.0)
@@ -281,7 +282,7 @@ def _satisfying_name(index: int) -> str:
 # The most linked tables that one query may have conditions on.
 _MOST_LINKED = 2
 
-# The indexes of the tables that have a condition, and of the table whose rows stand for the release's.
+# The indexes of the tables that have a condition, and of the table whose rows represent the rows of the release.
 _Kind = tuple[tuple[int, ...], int | None]
 
 

@@ -233,8 +233,8 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
     """Returns a SELECT of one row: the figures of all aggregates of plain queries, in order, over a table of rows.
 
-    A row counts as often as its column `weight` says; without the column it counts once. Sums and averages need rows
-    without weight.
+    A row counts as often as its column `weight` says, or once if there is no such column. Sums and averages need rows
+    without weights.
     """
     figures: list[exp.Expr] = []
     for query in queries:

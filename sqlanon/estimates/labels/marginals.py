@@ -73,8 +73,8 @@ def with_marginals(
 ) -> ReleaseModel:
     """Returns the release with the tables that weigh the leaves of the given columns.
 
-    Raises PolicyError for a column that is no quasi-identifier, and for a table that has not exactly one frequency for
-    each of its values, or that reads the source of the release.
+    Raises PolicyError for a column that is not a quasi-identifier, and for a table that has not exactly one frequency
+    for each of its values, or that reads the source of the release.
     """
     generalized = dict(release.generalized)
     quasi_identifiers = [attribute.name for attribute in policy.quasi_identifiers]

@@ -339,7 +339,7 @@ def _behind(prefix: exp.Expr) -> exp.Expr:
     """Returns the least text that sorts after all texts with the prefix; NULL if there is none."""
     last = f.call("unicode", f.right(prefix.copy(), 1))
     raised = last + 1
-    # Code points from D800 to DFFF are no characters.
+    # Code points from D800 to DFFF are not characters.
     valid = if_(infix(raised, "=", 0xD800), 0xE000, raised.copy())
     length = f.call("length", prefix.copy())
     most = _as_integer(length - 1)

@@ -76,7 +76,7 @@ class NoisyQuery:
 def parsed(text: str, columns: Sequence[Column], entity: str | None) -> NoisyQuery:
     """Parses a query on a table with these columns, whose respondents are in the column `entity`.
 
-    Raises StatementError for a text that is no query, and PolicyError, naming it, for a part whose dependence on one
+    Raises StatementError for a text that is not a query, and PolicyError, naming it, for a part whose dependence on one
     respondent's rows is not known to be bounded.
     """
     select = plain_select(text)
@@ -208,7 +208,9 @@ def _group(group: exp.Expr, select: exp.Select, names: _Columns) -> tuple[str, e
 
 
 def _require_shown(select: exp.Select, aggregate: exp.Expr, groups: Sequence[exp.Expr]) -> None:
-    """Raises PolicyError for a column of the result that is no group, and a group that the result does not show."""
+    """Raises PolicyError for a column of the result by which the query does not group, and for a group that the result
+    does not show.
+    """
     shown_items = [item.unalias() for item in select.expressions if item is not aggregate]
     for item in shown_items:
         if item not in groups:

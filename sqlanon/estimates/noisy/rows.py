@@ -130,7 +130,7 @@ def counting_rows(
     """Returns the rows that count, each with its value and its group `g`, or its keys if the groups are found in the
     rows.
 
-    `bins` are the groups of public keys; None without groups, or if the groups are found in the rows.
+    `bins` are the groups of public keys; None if the query has no groups, or if the groups are found in the rows.
     """
     in_rows = replace(units, low=-MOST_UNITS, high=MOST_UNITS) if units and options.bounds_totals else units
     grouped = _grouped(_read(query, rows, in_rows), query, bins)

@@ -87,7 +87,7 @@ class Binding:
         return [fold(part.name) for part in columns if self._is_of_source(part)]
 
     def _alone(self) -> int | None:
-        """The index of the set of bucketed columns that holds all columns of the query; None without such a set.
+        """The index of the set of bucketed columns that holds all columns of the query; None if there is no such set.
 
         The columns of one set are known exactly, unless some values are counterfeits: buckets change no value.
         """
@@ -122,7 +122,7 @@ class Binding:
             for index, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
             for column_name in columns
             if fold(column_name) == name and qualifier in ("", fold(lookup.alias))
-            # The column of USING is one column, and without a table's name it is the source's.
+            # The column of USING is one column, and without a table's name it is a column of the source.
             if not (qualifier == "" and lookup.using and fold(lookup.key) == name)
         ]
 
@@ -194,7 +194,7 @@ class Factors:
     binding: Binding
     # For each relation its expressions, by the names of the columns with their values.
     parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
-    # The part of the query that each expression was made of, as it was written.
+    # The text in the query from which each expression was made.
     said: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
 
     def condition(self, tree: exp.Expr) -> exp.Expr:

@@ -112,7 +112,7 @@ def behind(prefix: str) -> str | None:
     """Returns the smallest text that sorts after all texts with this prefix; None if there is none."""
     while prefix:
         last = ord(prefix[-1]) + 1
-        # Code points from D800 to DFFF are no characters.
+        # Code points from D800 to DFFF are not characters.
         last = 0xE000 if last == 0xD800 else last
         if last <= 0x10FFFF:
             return prefix[:-1] + chr(last)

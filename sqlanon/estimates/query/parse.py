@@ -100,7 +100,7 @@ class AggregateQuery:
 def parsed(text: str) -> AggregateQuery:
     """Parses an aggregate query.
 
-    Raises StatementError for a text that is no query, and PolicyError for a query that cannot be estimated.
+    Raises StatementError for a text that is not a query, and PolicyError for a query that cannot be estimated.
     """
     select = plain_select(text)
     require_parts(select)
@@ -123,7 +123,7 @@ def parsed(text: str) -> AggregateQuery:
 
 
 def plain_select(text: str) -> exp.Select:
-    """Parses a SELECT; raises StatementError for a text that is no query, PolicyError for another statement."""
+    """Parses a SELECT; raises StatementError for a text that is not a query, PolicyError for another statement."""
     try:
         trees = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
@@ -288,7 +288,9 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
 
 
 def _sides(on: exp.EQ, table: str) -> tuple[exp.Column, exp.Column] | None:
-    """Returns the two columns of a join's equality: the other relation's and the table's; None for another equality."""
+    """Returns the two columns of a join's equality: the column of the other relation and the column of the table; None
+    for another equality.
+    """
     if not isinstance(on.left, exp.Column) or not isinstance(on.right, exp.Column):
         return None
     for key_side, source_column in ((on.left, on.right), (on.right, on.left)):

@@ -131,7 +131,8 @@ class _Evaluation:
     scratch: Scratch
     plan: Plan
     release: ReleaseModel
-    # The rows that classes are made of, and the column with the number of rows that each counts as, if there is one.
+    # The rows of which classes are made, and the column that holds the number of rows for which each row counts, if
+    # there is one.
     released: exp.Query
     weight: str | None
     labelled: Sequence[_LabelledColumn]

@@ -177,9 +177,9 @@ def _parts(columns: Sequence[Column]) -> Iterator[exp.Expr]:
 # Statements of PostgreSQL without trees in sqlglot: texts with names and literals that sqlglot has quoted.
 
 
-# Names are looked up in no schema of the user's. A reader that never ends does not block the export for ever: PGOPTIONS
-# may set a shorter timeout. A row-level policy that hides rows is an error. Views are not read if the server supports
-# this: a view would run its owner's functions with the rights of the reader.
+# Names are looked up in none of the user's schemas. A reader that never ends does not block the export for ever:
+# PGOPTIONS may set a shorter timeout. A row-level policy that hides rows is an error. Views are not read if the server
+# supports this: a view would run its owner's functions with the rights of the reader.
 SETTINGS = (
     "SET LOCAL search_path = pg_catalog",
     "SET LOCAL standard_conforming_strings = on",
@@ -248,7 +248,8 @@ class Schema:
             raise InternalError(f"the new schema is not as it was to be written: {why}")
 
     def replaceable(self, called: str, spill: Path, *, replace: bool) -> Sequence[str] | None:
-        """Returns the tables of an earlier export that may be replaced: () in an empty schema, None without one.
+        """Returns the tables of an earlier export that may be replaced: () in an empty schema, None if the schema has
+        tables of something else.
 
         With `replace` nobody else can change them until the end of the transaction. Raises UserError if the schema
         holds anything else, and for an earlier export unless `replace`.
@@ -277,7 +278,7 @@ class Schema:
         return (CERTIFICATE, *sorted(map(str, export.data)))
 
     def export(self, lock: str) -> ReceivedExport | None:
-        """Returns the schema's export by its certificate, with its tables locked; None without a certificate.
+        """Returns the schema's export by its certificate, with its tables locked; None if there is no certificate.
 
         Before rows are read, the server's catalog is checked: the schema holds the export's tables as an export writes
         them, and nothing else. Raises PrivacyViolation if not.

@@ -68,7 +68,7 @@ def _copy(engine: Engine, file: ExportFile) -> None:
 
 
 def _has_extensions(schema: Any) -> bool:
-    """Whether a type, or a type within it, is an extension's: DuckDB reads its values as the extension says."""
+    """Whether a type, or a type within it, is defined by an extension, which determines how DuckDB reads the values."""
     return _EXTENSION in schema.remove_metadata().serialize().to_pybytes()
 
 

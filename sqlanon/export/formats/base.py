@@ -55,9 +55,9 @@ COMMAS = CsvFields()
 class ExportFile:
     """The file that an export writes and then reads back.
 
-    `table` is the release's own name, `columns` the names and types of the file's columns: the snapshot's, unless the
-    format lacks a type. With a `partition` the path is a folder; `partition` has the columns whose values name the
-    files, and is empty if no values do. `csv` has the separators of a CSV file.
+    `table` is the release's own name, `columns` the names and types of the file's columns: the types of the snapshot,
+    unless the format lacks a type. If `partition` is given, the path is a folder; `partition` has the columns whose
+    values name the files, and is empty if no values do. `csv` has the separators of a CSV file.
     """
 
     path: Path
@@ -90,7 +90,7 @@ class Format(Protocol):
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
         """Returns a separate connection that can read these files and neither open nor write anything else.
 
-        Raises UserError for more files than one connection can read, PrivacyViolation for a file that is no export.
+        Raises UserError for more files than one connection can read, PrivacyViolation for a file that is not an export.
         """
 
     def read(self, file: ExportFile) -> exp.Query:
@@ -189,7 +189,9 @@ def copied_to_memory(
 
 
 def first_column(engine: Engine, rows: exp.Query, names: Sequence[str], test: str) -> str | None:
-    """Returns the first of these columns for which a function, such as isnan, is true in a row; None without one."""
+    """Returns the first of these columns for which a function, such as isnan, is true in a row; None if there is no
+    such column.
+    """
     if not names:
         return None
     outputs = [alias(f.coalesce(f.bool_or(f.call(test, column(name))), exp.false()), name) for name in names]
@@ -221,7 +223,7 @@ def require_no_log(path: Path, endings: Sequence[str]) -> None:
 
 
 def holds_more(path: Path) -> PrivacyViolation:
-    """Returns the error for a database with other contents than an export's."""
+    """Returns the error for a database that holds anything besides an export."""
     return PrivacyViolation(
         f"{path.name} holds something else than the release and its certificate",
         hint="take the file from who published it again",

@@ -61,7 +61,7 @@ def _partition(names: Sequence[str]) -> list[exp.CopyParameter]:
 
 
 def read(file: ExportFile) -> exp.Query:
-    # A folder such as year=2026 in the file's path is no column.
+    # A folder such as year=2026 in the file's path is not a column.
     options = {"hive_partitioning": exp.false()}
     paths = exp.Array(expressions=[literal(str(path)) for path in file.paths])
     return reading(file, table_function("read_parquet", paths, options))

@@ -269,7 +269,7 @@ class Charts:
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """The scripts that draw the plots; empty without plots."""
+        """The scripts that draw the plots; empty if the report has no plots."""
         return _scripts() if self._specifications else ()
 
 

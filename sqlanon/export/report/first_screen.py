@@ -55,7 +55,7 @@ def _verdict(facts: Facts) -> Markup:
 
 
 def _gaps(facts: Facts) -> Iterator[str]:
-    """Yields the warning of sensitive columns that no requirement is about, if there are any."""
+    """Yields the warning of sensitive columns that no requirement protects, if there are any."""
     columns = facts.without_requirement
     if columns:
         word = "column" if len(columns) == 1 else "columns"

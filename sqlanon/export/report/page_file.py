@@ -79,7 +79,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def _remove(file: Path, *, may_be_empty: bool) -> None:
-    # Without locks it is unknown whether a process writes there.
+    # If files cannot be locked, it is unknown whether a process writes there.
     if sys.platform == "win32" or not stat.S_ISREG(os.lstat(file).st_mode):
         return
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -306,7 +306,7 @@ _WITH_COUNTERFEITS: Mapping[Reading, str] = {
     Reading.RANGE: "as the range of a bucket",
     Reading.COUNT: "how many rows and counterfeits of a bucket have the value",
 }
-# Readings of columns that a method adds to the policy's.
+# Readings of columns that a method adds to the columns of the policy.
 ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK, Reading.NOISY_COUNT)
 # Readings of the source's values.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
@@ -342,7 +342,7 @@ def in_place_of(facts: Facts, attribute: ReleaseAttribute) -> type[Mask | Shift]
 
 
 def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
-    """Returns the levels at which a column is published, several if rows differ; empty without levels."""
+    """Returns the levels at which a column is published, several if rows differ; empty if it has no levels."""
     return attribute.levels
 
 

@@ -135,8 +135,8 @@ class Block:
 def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, scratch: Scratch) -> list[Block]:
     """Returns the labels of the levels with few enough labels, the highest level first, grouped by parent.
 
-    Values are the column's and, for a stored hierarchy, the values that it lists. Level 0, the values themselves, is
-    there for stored hierarchies only.
+    Values are the values of the column and, for a stored hierarchy, the values that it lists. Level 0, the values
+    themselves, is there for stored hierarchies only.
     """
     value = published_value(b)
     distinct = exp.select(alias(value, "value")).distinct().from_(relation(source))

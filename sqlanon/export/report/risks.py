@@ -330,7 +330,7 @@ MEANINGS: Mapping[str, str] = {
 def meanings_of(names: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
     """Returns the figures of these names with their meanings, each name once, in this order.
 
-    Figures that are not in `MEANINGS`, such as a plug-in's, are grouped by file, with the file's title.
+    Figures that are not in `MEANINGS`, such as the figures of a plug-in, are grouped by file, with the file's title.
     """
     remaining = list(dict.fromkeys(names))
     files = readable_statistics("figures")

@@ -51,8 +51,8 @@ _DAYS = ("DATE", "TIMESTAMP")
 class ListedTable:
     """A table of a script, and the sentence above it: its columns with their types, and its rows as texts.
 
-    With `of_values` each row is about one value of the source, in the first column. In a warehouse without infinite
-    dates the source cannot have such a value, and the row about it is left out.
+    If `of_values` is true, each row describes the value of the source in its first column. In a warehouse without
+    infinite dates the source cannot have such a value, and its row is left out.
     """
 
     name: str

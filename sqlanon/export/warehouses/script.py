@@ -191,7 +191,9 @@ def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence
 
 
 def _require_staging(dialect: Dialect, locations: Locations) -> None:
-    """Raises UserError unless a schema is given exactly if a script needs one, and differs from the release's."""
+    """Raises UserError unless a schema is given exactly if a script needs one, and differs from the schema of the
+    release.
+    """
     if dialect.is_staged and locations.staging is None:
         raise UserError(
             f"{dialect.title} has no temporary tables, and rows are written before they are checked",
@@ -448,9 +450,9 @@ def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> e
 
 
 def requirements_of_texts(source: exp.Table, names: Sequence[str]) -> exp.Select | None:
-    """Returns, for Spark, a query that fails if a text column of the release is no text in the source.
+    """Returns, for Spark, a query that fails if a text column of the release is not text in the source.
 
-    None without such columns. Spark itself reports missing columns.
+    Returns None if there are no such columns. Spark itself reports missing columns.
     """
     if not names:
         return None

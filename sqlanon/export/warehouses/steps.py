@@ -45,7 +45,8 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
     if plan.fragments:
         return fragment_steps(plan.fragments)
     if plan.buckets is not None:
-        # For all trials at once: the totals that requirements read are shares, which equal the source's.
+        # One query serves all trials, because the totals that requirements read are shares, and these equal the shares
+        # in the source.
         trials = trial_rows(plan, "trial_value", "class_id", "n")
         return [
             *dealing_steps(plan),

@@ -34,10 +34,9 @@ class Dialect:
     - `by_bytes` builds a text that is compared by its bytes, whatever the collation of its column. `by_default` gives
       it the collation of new columns again; None if it never lost it.
     - `collates`: a database may compare the texts of new columns in another way than by their bytes.
-    - `draw` builds a random number or text for each row, by which published rows are ordered; None if tables have no
-      order.
-    - `deal` builds a text for each row that nobody can compute, by which rows are assigned to buckets and the published
-      rows are ordered; None if random numbers depend on a few bits, or if tables have no order.
+    - `draw` builds a random number or text for each row, to order the published rows; None if tables have no order.
+    - `deal` builds a text for each row that nobody can compute, to assign rows to buckets and to order the published
+      rows; None if random numbers depend on a few bits, or if tables have no order.
     - `analyzes`: until the rows of new tables are sampled, joins are planned by guesses, and may compare all pairs.
     - `is_staged`: there are no temporary tables; steps are tables of a schema that nobody else reads.
     - `replaces`: CREATE OR REPLACE removes the tables of an earlier run.

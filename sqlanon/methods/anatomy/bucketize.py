@@ -151,8 +151,8 @@ class Dealing:
         self._codes = [table for _, table in coded]
 
     def require_feasible(self, variant: str, l: int, c: Decimal) -> None:  # noqa: E741 - the papers' name
-        """Raises PrivacyViolation unless all rows as one bucket meet every requirement, without which no buckets
-        can.
+        """Raises PrivacyViolation unless all rows as one bucket meet every requirement. If they do not, no buckets
+        do.
         """
         names = [bound.column for bound in self._sensitive]
         rows = [assign_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]

@@ -237,7 +237,9 @@ def unequal_buckets(
 
 
 def out_of_order(engine: Engine, sources: Sources) -> int:
-    """Counts the rows of the quasi-identifiers' table, in stored order, with a bucket less than the previous row's."""
+    """Counts the rows of the quasi-identifiers' table, in stored order, with a bucket less than the bucket of the
+    previous row.
+    """
     return _number(engine, out_of_place(sources[QUASI_IDENTIFIERS].copy()))
 
 

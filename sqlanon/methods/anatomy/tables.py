@@ -84,7 +84,8 @@ def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, inde
 
 
 def out_of_order(values: Relation) -> exp.Query:
-    """SELECT of the number of rows, in stored order, whose (bucket, value) is not greater than the previous row's.
+    """SELECT of the number of rows, in stored order, whose (bucket, value) is not greater than that of the previous
+    row.
 
     NULL is the greatest value. A count of 0 proves that no (bucket, value) occurs twice, whatever the order; the
     reverse does not hold. Rows with a count below 1 are counted, too.
@@ -93,7 +94,9 @@ def out_of_order(values: Relation) -> exp.Query:
 
 
 def out_of_place(exact: Relation) -> exp.Query:
-    """SELECT of the number of rows, in stored order, whose bucket is NULL or less than the previous row's."""
+    """SELECT of the number of rows, in stored order, whose bucket is NULL or less than the bucket of the previous
+    row.
+    """
     return query_file("anatomy", "out_of_place", tables={"exact": exact})
 
 

@@ -86,7 +86,7 @@ def loosely_associated(published: PublishedTables, promise: Promise, proven: Gri
         attribute=None,
         required=None if k is None else float(k),
         achieved=None if measured.k is None else float(measured.k),
-        # Without rows there is no group that could be linked to too few.
+        # If there are no rows, no group is linked to too few tuples.
         satisfied=measured.heterogeneous and (k is None or measured.k is None or measured.k >= k),
     )
     left_out = _left_out(published, loose.required)

@@ -56,11 +56,11 @@ class Generalization:
 
     Global recoding has one round. In local recoding a row is published by the first round that keeps its class, and
     levels never fall from one round to the next. `loss` is the release's loss by the measure `loss_name`, `rows` counts
-    the source's rows, `suppressed` the rows left out, and `limit` is the maximum of these. Of the `nodes` of the
-    lattice, `checked` had their classes counted and `pruned` were ruled out without that, in the search for the best
-    global recoding. If `proven`, no node loses less; otherwise none loses less than `least`. Several rounds are not
-    proven to be the best, but never lose more than the best global recoding found. `parts` are the levels and the cells
-    that each of several rounds publishes.
+    the source's rows, `suppressed` the rows left out, and `limit` is the maximum number of suppressed rows. In the
+    search for the best global recoding, the classes of `checked` of the `nodes` of the lattice were counted, and
+    `pruned` nodes were ruled out without counting. If `proven`, no node loses less; otherwise none loses less than
+    `least`. Several rounds are not proven to be the best, but never lose more than the best global recoding found.
+    `parts` are the levels and the cells that each of several rounds publishes.
     """
 
     rounds: tuple[Round, ...]

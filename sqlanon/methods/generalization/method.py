@@ -68,7 +68,7 @@ class Options:
         alternatives=(Decimal("0.02"), Decimal("0.05"), Decimal("0.1")),
     )
     loss: str = argument(
-        "the measure that is to be least", Kind.CHOICE, default="granularity_loss", choices=tuple(LOSSES)
+        "the measure of loss to minimize", Kind.CHOICE, default="granularity_loss", choices=tuple(LOSSES)
     )
     time_limit: Decimal | None = argument(
         "how long the search may take before the best levels so far are published",
@@ -196,7 +196,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
     def encoding(self, task: Task, options: Options) -> Encoding:
         """Requests codes along the hierarchies of the quasi-identifiers.
 
-        Raises PolicyError if cells are to be suppressed in too many of these.
+        Raises PolicyError if cells are to be suppressed in too many tables.
         """
         if options.cells is not None:
             require_able(task.policy)
@@ -255,7 +255,9 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
         return spans_of_levels(task.policy, task.encoded, task.scratch, ranks, parts)
 
     def why(self, task: Task, choice: Generalization | CellSuppression) -> Explanation | None:
-        """Explains the choice by the nodes around it and by nodes that might lose less; None with suppressed cells."""
+        """Explains the choice by the nodes around it and by nodes that might lose less; None if cells are
+        suppressed.
+        """
         if isinstance(choice, CellSuppression):
             return None
         return why_so(task, task.encoded, choice)

@@ -285,7 +285,7 @@ _NOTHING_LEFT = (
 
 
 def _reasons_of_suppression(choice: Itemsets, suppression: Suppression) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): the suppressed items, by the size of the sets that they are in, and the loss."""
+    """Rows of (stage, item, detail): the suppressed items by the size of their sets, and the loss."""
     published, total = len(suppression.published), len(choice.tree.items)
     yield "solve", "items", f"{published} of {total} items are published, {total - published} left out of all lists"
     yield "solve", "loss", f"{_SUPPRESSED.replace('_', ' ')} {loss_text(choice.loss)}, not proven to be the least"

@@ -46,8 +46,8 @@ sizes = Adjustable(Sizes())
 
 @dataclass(frozen=True)
 class Suppression:
-    """The codes of the published items, and three numbers: the items that violate by themselves, the larger minimal
-    violating sets, and the items left out for these.
+    """The codes of the published items, and three numbers: the number of items that violate by themselves, of the
+    larger minimal violating sets, and of the items left out because of these sets.
     """
 
     published: frozenset[int]

@@ -192,8 +192,8 @@ class Deal:
             yield alias(infix(share, "*", real(self.cuts.weights[index])), position_name(index))
 
     def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Select:
-        """SELECT of bucket, the respondent, and the further columns of rows; with ranges, the code instead of these,
-        and rows for counterfeits.
+        """SELECT of bucket, the respondent, and the further columns of rows; if ranges are published, the code in place
+        of these columns, and rows for counterfeits.
         """
         among = self.cuts is not None
         names = ["code"] if among else [*map(carried_name, range(len(carried(self.policy))))]

@@ -66,10 +66,10 @@ class Options:
     """METHOD m_invariance(m, changed, publish)."""
 
     m: int = argument(
-        "how many values everybody has to choose from, at the least", Kind.WHOLE, least=2, most=1_000_000, example=3
+        "the least number of candidate values of each respondent", Kind.WHOLE, least=2, most=1_000_000, example=3
     )
     changed: Literal["refuse", "new_signature"] = argument(
-        "what becomes of respondents with another value than any that they had to choose from before",
+        "the treatment of respondents whose new value is not among their earlier candidate values",
         Kind.CHOICE,
         default="refuse",
         choices=("refuse", "new_signature"),

@@ -64,7 +64,7 @@ class Groups:
     """The tables of groups, their number and sizes, the number of strata, and the loss, SSE / SST.
 
     `regions` has for each group (`region`) the labels and means of its rows, and their `class`, the first group with
-    equal ones. `row_regions` has the group of each row of the source.
+    equal labels and means. `row_regions` has the group of each row of the source.
     """
 
     regions: str
@@ -193,7 +193,7 @@ def _require_finite(task: Task, plan: Plan, rows: str) -> None:
 
 
 def _require_respondents(task: Task, rows: str) -> None:
-    """Raises DataError, with their count, for rows without a respondent, because they could be anybody's."""
+    """Raises DataError, with their count, for rows without a respondent, because they could belong to anybody."""
     if (entity := task.policy.entity) is None:
         return
     ((number,),) = task.engine.rows(exp.select(f.count()).from_(relation(rows)).where(is_null(column(_RESPONDENT))))
@@ -348,7 +348,7 @@ def _require_enough(task: Task, plan: Plan, parts: Sequence[Rows], people: Seque
 
 
 def _reporter(task: Task, done: int, rows: int) -> Callable[[int], None] | None:
-    """Returns a function that reports the number of rows in groups to the observer; None without an observer."""
+    """Returns a function that reports the number of rows in groups to the observer; None if there is no observer."""
     watching = task.watching
     if watching is None:
         return None

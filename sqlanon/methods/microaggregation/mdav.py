@@ -132,7 +132,7 @@ class _Rest:
         return int(np.argmax(distances))
 
     def nearest(self, distances: Numbers, row: int, k: int) -> Rows:
-        """A row and the k - 1 rows nearest to it by these distances; of equal distances the first rows."""
+        """A row and the k - 1 rows nearest to it by these distances; of rows at equal distances, the first."""
         distances[self._gone] = np.inf
         distances[row] = np.inf
         sample = distances[:: max(len(distances) // _SAMPLE, 1)]

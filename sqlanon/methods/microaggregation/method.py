@@ -54,16 +54,16 @@ class Options:
         choices=("mdav", "optimal"),
     )
     publish: str = argument(
-        "the value that stands for those of a group: their mean or their median",
+        "the value that replaces the values of a group: their mean or their median",
         Kind.CHOICE,
         default="mean",
         choices=("mean", "median"),
     )
     standardize: bool = argument(
-        "whether columns are compared with variance 1, and not as they are", Kind.FLAG, default=True
+        "whether columns are scaled to variance 1 before they are compared", Kind.FLAG, default=True
     )
     block: int | None = argument(
-        "the most rows among which groups are looked for: more are cut at medians first",
+        "the greatest number of rows that are searched for groups at once; more rows are first cut at medians",
         Kind.WHOLE,
         default=None,
         least=8,

@@ -46,8 +46,8 @@ DEFINITION = (
 class RelatedLoss:
     """The loss of a node: a label loses (leaves below it - 1) / (leaves - 1), as in a single table, an absent cell 1.
 
-    An attribute loses the mean over all rows of its table, 0 without rows. The loss is the mean over all attributes
-    with their weights. Losses are whole numbers of a unit.
+    An attribute loses the mean over all rows of its table, 0 if it has no rows. The loss is the mean over all
+    attributes with their weights. Losses are whole numbers of a unit.
     """
 
     def __init__(self, task: Task, people: People) -> None:
@@ -187,7 +187,7 @@ class RelatedNodes:
         return Counted(suppressed, excess)
 
     def violating(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> tuple[int, float]:
-        """Counts the people in violating classes, and sums the excess of these.
+        """Counts the people in violating classes, and sums the excess of these classes.
 
         If classes overlap, nobody may be left out. The excess is then 1 for a class that violates a requirement
         monotone under suppression, which rules out every lower node; other violations say nothing about other nodes.
@@ -266,7 +266,7 @@ def _same_class(first: str, second: str) -> exp.Expr:
 
 @dataclass(frozen=True)
 class RelatedLevels:
-    """One level for each quasi-identifier: first the source's, then each related table's.
+    """One level for each quasi-identifier: first the levels of the source, then the levels of each related table.
 
     `rows` and `suppressed` count people; at most `limit` may be left out. `gone` is the table of the people left out,
     or None. `released` has the number of rows of each published table, by its name. `fewest`, set by a dry run, is the

@@ -36,7 +36,7 @@ _MOST_KNOWN = 20
 
 @dataclass(frozen=True)
 class CodedTable:
-    """A table of codes, the cells that it was made of, and the index of its first level among all levels of a node."""
+    """A table of codes, the cells of which it was made, and the index of its first level among all levels of a node."""
 
     table: str
     cells: Cells

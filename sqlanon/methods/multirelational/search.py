@@ -150,7 +150,7 @@ def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int 
 
 
 _KNOWN = (Known("one_row", 1), Known("m_rows", 2), Known("rows"), Known(VALUES), Known(HISTORY))
-# The most sets that EXPLAIN counts for knowledge that no requirement is about.
+# The greatest number of sets that EXPLAIN counts for knowledge that no requirement bounds.
 _SETS_EXPLAINED = 100_000
 _IN_WORDS = {
     "one_row": "one row of one table",

@@ -54,9 +54,9 @@ _FOUND = "found"
 class Options(OfBudget):
     """The arguments of METHOD dp_histogram."""
 
-    by: tuple[str, ...] = argument("the columns by whose values rows are counted", Kind.COLUMNS)
+    by: tuple[str, ...] = argument("the columns whose combinations of values are counted", Kind.COLUMNS)
     keys: Literal["public", "found"] = argument(
-        "the combinations that have a count: all that anybody may know, or those that occur often, for a delta",
+        "the combinations that have a count: all publicly known ones, or those that occur often, which costs a delta",
         Kind.CHOICE,
         default="public",
         choices=("public", "found"),

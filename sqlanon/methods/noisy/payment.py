@@ -36,8 +36,10 @@ class OfBudget:
     """The common arguments of the releases that are made of noisy counts."""
 
     budget: str = argument("the budget that pays for the noise; UNDER BUDGET names it", Kind.BUDGET)
-    epsilon: Decimal = argument("what the release costs, and promises", Kind.NUMBER, above=0, most=1000, example=1)
-    rows: int = argument("so many rows of a respondent count at most", Kind.WHOLE, default=1, least=1, most=1_000_000)
+    epsilon: Decimal = argument(
+        "the privacy loss that the release guarantees and spends", Kind.NUMBER, above=0, most=1000, example=1
+    )
+    rows: int = argument("at most so many rows of a respondent count", Kind.WHOLE, default=1, least=1, most=1_000_000)
     delta: Decimal = argument(
         "the probability with which the promise may fail", Kind.NUMBER, default=Decimal(0), least=0, most=1
     )

@@ -48,10 +48,10 @@ class Options(OfBudget):
     """The arguments of METHOD dp_synthetic."""
 
     columns: tuple[str, ...] = argument(
-        "the columns that are made; all that the policy publishes by default", Kind.COLUMNS, default=()
+        "the columns of the release; by default all that the policy publishes", Kind.COLUMNS, default=()
     )
     size: int | None = argument(
-        "the number of rows; by default that of the rows that count, with noise",
+        "the number of rows; by default the noisy number of rows that count",
         Kind.WHOLE,
         default=None,
         least=1,

@@ -78,7 +78,9 @@ class Argument:
 
 
 def argument(help: str, kind: Kind, *, default: Any = MISSING, **about: Any) -> Any:
-    """Declares a field of `Options`. Without a default the argument is required; with None it is optional."""
+    """Declares a field of `Options`. An argument without a default is required; an argument whose default is None is
+    optional.
+    """
     return field(default=default, metadata={_KEY: Argument(help, kind, **about)})
 
 
@@ -307,11 +309,11 @@ class Diversity:
     """The arguments l, variant and c, for 'recursive', of l-diversity (Machanavajjhala et al. 2007)."""
 
     l: int = argument(  # noqa: E741 - the papers' name
-        "the l of the l-diversity that every bucket has", Kind.WHOLE, least=2, most=1_000_000, example=3
+        "the l for which every bucket is l-diverse", Kind.WHOLE, least=2, most=1_000_000, example=3
     )
-    variant: str = argument("which l-diversity", Kind.CHOICE, default=VARIANTS[0], choices=VARIANTS)
+    variant: str = argument("the form of l-diversity", Kind.CHOICE, default=VARIANTS[0], choices=VARIANTS)
     c: Decimal = argument(
-        "how many times as often as the rarer ones together a bucket's most frequent value may occur",
+        "the ratio of the most frequent value of a bucket to the rarer values: it must stay below c",
         Kind.NUMBER,
         default=Decimal(3),
         above=0,

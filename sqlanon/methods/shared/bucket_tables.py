@@ -66,8 +66,8 @@ def rows_table(
     """The table of the rows as they are, with their buckets and without the sensitive attributes.
 
     Rows are sorted by bucket, whose numbers are random, and are in random order within it. `rows_in_buckets` is a table
-    of bucket and `carried_name` of each column; the columns `words` are dictionary-encoded in it. With `respondent` it
-    also has a column of that name, which only checks and shifts of dates use.
+    of bucket and `carried_name` of each column; the columns `words` are dictionary-encoded in it. If `respondent` is
+    given, it also has a column of that name, which only checks and shifts of dates use.
     """
     bounds = carried(policy)
     entity = replace(policy.entity, column=respondent) if policy.entity and respondent is not None else None

@@ -49,7 +49,7 @@ GRANULARITY_LOSS = (
 DEFINITIONS: Mapping[str, str] = {"granularity_loss": GRANULARITY_LOSS}
 
 
-# Figures of the trees that keys are made of.
+# Names of the figures that describe the trees of which keys are made.
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Frequent:
 
 
 def frequent(engine: Engine, policy: BoundPolicy, names: Sequence[str]) -> Frequent | None:
-    """The most frequent value of these sensitive columns in the source, as one combination; None without rows."""
+    """The most frequent value of these sensitive columns in the source, as one combination; None if it has no rows."""
     by_name = {bound.column: bound for bound in policy.sensitive}
     figures = engine.rows(most_frequent([by_name[name] for name in names], relation(policy.relation)))
     if not figures:

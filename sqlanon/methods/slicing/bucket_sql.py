@@ -44,7 +44,7 @@ def sizes(numbers: str) -> exp.Select:
 def dealt_at_random(points: Points, cells: str, size: int, draw: str) -> exp.Select:
     """SELECT of slot, ranks and carried columns of every row: random slots of at least `size` rows.
 
-    With fewer rows there is one slot.
+    If there are fewer rows, there is one slot.
     """
     ranks = [alias(points.rank(index), rank_of(index)) for index in range(len(points.layout.fields))]
     return _slotted(points.made(cells), size, draw).select(*ranks, *points.carried(), copy=False)

@@ -80,7 +80,7 @@ def medoids(distances: Sequence[Sequence[float]], count: int) -> Clustering:
 
 
 def nearest(distances: Sequence[Sequence[float]], item: int, among: Sequence[int]) -> int:
-    """The item in `among` that is nearest to an item; of equally near ones the first."""
+    """The item in `among` that is nearest to `item`; if several are equally near, the first."""
     return min(among, key=lambda other: _rounded(round(distances[item][other] * _UNITS)))
 
 
@@ -95,7 +95,9 @@ def _by_exchanges(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
 
 
 def _best_set(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
-    """The set of `count` medoids with the least sum of distances; of equal sets the first in the items' order."""
+    """The set of `count` medoids with the least sum of distances; if several sums are equal, the first set in the order
+    of the items.
+    """
 
     def cost(members: tuple[int, ...]) -> int:
         return _cost(rows, members)
@@ -121,7 +123,7 @@ def _built(rows: _Matrix, count: int) -> tuple[int, ...]:
 
 
 def _best_beside(rows: _Matrix, reached: _Distances | None, members: Sequence[int]) -> tuple[int, int]:
-    """The nonmember whose addition gives the least sum, and that sum, rounded; of equal ones the first.
+    """The nonmember whose addition gives the least sum, and that sum, rounded; if several sums are equal, the first.
 
     `reached` has the distances to the nearest of the medoids that stay.
     """

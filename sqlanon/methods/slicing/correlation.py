@@ -306,7 +306,7 @@ def equal_ratings(
 ) -> Correlations:
     """Computes Sim of each pair of attributes, which are items of the long table; 0 if nobody rated either.
 
-    A NULL rating is no rating. A long table has at most one rating of an item by a respondent.
+    A NULL rating does not count as a rating. A long table has at most one rating of an item by a respondent.
     """
     coded = scratch.table("coded_ratings", _coded(long_table))
     index = {fold(bound.column): number for number, bound in enumerate(bounds)}

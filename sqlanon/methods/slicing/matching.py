@@ -116,7 +116,7 @@ def matched_regions(matches: str, violating: str) -> exp.Select:
 
 
 def greatest(candidates: exp.Select) -> exp.Select:
-    """SELECT of one number: the greatest p(t,s) of all tuples and values; NULL without rows."""
+    """SELECT of one number: the greatest p(t,s) of all tuples and values; NULL if there are no rows."""
     most = alias(f.max(column("share")) / f.sum(column("share")), "most")
     by_tuple = exp.select(most).from_(candidates.subquery("candidate"), copy=False).group_by(column("tuple"))
     return exp.select(f.max(column("most"))).from_(by_tuple.subquery("by_tuple"), copy=False)
@@ -164,7 +164,7 @@ class Matching:
         return matched_regions(matched, broken)
 
     def likeliest(self, rows: exp.Select) -> float | None:
-        """The greatest p(t,s) of all respondents; None without rows."""
+        """The greatest p(t,s) of all respondents; None if there are no rows."""
         state, matched = self._matched(rows)
         shares = [
             self.task.engine.rows(greatest(candidates(state, matched, *attribute)))[0][0]

@@ -133,8 +133,8 @@ class SlicingMethod(Method[Options, Sliced]):
         """Chooses the columns and buckets. Raises PrivacyViolation if all rows as one bucket violate a requirement."""
         policy = task.policy
         matched = options.diversity == "matching"
-        # Everybody matches a bucket of all rows, and one of Mondrian's regions. So for these, the l-diversity of the
-        # rows that match somebody is required of each bucket.
+        # Everybody matches a bucket of all rows, and a bucket of a Mondrian region. So in these cases each bucket must
+        # satisfy the l-diversity that the rows which match a person need.
         promised = bind_requirement(promised_diversity(options), [bound.column for bound in policy.sensitive])
         bucketwise = replace(task, requirements=(*task.requirements, *promised)) if matched else task
         columns, reasons = choose_columns(bucketwise, options, self._contingency)
@@ -204,7 +204,9 @@ class SlicingMethod(Method[Options, Sliced]):
     def _bucketed(
         self, task: Task, columns: Sequence[Sequence[str]], options: Options
     ) -> tuple[Bucketed, Matching | None]:
-        """Makes the buckets, and the matching of rows if it is measured, which wide policies do not allow."""
+        """Makes the buckets, and the matching of rows if it is measured. Wide policies do not allow this
+        measurement.
+        """
         policy = task.policy
         parts = beside(policy, columns)
         if is_wide(policy):
@@ -242,8 +244,8 @@ class SlicingMethod(Method[Options, Sliced]):
 
 
 def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 - the papers' name
-    """Measures the l for which every respondent's p(t,s) is at most 1/l, from the choice or the record; None without
-    rows.
+    """Measures the l for which every respondent's p(t,s) is at most 1/l, from the choice or the record; None if there
+    are no rows.
     """
     choice = published.choice
     if isinstance(choice, Sliced):

@@ -48,15 +48,15 @@ class Options(Diversity):
     `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket has in every sensitive
     attribute, for all values of the attributes in its column. Without COLUMNS, `columns` columns are found by the
     attributes' correlation, with numbers cut into `intervals`, or by the `similarity` 'equal_ratings'; the sensitive
-    column has `sensitive_attributes` attributes, by default its cluster. With `diversity` 'matching' buckets may be
+    column has `sensitive_attributes` attributes, by default its cluster. If `diversity` is 'matching', buckets may be
     less diverse, as long as no value is likelier than 1/l for anybody whose quasi-identifiers are known, but not the
-    bucket. With `grouping` 'mondrian' buckets are regions of the quasi-identifiers, with 'random' they are
-    `bucket_size` random rows. With `column_k` the quasi-identifiers of each column are published as ranges; each
-    combination occurs at least `column_k` times in its table.
+    bucket. If `grouping` is 'mondrian', buckets are regions of the quasi-identifiers; if it is 'random', they are
+    `bucket_size` random rows. If `column_k` is greater than 1, the quasi-identifiers of each column are published as
+    ranges; each combination occurs at least `column_k` times in its table.
     """
 
     columns: int | None = argument(
-        "how many columns are found, of attributes that correlate; 2 unless said",
+        "the number of columns into which attributes that correlate are grouped; by default 2",
         Kind.WHOLE,
         default=None,
         least=1,
@@ -65,7 +65,7 @@ class Options(Diversity):
         finds_columns=True,
     )
     sensitive_attributes: int | None = argument(
-        "how many attributes the sensitive column is to have: those that correlate most with the sensitive one",
+        "the number of attributes in the sensitive column: those that correlate most with the sensitive attribute",
         Kind.WHOLE,
         default=None,
         least=1,
@@ -74,7 +74,7 @@ class Options(Diversity):
         finds_columns=True,
     )
     intervals: int | None = argument(
-        "into how many intervals numbers and times are cut, to see what correlates; 10 unless said",
+        "the number of intervals into which numbers and times are cut to measure correlation; by default 10",
         Kind.WHOLE,
         default=None,
         least=1,
@@ -83,26 +83,26 @@ class Options(Diversity):
         finds_columns=True,
     )
     similarity: str | None = argument(
-        "by what columns are found: 'phi2', unless said, or, with PIVOT, how many respondents rated two items alike",
+        "the measure by which columns are found; by default 'phi2'. 'equal_ratings' needs PIVOT",
         Kind.CHOICE,
         default=None,
         choices=("phi2", "equal_ratings"),
         finds_columns=True,
     )
     diversity: str = argument(
-        "what is l-diverse: each bucket, or, for everybody, the buckets that their row may be in together",
+        "whether each bucket is l-diverse, or only, for each person, all buckets that may hold their row",
         Kind.CHOICE,
         default="bucket",
         choices=("bucket", "matching"),
     )
     grouping: str = argument(
-        "how rows come into buckets: Mondrian's regions of the quasi-identifiers, or rows that are drawn",
+        "whether buckets are Mondrian regions of the quasi-identifiers, or random rows",
         Kind.CHOICE,
         default="mondrian",
         choices=("mondrian", "random"),
     )
     bucket_size: int = argument(
-        "how many rows a bucket is drawn with, before buckets that violate a requirement are put together",
+        "the number of rows of a random bucket, before buckets that violate a requirement are merged",
         Kind.WHOLE,
         default=100,
         example=50,
@@ -111,7 +111,7 @@ class Options(Diversity):
         needs=("grouping", "random"),
     )
     fake_tuples: Decimal | None = argument(
-        "how many tuples that the source has not, for each of its rows, the columns can be joined to",
+        "the number of tuples that the joined columns have but the source lacks, for each row of the source",
         Kind.NUMBER,
         default=None,
         above=0,
@@ -120,7 +120,7 @@ class Options(Diversity):
         needs=("grouping", "mondrian"),
     )
     column_k: int = argument(
-        "how often each combination of a column's quasi-identifiers occurs in its table: they become ranges for it",
+        "the least number of equal combinations of a column's quasi-identifiers; ranges replace values",
         Kind.WHOLE,
         default=1,
         example=5,

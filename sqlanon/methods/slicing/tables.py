@@ -120,7 +120,8 @@ def _alone(task: Task, names: Sequence[str], k: int) -> Task:
 def least_repeated(
     engine: Engine, tables: Mapping[str, exp.Table | exp.Subquery], names: Mapping[str, Sequence[str]]
 ) -> int | None:
-    """Counts the rows of the rarest combination in its table; None without a row, or without such a column.
+    """Counts the rows of the rarest combination in its table. Returns None if there are no rows, or if no table has
+    such a column.
 
     `names` has the columns of each table whose values are combined.
     """
@@ -148,7 +149,7 @@ class Sliced:
     one row if `single`, else `n` rows. If `by_number`, it has only the number of that row; if `by_value`, the row's
     published values, named by `feasibility.value_name`. `ranges` has, by the index of a column, the ranges that replace
     its quasi-identifiers. There are `count` buckets of `smallest` to `largest` rows; `likeliest` is the greatest
-    p(t,s), if measured. No row is suppressed. The loss does not count ranges; without them it is 0.
+    p(t,s), if measured. No row is suppressed. The loss does not count ranges; it is 0 if there are none.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -317,8 +318,8 @@ def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
 
 
 def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
-    """SELECT of the number of buckets whose number of rows in some table differs from the first table's; the bucket
-    NULL always counts.
+    """SELECT of the number of buckets whose number of rows in some table differs from the number in the first table;
+    the bucket NULL always counts.
     """
     counted = []
     for index, table in enumerate(tables):

@@ -37,7 +37,7 @@ Dropped = Literal["quasi_identifiers", "sensitive"]
 
 # The suffix of the table of the columns that are left; the other table's suffix is the value of `drop`.
 _REST = "rest"
-# The only bucket, which every row is in.
+# The only bucket, which holds every row.
 _ONLY = 1
 _BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 # The readings of the table of the columns left, and of the table of the columns dropped.
@@ -53,7 +53,7 @@ class Options:
     """The arguments of METHOD trivial."""
 
     drop: Dropped = argument(
-        "which attributes the other ones are published without, and have a table of their own",
+        "the attributes that are published in a table of their own, without a link to the others",
         Kind.CHOICE,
         default="quasi_identifiers",
         choices=("quasi_identifiers", "sensitive"),

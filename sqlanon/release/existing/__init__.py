@@ -1,1 +1,1 @@
-"""Existing releases: their rows, their columns, and the sources that they were made from."""
+"""Existing releases: their rows, their columns, and their sources."""

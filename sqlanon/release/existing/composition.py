@@ -33,7 +33,7 @@ from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.syntax.script import after_as
 
-# The names of a release's sources, by which other releases about the same people are recognized.
+# The names of a release's sources. Other releases about the same people are recognized by them.
 
 
 # Parses a query with DuckDB's parser; returns an empty object for a query that DuckDB cannot serialize.
@@ -172,7 +172,7 @@ def _sources(engine: Engine, release: KnownRelease) -> tuple[SourceRead, ...] | 
         return release.sources
     try:
         if not release.stands and release.series is not None and release.exported_at is None:
-            # A ledger names no sources, so the sources of the series' policy are used, which rarely change.
+            # A ledger names no sources, so the sources of the series' policy are used: they rarely change.
             return sources_of(engine, policies.load(engine, series_catalog.load(engine, release.series).policy))
     except SqlanonError:
         # The rows of the series were changed, or its source or its policy is gone.
@@ -185,7 +185,7 @@ def _key(source: SourceRead) -> tuple[str, ...]:
 
 
 def warning(others: Sequence[KnownRelease]) -> str | None:
-    """Returns the warning that other releases were made from the same source; None without others."""
+    """Returns the warning that other releases were made from the same source; None if there are no other releases."""
     if not others:
         return None
     alike: dict[tuple[tuple[str, ...], bool], list[KnownRelease]] = {}
@@ -219,8 +219,8 @@ def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
 
 
 def _given_away(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Describes when a release of the name was last exported; empty without an export if the last release exists or is
-    in a series.
+    """Describes when a release of the name was last exported; empty if no release was exported and the last release
+    exists or is in a series.
     """
     exported = next((each.exported_at for each in reversed(releases_of_name) if each.exported_at), None)
     if exported:

@@ -184,7 +184,9 @@ def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColum
 
 
 def _counterfeits(recorded: Recorded) -> exp.Query | None:
-    """Returns a query of the number of counterfeits of each bucket; None without a table of them."""
+    """Returns a query of the number of counterfeits of each bucket; None if the release has no table of
+    counterfeits.
+    """
     for table in recorded.tables:
         for part in table.having(Reading.COUNTERFEITS):
             [bucket] = table.having(Reading.BUCKET)

@@ -16,7 +16,9 @@ _ROW, _DRAWN, _LINK = "row", "drawn", "link"
 
 
 def shown_as(model: ReleaseModel, name: str) -> exp.Expr | None:
-    """Returns the column of the released rows that shows a source column, by its folded name; None without one."""
+    """Returns the column of the released rows that shows a source column, by its folded name; None if no released
+    column shows it.
+    """
     if name in model.exact:
         return column(model.exact[name], _ROW)
     if name in model.generalized:

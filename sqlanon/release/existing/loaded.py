@@ -85,7 +85,7 @@ def _beside_columns(known: Mapping[str, Argument], release: Release) -> tuple[tu
 
 
 def own_series(engine: Engine, release: Release) -> str | None:
-    """Returns the name of the series that a release belongs to; None if it was made outside of a series.
+    """Returns the name of the series to which a release belongs; None if it was made outside of a series.
 
     Raises CatalogError if the release names a series whose ledger lacks it, because a release made again outside the
     series would not meet the series' requirements.

@@ -81,8 +81,8 @@ def matching_of(name: str, tables: Sequence[RecordedTable]) -> Matching:
     The values of each row of a table form a column, and so do the values of each bucket or group. A bucket is
     identified by its number or, if a table links groups, by the groups that a row of this table names.
 
-    Raises PolicyError if a published value may not be the source's, or if the columns do not tell how the tables belong
-    together.
+    Raises PolicyError if a published value may not be a value of the source, or if the columns do not tell how the
+    tables belong together.
     """
     _require_values(name, tables)
     parts = [part for table in tables for part in table.having(Reading.EXACT, Reading.BUCKET_VALUE)]

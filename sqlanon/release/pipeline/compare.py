@@ -1,8 +1,8 @@
 """Chooses the method of a statement that names none: the capable method with the least loss.
 
 Each method is tried up to its choice. Methods that publish a whole column as `*` are considered only if all do. Among
-the methods whose error of random counts is near the least, the one with the least loss is chosen; of equal methods the
-first of the registry. A large source is represented by a sample, which is used for the choice only.
+the methods whose error of random counts is near the least, the one with the least loss is chosen; if several losses are
+equal, the first method of the registry. A large source is represented by a sample, which is used for the choice only.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ SEED = 1
 class Axis:
     """The values of a quasi-identifier in their order.
 
-    `known[r]` is the number of values other than NULL with a rank below r, `size` the number of all values, and
-    `occurring` has the ranks of values in the source.
+    `known[r]` is the number of values other than NULL with a rank below r, `size` is the number of all values, and
+    `occurring` has the ranks of the values in the source.
     """
 
     known: NDArray[Any]
@@ -166,8 +166,8 @@ def _below(cumulated: NDArray[Any], arrays: Mapping[str, NDArray[Any]], index: i
 
 
 def mean_error(actual: NDArray[Any], estimated: NDArray[Any]) -> float | None:
-    """Returns the mean of |estimate - actual| / actual over the queries that count enough rows; None without such a
-    query.
+    """Returns the mean of |estimate - actual| / actual over the queries that count enough rows; None if no query
+    does.
     """
     import numpy as np
 
@@ -409,7 +409,8 @@ def _rows(bound: Bound, cells: Cells, ranks: Sequence[str]) -> exp.Query:
 
 
 def _best(able: Sequence[_Tried]) -> _Tried:
-    """Returns the contender of least loss among the contenders with nearly the least error; of equal ones the first.
+    """Returns the contender of least loss among the contenders with nearly the least error; if several losses are
+    equal, the first.
 
     Contenders that publish a whole column as `*` are considered only if all do.
     """

@@ -104,7 +104,9 @@ def keep_cells(encoded: Encoded) -> None:
 
 
 def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
-    """Returns the stored cells that encoding would make now; None without such cells, or if the source has changed."""
+    """Returns the stored cells that encoding would make now; None if there are no such cells, or if the source has
+    changed.
+    """
     shared_cells = bound.resolved.requested.shared_cells
     if not shared_cells or (key := _key(bound, encoding)) not in shared_cells:
         return None

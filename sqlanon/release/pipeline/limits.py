@@ -114,7 +114,7 @@ def _attributes_used(
             yield "labels", column
         elif attribute.min_level:
             yield "min_level", column | {"level": attribute.min_level}
-        # Without a hierarchy there are the value and '*'.
+        # A column without a hierarchy has two levels: the value and '*'.
         top = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
         if attribute.max_level is not None and attribute.max_level < top:
             yield "max_level", column | {"level": attribute.max_level}

@@ -181,7 +181,7 @@ def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
 
 
 def materialize_stage(compiled: Compiled) -> Materialized:
-    """Makes a snapshot's tables, each in an order independent of the source's, or the live view."""
+    """Makes a snapshot's tables, each in an order independent of the order of the source, or the live view."""
     bound, query = compiled.bound, compiled.query
     target = qualified(bound.engine, bound.create.name)
     choices = () if bound.is_live else publish_tokens(bound.engine, bound.policy, query.tokens)
@@ -239,7 +239,9 @@ def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
 
 
 def _tables(compiled: Compiled, query: TablesQuery, made: Sequence[Candidate]) -> int | None:
-    """Makes the tables of a snapshot of several; returns the number of rows of the first if the engine reports it."""
+    """Makes the tables of a snapshot that has several; returns the number of rows of the first if the engine reports
+    it.
+    """
     bound = compiled.bound
     _freeze(compiled)
     with registered(bound.engine, "random_draw") as draw:

@@ -274,8 +274,8 @@ def _unproven(choice: Choice) -> Iterator[str]:
 
 
 def _respondent(noted: Sequence[Profile], width: int) -> Profile | None:
-    """Returns the column that looks most like a person's number: it repeats and determines most quasi-identifiers. None
-    without such a column.
+    """Returns the column that looks most like a person's number: it repeats and determines most quasi-identifiers.
+    Returns None if there is no such column.
     """
     alike = [p for p in noted if p.is_repeated and (p.role is Role.IDENTIFIER or p.is_respondent(width))]
     return max(alike, key=lambda p: (len(p.agreeing), p.role is Role.IDENTIFIER, p.values), default=None)

@@ -47,7 +47,8 @@ _HINT = "leave out LEVELS FROM RELEASE, and levels are searched for"
 
 
 def release_with_levels(engine: Engine, name: QualifiedName | None) -> Release | None:
-    """Returns the release whose levels are taken over, None without a name; it is read before OR REPLACE drops it.
+    """Returns the release whose levels are reused, or None if `name` is None. The release is read before OR REPLACE
+    drops it.
 
     Raises UserError for a missing release, CatalogError if its rows in the catalog were changed.
     """
@@ -76,7 +77,7 @@ def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, Stor
             raise _refused(
                 release, f"its rows are at several levels of {attribute.name}, {shown_levels} (local recoding)"
             )
-        # Without a hierarchy there are the value and '*'.
+        # A column without a hierarchy has two levels: the value and '*'.
         height = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
         if fold(attribute.hierarchy or "") != fold(former.hierarchy or "") or height != former.height:
             raise _refused(release, f"the hierarchy of {attribute.name} is another now")
@@ -167,7 +168,8 @@ def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other
 
 
 def measured_join(made: Materialized) -> tuple[Measurement, ...]:
-    """Measures the candidate's join with the other release from the rows of both; empty without requirements of a join.
+    """Measures the candidate's join with the other release from the rows of both; empty if the policy has no
+    requirements of a join.
 
     Raises PrivacyViolation if a requirement is violated.
     """
@@ -199,7 +201,8 @@ def measured_join(made: Materialized) -> tuple[Measurement, ...]:
 
 
 def resolve_stage(requested: Requested) -> Resolved:
-    """Reads the policy from the catalog, or takes the caller's, and validates it with its hierarchies and requirements.
+    """Reads the policy from the catalog, or takes the policy of the caller, and validates it with its hierarchies and
+    requirements.
 
     The method and its arguments are checked here too, before any row is read. Raises UserError for an unknown method,
     PolicyError for a task that the method cannot do, and for a release that its series does not accept.

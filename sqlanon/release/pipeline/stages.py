@@ -32,7 +32,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 
-# Cells by the parts of a policy that they depend on, each with values that identify the rows of the source.
+# The cells that depend on each part of a policy, with values that identify the rows of the source.
 KeptCells = dict[object, tuple[Sequence[Any], Cells]]
 
 

@@ -29,7 +29,7 @@ from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 class Sizes:
     """Thresholds of remarks. Needless remarks teach people to skip all of them, so the thresholds are high.
 
-    From a source, `sample_rows` rows of at most `columns` columns are read first, which takes milliseconds. For a
+    From a source, `sample_rows` rows of at most `columns` columns are read first; this takes milliseconds. For a
     notable column about as many rows are then read, with all rows of some values, and from a larger release about as
     many rows, with all rows of some classes.
 
@@ -67,7 +67,7 @@ class Profile:
     There are `values` different values in `rows` rows; `alone` rows have a unique value, and `repeating` values have
     several rows. `agreeing` maps each quasi-identifier that the column determines to the number of repeated values
     whose rows all have one value of the quasi-identifier. The rows of one value in `one_in` were read. `table` names
-    the column's table for a policy with several, whose source has one row of each respondent.
+    the column's table if the policy has several tables; its source then has one row for each respondent.
     """
 
     column: str
@@ -98,7 +98,7 @@ class Profile:
 
 
 def rows_of_nobody(engine: Engine, policy: BoundPolicy) -> int:
-    """Counts the rows of the source whose ENTITY is NULL; 0 without an ENTITY."""
+    """Counts the rows of the source whose ENTITY is NULL; 0 if the policy has no ENTITY."""
     if policy.entity is None:
         return 0
     nobody = exp.select(f.count()).from_(relation(policy.relation), copy=False)
@@ -346,7 +346,7 @@ def _hash(value: exp.Expr) -> exp.Expr:
     return f.call("hash", value)
 
 
-# Common values of classes that no requirement is about: a respondent, or a sensitive value.
+# Values that are common in classes although no requirement covers them: a respondent, or a sensitive value.
 
 
 @dataclass(frozen=True)

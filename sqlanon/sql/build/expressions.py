@@ -71,12 +71,12 @@ def exists(query: exp.Query) -> exp.Exists:
 
 
 def if_(condition: exp.Expr, value: Any, otherwise: Any = None) -> exp.Case:
-    """Returns CASE WHEN condition THEN value ELSE otherwise END; NULL without `otherwise`."""
+    """Returns CASE WHEN condition THEN value ELSE otherwise END; the result of ELSE is NULL by default."""
     return case((condition, value), otherwise=otherwise)
 
 
 def case(*branches: tuple[exp.Expr, Any], otherwise: Any = None) -> exp.Case:
-    """Returns CASE with several branches (condition, value); NULL without `otherwise`."""
+    """Returns CASE with several branches (condition, value); the result of ELSE is NULL by default."""
     ifs = [exp.If(this=condition, true=exp.convert(value)) for condition, value in branches]
     return exp.Case(ifs=ifs, default=None if otherwise is None else exp.convert(otherwise))
 

@@ -38,10 +38,9 @@ from sqlanon.sql.sizes import sizes
 
 # The layout of each level of each attribute in the 64-bit words of a key.
 #
-# A prefix code is a value's path from the root of its hierarchy, a bit field per
-# level. Fields of all quasi-identifiers are next to each other in one word, in more words
-# when the bits run out; a word is a BIGINT, of which 62 bits are used, so no sum
-# can change the sign.
+# A prefix code is a value's path from the root of its hierarchy, a bit field per level. Fields of all quasi-identifiers
+# are next to each other in one word, in more words when the bits run out; a word is a BIGINT, and only 62 of its bits
+# are used, so that no sum can change the sign.
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
 def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     """Returns the values that a stored hierarchy lists, in the column's type, with a label for each level.
 
-    `rows` is `anon.hierarchy_value`. Texts that are equal values in that type count once. A text that is no value of
+    `rows` is `anon.hierarchy_value`. Texts that are equal values in that type count once. A text that is not a value of
     that type is left out, because it cannot occur.
     """
     value = _in_type(bound)
@@ -105,7 +105,9 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
 
 
 def stored_labels(bound: BoundAttribute) -> exp.Select | None:
-    """Returns `listed_values` of the catalog; None without a hierarchy, and for one that computes its labels."""
+    """Returns `listed_values` of the catalog; None if there is no hierarchy, or if the hierarchy computes its
+    labels.
+    """
     return listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
 
 

@@ -43,8 +43,8 @@ class Taxonomy:
 def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     """Returns the labels in the catalog's copy for one release: value, level_1, ..., listed.
 
-    A text that is no value of the column's type is left out. A repeated value counts once, whether its labels agree or
-    not.
+    A text that is not a value of the column's type is left out. A repeated value counts once, whether its labels agree
+    or not.
     """
     value = try_cast(by_bytes(column("value")), bound.published_type)
     possible = is_not_null(value.copy())

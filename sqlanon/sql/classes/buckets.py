@@ -82,7 +82,7 @@ class Counterfeits:
 def people_of_buckets(
     rows: exp.Table | exp.Subquery, bucket: str, counterfeits: exp.Query, columns: Sequence[str] = ()
 ) -> exp.Select:
-    """Returns a row for each row that is no counterfeit, with its bucket and columns in which a bucket's rows agree.
+    """Returns a row for each row that is not a counterfeit, with its bucket and columns in which a bucket's rows agree.
 
     `counterfeits` has bucket and n. Nobody knows which rows are counterfeits, so n of a bucket's rows are left out.
     """
@@ -127,8 +127,8 @@ def values_of_table(
 ) -> dict[str, BucketValues]:
     """Finds the values of the sensitive attributes that a table shows by bucket; empty for a table without buckets.
 
-    `columns` are the table's: the name, the source's column behind it, and its reading. `sensitive` are columns of the
-    source. Where values have rows of their own, the rest of the row makes no class.
+    `columns` are the columns of the table: the name, the column of the source behind it, and its reading. `sensitive`
+    are columns of the source. Where values have rows of their own, the rest of the row makes no class.
     """
     known = {fold(name): name for name in sensitive}
     bucket, count = _read_as(columns, Reading.BUCKET), _read_as(columns, Reading.COUNT)
@@ -162,8 +162,8 @@ def rows_of_buckets(
 
     `sources` has the readable tables, by the suffixes of their names; `values` locates the values of each attribute.
     `indexes` are the requirements that the tables can answer. `once` says that no bucket lists a counted value twice. A
-    class is a bucket's rows with equal values in `others`. For a requirement that is about no attribute it is the
-    bucket, whose size is read from its `rows` where these are in another table.
+    class is a bucket's rows with equal values in `others`. For a requirement that protects no attribute a class is a
+    bucket. Its size is read from the bucket's `rows` if these are in another table.
     """
     if rows is not None and all(table in sources for table in rows.tables):
         # Counterfeits belong to no respondent.

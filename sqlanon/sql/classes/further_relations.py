@@ -76,7 +76,7 @@ def _guarded(counted: str, coded: str) -> exp.Select:
 def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
     """Returns guard_label_r(node, code, level, highest): labels with a guarding node's text, and values below them.
 
-    A text may be a label on several levels; `highest` is the most general one. `*` is no label.
+    A text may be a label on several levels; `highest` is the most general one. `*` is not a label.
     """
     same = column("guard", "coded").eq(column("label", "labels"))
     named = column("guard", "coded").neq("*")
@@ -93,7 +93,7 @@ def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
 def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
     """Returns guarding_node_r(node, value): the values of the source below each guarding node.
 
-    `*`, and a text that is no label, guard against every value, because an unknown node may mean any value.
+    `*`, and a text that is not a label, guard against every value, because an unknown node may mean any value.
     """
     below = (
         exp.select(column("node"), alias(column("code"), "value"))

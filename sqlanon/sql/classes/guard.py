@@ -52,7 +52,9 @@ def _violating(requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Que
 
 
 def by_sets(requirements: Sequence[SqlRequirement]) -> list[exp.Query]:
-    """Returns the violating classes of each set of quasi-identifiers that requirements are on: classes by this set."""
+    """Returns one query for each set of quasi-identifiers that requirements name in `on`: the violating classes by this
+    set.
+    """
     names = relation_names(requirements)
     return [
         _together([requirements[index].statement("violations", names[index]) for index in indexes])
@@ -82,7 +84,7 @@ def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:
 def kept_classes(requirements: Sequence[SqlRequirement], *, entity: bool = False) -> list[Step]:
     """Returns steps that end in kept(class_id): the classes that may be published.
 
-    They read the normal relations under the names of `relation_names`, except sensitive_value; with an `entity`
+    They read the normal relations under the names of `relation_names`, except sensitive_value; if `entity` is true,
     respondents are counted. The last steps check every requirement against the remaining classes alone, so the
     published classes satisfy it whatever the rounds before have done.
     """

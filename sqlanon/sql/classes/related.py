@@ -265,7 +265,9 @@ def _person_values(table: PeopleTable, name: str) -> exp.Select:
 
 
 def key_of_join(index: int) -> str:
-    """Returns the name of the column with the text of shared column `index`, by which both sides are joined."""
+    """Returns the name of the column that holds the text of shared column `index`. Both sides are joined by this
+    column.
+    """
     return f"shared_{index}"
 
 

@@ -96,7 +96,9 @@ def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[st
 
 
 def projections(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
-    """Returns the distinct sets of quasi-identifiers that requirements are on, without the set of all."""
+    """Returns the distinct sets of quasi-identifiers that requirements name in `on`, without the set of all
+    quasi-identifiers.
+    """
     return list(dict.fromkeys(tuple(r.on) for r in requirements if r.on))
 
 
@@ -293,10 +295,11 @@ def projected_classes(requirements: Sequence[SqlRequirement], projected: Project
 
 
 def projection_steps(requirements: Sequence[SqlRequirement], *, entity: bool, prefix: str = "") -> list[Step]:
-    """Returns the relations of the classes by each set that a requirement is on, under the names that it reads.
+    """Returns, for each set of quasi-identifiers that a requirement names in `on`, the relations of its classes, under
+    the names that the requirement reads.
 
-    They are made from the relations by all quasi-identifiers; the names of both begin with `prefix`. With an `entity`
-    respondents are counted, from the relation `RESPONDENTS`.
+    They are computed from the relations of the classes by all quasi-identifiers; the names of both begin with `prefix`.
+    If `entity` is true, respondents are counted, from the relation `RESPONDENTS`.
     """
     steps: dict[str, exp.Query] = {}
     whole = relation_names(requirements, whole=True)

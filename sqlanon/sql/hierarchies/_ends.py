@@ -10,7 +10,7 @@ from sqlanon.domain.values import Value, written
 from sqlanon.sql.hierarchies.base import refused
 
 OPTIONS = ("low", "high", "below", "above")
-# The option with the end that each label belongs to.
+# The option that holds the end of each label.
 _END_OF = {"below": "low", "above": "high"}
 _QUARTERS = (1, 4, 7, 10)
 # The common divisor of the years in which a unit may begin.
@@ -32,8 +32,8 @@ def options_of(definition: HierarchyDefinition, known: Sequence[str], kind: str)
 def end_labels(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, str]:
     """Returns the user's labels `below` and `above`.
 
-    Raises PolicyError for a label that is no text, or whose end is missing. The kind checks whether a value could have
-    the same label.
+    Raises PolicyError for a label that is not a text, or whose end is missing. The kind checks whether a value could
+    have the same label.
     """
     labels: dict[str, str] = {}
     for name, end in _END_OF.items():

@@ -312,7 +312,8 @@ def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: st
         # DuckDB makes the product of two narrow decimals no wider than 18 digits, and raises an error beyond.
         power = cast(number(10**scale), f"DECIMAL({scale + 1 if precision + scale < 18 else 38},0)")
         return try_cast(f.floor(product(value, power)), working)
-    # No wider DECIMAL exists for the product. The text has all digits of the scale: without the point it is the count.
+    # No wider DECIMAL exists for the product. The text has all digits of the scale: without its point it is the number
+    # of units.
     point_less = function("replace", cast(value, "VARCHAR"), text("."), text(""))
     whole = try_cast(point_less, "HUGEINT")
     return floor_divide(whole, 10 ** (digits - scale)) if digits >= scale else _scaled(whole, scale - digits)

@@ -91,7 +91,9 @@ class OpenEnded(Protocol):
         """Returns the labels of the open ends. A coarser label that an end cuts means the rest of its values."""
 
     def values_at(self, definition: HierarchyDefinition) -> int | None:
-        """Returns the level above 0 whose labels are values, apart from labels of open ends; None without one."""
+        """Returns the level above 0 whose labels are values, apart from labels of open ends; None if there is no such
+        level.
+        """
 
 
 @runtime_checkable
@@ -126,7 +128,7 @@ def builder(kind: str) -> Builder:
     """Returns the builder of one kind of hierarchy.
 
     Raises UserError, with the known kinds, if there is none, and InternalError for a module that lacks a part, or
-    UserError if the module is another package's.
+    UserError if the module belongs to another package.
     """
     module = plugin("sqlanon.sql.hierarchies", kind)
     stores = getattr(module, "STORED", None)
@@ -148,13 +150,15 @@ def functional(kind: str) -> Functional:
 
 
 def open_ends(definition: HierarchyDefinition | None) -> tuple[OpenEnd, ...]:
-    """Returns the labels of a hierarchy's open ends that are read by their ends; none without a hierarchy."""
+    """Returns the labels of a hierarchy's open ends that are read by their ends; none if there is no hierarchy."""
     module = builder(definition.kind) if definition else None
     return module.open_ends(definition) if definition and isinstance(module, OpenEnded) else ()
 
 
 def values_at(definition: HierarchyDefinition) -> int | None:
-    """Returns the level above 0 whose labels are values, apart from labels of open ends; None without one."""
+    """Returns the level above 0 whose labels are values, apart from labels of open ends; None if there is no such
+    level.
+    """
     module = builder(definition.kind)
     return module.values_at(definition) if isinstance(module, OpenEnded) else None
 

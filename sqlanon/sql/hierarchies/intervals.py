@@ -53,7 +53,7 @@ _INTERVAL = re.compile(r"\s*[\[(].*,.*[\])]\s*", re.DOTALL)
 class _Grid:
     """The definition's numbers as whole units of 10**-scale; `digits` is the number of decimals at each level.
 
-    `first_digits` is the number of decimals at the level that shows values, None without one.
+    `first_digits` is the number of decimals at the level that shows values, None if no level shows values.
     """
 
     scale: int
@@ -149,10 +149,11 @@ def first_level(definition: HierarchyDefinition) -> int:
 
 
 def ends_of_intervals(definition: HierarchyDefinition, level: int, most: int) -> list[tuple[Decimal, Decimal]] | None:
-    """Returns the bounds of each interval of a level between low and high: its smallest value, and the next interval's.
+    """Returns the bounds of each interval of a level between low and high: its smallest value and the smallest value of
+    the next interval.
 
-    The last interval ends at high. Returns None without both ends, and the first `most` + 1 if there are more than
-    `most`.
+    The last interval ends at high. Returns None unless the definition has both low and high; returns only the first
+    `most` + 1 intervals if there are more than `most`.
     """
     grid = _grid(definition)
     if grid.low is None or grid.high is None:

@@ -59,7 +59,9 @@ class _Areas(NamedTuple):
 
 
 def _areas(definition: HierarchyDefinition) -> _Areas | None:
-    """Returns the publishable areas; None without such options. Raises PolicyError for options that do not fit."""
+    """Returns the publishable areas; None if there are no such options. Raises PolicyError for options that do not
+    fit.
+    """
     options = options_of(definition, _OPTIONS, "PREFIXES")
     if not options:
         return None
@@ -82,7 +84,9 @@ def _areas(definition: HierarchyDefinition) -> _Areas | None:
 
 
 def table_of(definition: HierarchyDefinition) -> QualifiedName | None:
-    """Returns the table of people to read; None without one, or if the definition has the prefixes already."""
+    """Returns the table of people to read; None if the definition names no table, or if the definition has the prefixes
+    already.
+    """
     options = dict(definition.options)
     people = options.get("people")
     return people if isinstance(people, QualifiedName) and "large" not in options else None

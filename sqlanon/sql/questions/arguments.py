@@ -199,7 +199,7 @@ def columns_of_weights(
 def subjects_of_question(
     question: Question, arguments: dict[str, Value], sensitive: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Returns the sensitive columns that the model is about, each by itself or all jointly; [()] if it is about none.
+    """Returns the sensitive columns that the model protects, each by itself or all jointly; [()] if it protects none.
 
     Removes `attribute` and `jointly` from `arguments`. Raises PolicyError without sensitive attributes, for an
     attribute that is not sensitive, and for a model that cannot be about several columns jointly.

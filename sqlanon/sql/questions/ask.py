@@ -31,11 +31,11 @@ _SAME = 1e-9
 class BoundRequirement:
     """A privacy model with every parameter given and inside its bounds.
 
-    `attributes` are the sensitive columns that it is about: none, one, or several whose values count jointly. `on` are
-    the quasi-identifiers that its classes are made of, in the policy's order; empty for all. `knows` is an adversary's
-    knowledge of a respondent's rows in the related tables, and `rows_known` the number of these rows, if limited; None
-    where the policy has no such tables. `within` are the quasi-identifiers, each with its level, of the one broader
-    class that a class is compared with; None without one.
+    `attributes` are the protected sensitive columns: none, one, or several whose values count jointly. `on` are the
+    quasi-identifiers of its classes, in the policy's order; empty for all. `knows` is an adversary's knowledge of a
+    respondent's rows in the related tables, and `rows_known` the number of these rows, if limited; None where the
+    policy has no such tables. `within` are the quasi-identifiers, each with its level, of the one broader class that a
+    class is compared with; None if classes are not compared with such a class.
     """
 
     question: Question
@@ -198,15 +198,15 @@ def bind_requirement(
     several: Collection[str] | None = None,
     weights: Sequence[str] | None = None,
 ) -> tuple[BoundRequirement, ...]:
-    """Checks a requirement's arguments against the model's header, and binds it to the columns that it is about.
+    """Checks a requirement's arguments against the model's header, and binds it to the columns that it protects.
 
-    Returns one bound requirement for each column in `sensitive`, or for the one that `attribute` names, or one for all
-    if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the quasi-identifiers
-    that `on` may name; without them there is no such argument. `several` are the sensitive columns of related tables;
-    None without such tables, and without the arguments `knows` and `m`. `weights` is the column of sampling weights,
-    for models of weights, if the policy names one; None means any sensitive column. Raises UserError for an unknown
-    model; PolicyError for an argument that is missing, unknown, of the wrong type or outside its bounds, and for a
-    model about sensitive values without sensitive columns.
+    Returns one bound requirement for each column in `sensitive`, or for the column that `attribute` names, or one for
+    all columns if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the
+    quasi-identifiers that `on` may name; None if that argument is not allowed. `several` are the sensitive columns of
+    related tables; None if there are no such tables, so that `knows` and `m` are not allowed. `weights` is the column
+    of sampling weights, for models of weights, if the policy names one; None means any sensitive column. Raises
+    UserError for an unknown model; PolicyError for an argument that is missing, unknown, of the wrong type or outside
+    its bounds, and for a model about sensitive values without sensitive columns.
     """
     with about("requirement", requirement.model):
         return _bound(requirement, sensitive, quasi, several, weights)
@@ -296,7 +296,8 @@ _OF_PUBLIC_TABLE = "public_class"
 
 
 def sets_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns the sets of quasi-identifiers that a model is on: one, as `columns_on` returns it, or each set of a size.
+    """Returns the sets of quasi-identifiers to which a model applies: the set from `columns_on`, or each set of a given
+    size.
 
     The sets of exactly n protect against a reader who knows at most n of a person's values, because classes by fewer
     are unions of these (Mohammed, Fung, Hung and Lee, Anonymizing healthcare data, 2009: LKC-privacy). Removes `on`
@@ -333,7 +334,7 @@ def levels_within(
     """Returns the quasi-identifiers that `within` names, each with a level, in the order of `quasi`; None if not given.
 
     Removes `within` from `arguments`. Raises PolicyError for a model that does not compare classes, for a column that
-    is no quasi-identifier, and for a repeated column.
+    is not a quasi-identifier, and for a repeated column.
     """
     if quasi is None or any(parameter.name == WITHIN for parameter in question.parameters):
         return None
@@ -361,8 +362,8 @@ def levels_within(
 def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> tuple[str, ...]:
     """Returns the quasi-identifiers that `on` names, in the order of `quasi`; empty if not given.
 
-    Removes `on` from `arguments`. Raises PolicyError for a column that is no quasi-identifier, for a repeated column,
-    and for a model that compares with a public table or is about items in lists.
+    Removes `on` from `arguments`. Raises PolicyError for a column that is not a quasi-identifier, for a repeated
+    column, and for a model that compares with a public table or is about items in lists.
     """
     value = arguments.pop(ON, None)
     if value is None:

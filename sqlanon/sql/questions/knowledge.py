@@ -39,10 +39,11 @@ def knowledge(
     several: Collection[str] | None,
     about: Sequence[tuple[str, ...]],
 ) -> tuple[str | None, int | None]:
-    """Returns `knows`, by default 'values', and the number of rows in `m`; None and None without related tables.
+    """Returns `knows`, by default 'values', and the number of rows in `m`; None and None if the policy has no related
+    tables.
 
     `several` are the sensitive columns of the related tables, None where the policy has no such tables, and `about` the
-    columns that the model is about, each by itself or some jointly. Removes the arguments from `arguments`. Raises
+    columns that the model protects, each by itself or some jointly. Removes the arguments from `arguments`. Raises
     PolicyError for an unknown value, and for a model that is not defined where a person has several rows.
     """
     parameters = {parameter.name for parameter in question.parameters}

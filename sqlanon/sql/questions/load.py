@@ -48,9 +48,9 @@ class Parameter:
     """A named argument of a question.
 
     `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its choices; RELATION or COLUMN, which
-    name a table or a column of the user's. Without a `default` the user has to give it. `meaning` is its description in
-    the header. A DECIMAL with `infinite` also takes the text 'infinite', as numerator 1 and denominator 0. A RELATION
-    has the `columns` of its header, or RANGES. If `of_policy`, its default is taken from the policy.
+    name a table or a column of the user. If there is no `default`, the user has to give the argument. `meaning` is its
+    description in the header. A DECIMAL with `infinite` also takes the text 'infinite', as numerator 1 and denominator
+    0. A RELATION has the `columns` of its header, or RANGES. If `of_policy`, its default is taken from the policy.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Header:
         return self.yes(key) if key in self.values else otherwise
 
     def named(self, key: str) -> str | None:
-        """Returns the parameter that a line names, before the reason why; None without the line."""
+        """Returns the parameter that a line names, before the reason why; None if the header does not have the line."""
         return self.only_value(key).split()[0] if key in self.values else None
 
     def required(self) -> tuple[bool, str]:
@@ -390,7 +390,7 @@ def load_question(name: str, kind: str = "models") -> Question:
     """Returns the question of the file `name`.
 
     Raises UserError, with the known names, if there is none; InternalError for a header that lacks a key or a
-    statement, or that cannot be read, or UserError if the file is another package's.
+    statement, or that cannot be read, or UserError if the file belongs to another package.
     """
     known = question_names(kind)
     if name not in known and name in installed(kind):

@@ -143,7 +143,7 @@ PUBLIC = "public_class"
 SUPERSET = "superset"
 # The largest number of columns of which every set is hidden once.
 _MOST_HIDDEN = 12
-# The parts that read a table of the user's, by its columns.
+# The parts that read a table of the user, by its columns.
 _TABLES = {RANGES: "ranges", WEIGHTS: "weights", TRIPLES: "triples"}
 # A model has at most one column of guarding nodes and one table of values, under any name.
 _STANDS_FOR = {"COLUMN": "guard", "RELATION": "ranges"}

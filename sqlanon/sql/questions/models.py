@@ -36,9 +36,10 @@ class SensitiveColumn:
 
 
 def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool) -> tuple[Requirement, ...]:
-    """Returns the models that apply to a table, each for one sensitive column or none, with arguments it takes.
+    """Returns the models that apply to a table, each with arguments that it accepts, and for one sensitive column or
+    none.
 
-    Models with an argument that names another object of the user's are left out, and so are models with a broken file,
+    Models with an argument that names another object of the user are left out, and so are models with a broken file,
     and models that compare with broader classes, which a table does not show.
     """
     every_question = sorted((q for questions in readable_models() for q in questions), key=lambda q: q.name)

@@ -67,7 +67,7 @@ class TablesQuery:
 
     @property
     def is_one_table(self) -> bool:
-        """Whether there is one table, which has the release's own name."""
+        """Whether there is only one table; it has the name of the release."""
         return self.tables[0].name is None
 
     @property

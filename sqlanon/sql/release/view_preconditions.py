@@ -1,4 +1,4 @@
-"""Preconditions of a live view: the types of the columns, and the settings of the session that it was made for.
+"""Preconditions of a live view: the types of the columns, and the settings of the session for which it was made.
 
 DuckDB binds a view anew for each query that reads it. By then a column may have another type, so the body could fail
 with a value in its message, and the reader's session may compare texts otherwise. So the body first reads a condition
@@ -79,7 +79,7 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     }
     for placeholder in list(query.find_all(exp.Placeholder)):
         placeholder.replace(said[placeholder.name])
-    # A Subquery is no Condition, and the compiled build of sqlglot refuses it as the only one of a WHERE.
+    # A Subquery is not a Condition, and the compiled build of sqlglot refuses it as the only one of a WHERE.
     return exp.paren(query, copy=False)
 
 

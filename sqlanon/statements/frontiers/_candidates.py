@@ -227,7 +227,9 @@ def _intact(policy: Policy) -> Candidate:
 
 
 def _baselines(policy: Policy) -> list[Candidate]:
-    """Returns candidates for comparison that disclose nothing about a person; empty without a sensitive attribute."""
+    """Returns candidates for comparison that disclose nothing about a person; empty if the policy has no sensitive
+    attribute.
+    """
     if not any(policy.having(Role.SENSITIVE)):
         return []
     return [Candidate(MethodCall(name, arguments), policy, baseline=True) for name, arguments in BASELINES]

@@ -175,7 +175,9 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
 
 
 def _offending(engine: Engine, query: exp.Query) -> str:
-    """Returns the first few names from a check's query, and the number of the other names; empty without names."""
+    """Returns the first few names from a check's query, and the number of the other names; empty if there are no
+    names.
+    """
     names = query.subquery("offending")
     count = int(engine.rows(exp.select(f.count()).from_(names))[0][0])
     if not count:

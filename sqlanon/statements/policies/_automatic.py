@@ -64,7 +64,7 @@ def with_hierarchies(engine: Engine, policy: Policy) -> tuple[Policy, tuple[str,
 
 
 def stored_policy(engine: Engine, name: str) -> Policy | None:
-    """Returns the policy of this name; None without one, or if it cannot be read."""
+    """Returns the policy of this name; None if there is no such policy, or if it cannot be read."""
     with suppress(PolicyError):
         return policies.load(engine, name) if policies.exists(engine, name) else None
     return None
@@ -187,7 +187,7 @@ class _Hierarchies:
         return bool(number > sizes().few_values)
 
     def _definition(self, source: Source, rows: QualifiedName, known: Column) -> HierarchyDefinition | None:
-        """Returns the hierarchy that fits a column, under an unused name; None without a proposal."""
+        """Returns the hierarchy that fits a column, under an unused name; None if no hierarchy is proposed."""
         column_name, kind = known
         try:
             proposal = propose(self._engine, rows, column_name, kind)

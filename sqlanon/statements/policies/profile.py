@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The beginnings of the first argument of a function besides a text and a number: (SELECT ...), [...], {...}, -1.
 _OPEN_VALUES = {(Kind.SYMBOL, symbol) for symbol in "([{-+"}
-# The symbols after a name that is no column of a list: name => value, name := value, name = value, f(...).
+# The symbols after a name that is not a column of a list: name => value, name := value, name = value, f(...).
 _BEHIND_NAMES = {(Kind.SYMBOL, symbol) for symbol in ("=>", ":", "=", "(")}
 
 

@@ -126,7 +126,7 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None, 
     published = run.create(engine, request, progress, refreshing=refreshing)
     if published is None:
         release = load_release(engine, request.name)
-        # A measurement without a required value, such as the loss, is no requirement.
+        # A measurement without a required value, such as the loss, is not a requirement.
         measured = releases.measurements(engine, release)
         report = PrivacyReport(tuple(measurement for measurement in measured if measurement.satisfied is not None))
         others, compared = others_of(engine, release), recorded_text(release)
@@ -245,7 +245,7 @@ def _under_budget(reader: Reader, method: MethodCall) -> MethodCall:
 
 
 def _columns(reader: Reader) -> tuple[tuple[str, ...], ...]:
-    """Reads COLUMNS (column, ...), ...; returns the sets of columns, empty without the keyword."""
+    """Reads COLUMNS (column, ...), ...; returns the sets of columns, empty if the keyword is missing."""
     if reader.sees("COLUMNS") and reader.peek(1).text != "(":
         reader.expect("COLUMNS")
         raise reader.expected("EACH or '('", hint="write COLUMNS (age, sex), (disease), or COLUMNS EACH")

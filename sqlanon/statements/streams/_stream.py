@@ -93,7 +93,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
 
 @dataclass(frozen=True)
 class Advanced:
-    """The result of an ADVANCE, and the number of respondents in the smallest class; None without a class."""
+    """The result of an ADVANCE, and the number of respondents in the smallest class; None if no class was published."""
 
     stream: Stream
     batch: Batch

@@ -24,8 +24,7 @@ _MEANING = ("meaning", "VARCHAR")
 class MeasureFigures(Statement):
     """Measures the risk and the loss of a release, by all figures or by named figures.
 
-    A workload adds its errors as figures; without figures there is no workload. All figures begin with three in words,
-    and each has its meaning in one more column.
+    A workload adds its errors as figures. If there are no figures, there is no workload.
     """
 
     release: QualifiedName

@@ -128,7 +128,9 @@ def _no_file(text: str) -> UserError:
 
 
 def _table_of(text: str) -> DataFile | None:
-    """Returns the table that FILE:TABLE names; None without a DuckDB file. Raises UserError for an unknown table."""
+    """Returns the table that FILE:TABLE names; None if FILE is not a DuckDB file. Raises UserError for an unknown
+    table.
+    """
     for colon in (match.start() for match in re.finditer(":", text)):
         path, name = text[:colon], text[colon + 1 :]
         if not Path(path).is_file() or not is_database(path):

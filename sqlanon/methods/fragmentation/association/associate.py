@@ -99,9 +99,9 @@ def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
 def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
     """SELECT of row, draw, position, key_0, ...: for each key a number that rows with equal values in it share.
 
-    Each key is the indexes of its values and the table of its `repeated` tuples, whose numbers are positive. A row
-    without an equal has a negative number. `near` has the tables of `spread`. `position` orders rows along a curve, on
-    which neighbors are similar in all near columns; it is 0 without such columns.
+    Each key is the indexes of its values and the table of its `repeated` tuples, whose numbers are positive. A row that
+    no other row equals has a negative number. `near` has the tables of `spread`. `position` orders rows along a curve,
+    on which neighbors are similar in all near columns; it is 0 if there are no near columns.
     """
     parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
     query = exp.select(column("row", "rows"), alias(draws(draw), "draw"))
@@ -271,7 +271,7 @@ def promised(
 
 
 def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> int:
-    """The index of the fragment that has the `near` attributes, 0 without such attributes.
+    """The index of the fragment that has the `near` attributes, 0 if `near` is empty.
 
     Raises PolicyError if several fragments have them.
     """

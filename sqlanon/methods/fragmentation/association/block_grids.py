@@ -9,7 +9,7 @@ of any further fragment its diagonals of some slope. Two groups of different fra
 all rows that a group is linked to lie in one block, where they differ: the three heterogeneities hold.
 
 Sorts make random orders: rows and blocks are numbered in the order of the sorted table. A table keeps the order in
-which it was made. If it did not, its blocks would be no grids, and the check of the release would stop it.
+which it was made. If it did not, its blocks would not be grids, and the check of the release would stop it.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def exchanged(cells: str, width: int, draw: str) -> exp.Query:
     """SELECT of row, block: the rows of the cells, with each run of `width` rows in a new random order.
 
     A run is the rows of a group. So near rows of a block stay in one group, but their order in the other direction is
-    random, and a fragment's groups reveal nothing about another fragment's.
+    random, and the groups of a fragment reveal nothing about the groups of another fragment.
     """
     return query_file("association", "exchanged", tables={"cells": cells}, width=width, draw=draws(draw))
 
@@ -227,11 +227,11 @@ def association_rows(groups: str, named: Sequence[str]) -> exp.Select:
 
 # Blocks of rows that differ from each other in every key: rows are assigned to all blocks at once.
 #
-# With one key there is a closed form. If rows are sorted by value, with at most g rows of each, and row number i goes
-# to block i mod g, then no value meets itself, and the blocks have equal size. g blocks of K rows can be filled iff the
-# sum over the values of min(rows with the value, g) is at least g K. That sum is the minimum, over all j, of j g plus
-# the number of rows without the j most frequent values. So g is the greatest number with g (K - j) <= (rows without the
-# j most frequent values), j < K.
+# If there is one key, there is a closed form. If rows are sorted by value, with at most g rows of each, and row number
+# i goes to block i mod g, then no value meets itself, and the blocks have equal size. g blocks of K rows can be filled
+# iff the sum over the values of min(rows with the value, g) is at least g K. That sum is the minimum, over all j, of j
+# g plus the number of rows without the j most frequent values. So g is the greatest number with g (K - j) <= (rows
+# without the j most frequent values), j < K.
 #
 # A key above 0 is the number of a value that several rows have; a row whose value is unique has a key below 0.
 #

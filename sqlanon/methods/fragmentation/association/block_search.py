@@ -98,7 +98,7 @@ _CHUNK_GROWTH = 4
 # Blocks of near rows may leave out one row in a hundred more than necessary.
 _ROWS_PER_SPARED_ROW = 100
 
-# The pairs of a row and a block that one statement looks at.
+# The number of pairs of a row and a block that one statement examines.
 _MAX_PAIRS = 200_000
 
 # Blocks that lack rows are given up after this many statements that placed none, though pairs remain unseen.
@@ -261,7 +261,7 @@ class Blocks:
         return rows if self._rows_of(rows) else None
 
     def _blocks(self) -> int:
-        """The greatest number of a block so far, 0 without blocks."""
+        """The greatest number of a block so far, 0 if there are no blocks."""
         if self._placed is None:
             return 0
         return self._number(exp.select(f.max(column("block"))).from_(relation(self._placed)))

@@ -1,8 +1,9 @@
 """Queries for a loose association on an engine that keeps rows in many parts, without an order.
 
 Each row has a stored random number that identifies it. Rows of one value, or of one block, are numbered in the order of
-these. If a value has too many rows, those whose random numbers begin alike are numbered together, and a small table has
-the numbers of rows before them. So no step has all rows in one part, and none depends on the part that has a row.
+these random numbers. If a value has too many rows, those whose random numbers begin alike are numbered together, and a
+small table has the numbers of rows before them. So no step has all rows in one part, and none depends on the part that
+has a row.
 """
 
 from __future__ import annotations

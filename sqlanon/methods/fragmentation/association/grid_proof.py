@@ -79,7 +79,7 @@ def unmatched(published: PublishedAssociation, number: int) -> exp.Query:
 
 
 def smallest_group(fragment: PublishedFragment) -> exp.Query:
-    """SELECT of the number of rows of the smallest group; NULL without groups."""
+    """SELECT of the number of rows of the smallest group; NULL if there are no groups."""
     return _of_fragment("smallest_group", fragment)
 
 
@@ -138,8 +138,8 @@ def broken_groups(
 
 
 def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """SELECT of the number of wrong rows of the association, and for each further fragment of its blocks linked to the
-    first fragment's.
+    """SELECT of the number of wrong rows of the association, and, for each further fragment, of its blocks linked to
+    blocks of the first fragment.
 
     Group numbers are above 0. A grid is complete if it has as many rows as cells, and different pairs of groups in any
     two fragments.
@@ -241,8 +241,8 @@ def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Quer
 def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
     """SELECT of the association's rows, its blocks, and the rows of the smallest and of the largest block.
 
-    Blocks are the first fragment's. Five numbers of each fragment follow: the rows with a group, the least and the
-    greatest group, the blocks linked to several blocks of this fragment, and the different blocks linked.
+    Blocks are groups of the first fragment. Five numbers of each fragment follow: the rows with a group, the least and
+    the greatest group, the blocks linked to several blocks of this fragment, and the different blocks linked.
     """
     names = [f"group_{index}" for index in range(len(published.groups))]
     rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))

@@ -91,8 +91,8 @@ class Keys:
     def most_blocks(self, size: int, k: int | None, possible: Sequence[int]) -> int:
         """The greatest number of blocks whose left-out rows are a class in each key by itself; 0 if there is none.
 
-        With one key this many blocks can be filled; with several, perhaps fewer. `possible` is the number of blocks
-        that each key allows without regard to the rows left out.
+        If there is one key, this many blocks can be filled; if there are several, perhaps fewer. `possible` is the
+        number of blocks that each key allows without regard to the rows left out.
         """
         most = min(possible)
         if k is None or not most:
@@ -116,7 +116,8 @@ class Keys:
 def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch) -> str:
     """Moves the rows that `most` blocks leave out from `keyed` to a new table, and returns its name.
 
-    They are a class in each key. With several keys there may be fewer of them than the blocks leave out.
+    They are a class in each key. If there are several keys, these rows may be fewer than the rows that the blocks leave
+    out.
     """
     engine, wanted = keys.engine, keys.rows - most * size
     chosen = scratch.growing_table("aside", left_out_sql.nothing(keys.keyed))

@@ -23,7 +23,7 @@ class PairLooseness:
 
     Fragments are given by index. Three numbers count violations: `alike_in_group` groups of the fragment with equal
     rows, `repeated` pairs of groups, and `alike_in_linked` groups linked to equal rows of the other. `k` is the least
-    number of different tuples that a group is linked to; None without groups.
+    number of different tuples that a group is linked to; None if there are no groups.
     """
 
     constraint: tuple[str, ...]
@@ -53,7 +53,7 @@ class Looseness:
 
     @property
     def k(self) -> int | None:
-        """The least of the pairs' k; None without groups, or if no constraint lies across fragments."""
+        """The least k of all pairs; None if there are no groups, or if no constraint lies across fragments."""
         return min((pair.k for pair in self.pairs if pair.k is not None), default=None)
 
     @property

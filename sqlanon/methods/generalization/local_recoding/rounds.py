@@ -197,7 +197,9 @@ class _Rounds:
         return Kept(node, inside, public[0]), Left(outside, public[1])
 
     def _recounted(self, left: Left) -> Cells:
-        """Makes the next round's cells from the cells left; their fixed relations remain the whole source's."""
+        """Makes the next round's cells from the remaining cells; their fixed relations still describe the whole
+        source.
+        """
         source, task = self._cells, self._task
         trees = [
             task.scratch.table("tree", recounted(tree, fields, left.cells))

@@ -79,7 +79,7 @@ def keyed_by_label(
 ) -> exp.Select:
     """SELECT of key_0, ..., entity, n, class_0, ...: the cells of one round with the words of their class's key.
 
-    `labels` are tables of `labels_of`, `levels` are the round's, `classes` the layout of the classes' keys.
+    `labels` are tables of `labels_of`, `levels` are the levels of the round, `classes` the layout of the classes' keys.
     """
     words: list[list[exp.Expr]] = [[] for _ in range(classes.words)]
     query = exp.select().from_(relation(cells, as_="cell"))
@@ -295,8 +295,8 @@ class _Union:
         return self._scratch.table("round_cells", together(keyed))
 
     def public(self, left: str | None) -> exp.Query | None:
-        """The public table's rows in the same classes, the rows of `left` in a class of their own; None without a
-        public table.
+        """The public table's rows in the same classes; the rows of `left` are in a class of their own. None if there is
+        no public table.
         """
         if left is None:
             return None
@@ -332,8 +332,9 @@ def union_loss(
 def published_loss(task: Task, name: str, cells: Cells, table: str, levels: Node) -> int:
     """Returns the loss of the rows of some cells at these levels.
 
-    A measure computes the loss of all rows at a node with some suppressed. Theirs is the loss at the node, minus its
-    loss with these rows suppressed, plus the loss at level 0 with these rows suppressed, where no other row loses.
+    A measure computes the loss of all rows at a node with some suppressed. The loss of the suppressed rows is the loss
+    at the node, minus the loss of the node with these rows suppressed, plus the loss at level 0 with these rows
+    suppressed, where no other row loses.
     """
     ground = tuple(0 for _ in levels)
     none, all_here, all_there = losses_of(task, name, cells, table, [levels, levels, ground], withheld=(1, 2))

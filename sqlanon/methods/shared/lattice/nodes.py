@@ -192,8 +192,8 @@ class Remaining:
         return chosen
 
     def children(self, ranks: Sequence[Rank], count: int) -> list[Node]:
-        """Returns up to `count` remaining nodes one level less general than one of these nodes, in the order of
-        these.
+        """Returns up to `count` remaining nodes one level less general than one of these nodes, in the order of the
+        given nodes.
         """
         import numpy as np
 
@@ -350,7 +350,8 @@ class Counted:
 
     `suppressed` is the number of rows in classes that violate a requirement alone, `excess` a lower bound of the rows
     that any node below suppresses. `floor` is a lower bound of the loss of the node and of every node above, `least` of
-    the node alone; None if unknown. If a part of the classes showed that the node fails, the counts are the part's.
+    the node alone; None if unknown. If a part of the classes showed that the node fails, the counts are counts of the
+    part.
     """
 
     suppressed: int
@@ -403,7 +404,9 @@ class Incumbent:
         return None if self.rank is None else self.rank[0]
 
     def improve(self, satisfying: Iterable[tuple[Rank, int]]) -> None:
-        """Replaces the best node by the best of these, each with its suppressed rows, if that is better."""
+        """Replaces the best node by the best of the `satisfying` nodes, which come with their numbers of suppressed
+        rows, if it is better.
+        """
         for rank, suppressed in satisfying:
             if self.rank is None or rank < self.rank:
                 self.rank, self.suppressed = rank, suppressed
@@ -412,8 +415,8 @@ class Incumbent:
 def satisfying_ranks(
     nodes: Sequence[Node], limit: int, settle: Settle, best: Rank | None
 ) -> Iterator[tuple[Rank, int]]:
-    """Yields the rank of each node that can be published with at most `limit` suppressed rows, and the number of
-    these.
+    """Yields the rank of each node that can be published with at most `limit` suppressed rows, and the number of these
+    rows.
     """
     answers = settle(nodes, best) if nodes else ()
     for node, answer in zip(nodes, answers, strict=True):

@@ -1,7 +1,7 @@
 """Counts the classes of lattice nodes, each grouped from the fewest rows that are fine enough.
 
-A node's classes are unions of the classes of any less general node, so its rows roll up from that node's. The rows of
-all nodes are in one table, so that one statement counts many nodes.
+A node's classes are unions of the classes of any less general node, so its rows can be computed from the rows of that
+node. The rows of all nodes are in one table, so that one statement counts many nodes.
 
 On a source whose combinations are nearly all distinct there are as many cells as rows. Then nodes are counted one at a
 time, over a part of their classes first, and their rows are kept if they are much fewer than the cells. If the cells

@@ -198,8 +198,8 @@ def _candidates(lattice: Lattice, counted: Sequence[tuple[Node, Counted]], limit
 
 
 def _result(incumbent: Incumbent, remaining: Remaining, checked: int, nodes: int) -> Found | None:
-    """Returns the best node, proven to be the best if no node remains; None without one. `nodes` is the size of the
-    lattice.
+    """Returns the best node, proven to be the best if no node remains; None if no node satisfies the requirements.
+    `nodes` is the size of the lattice.
     """
     if incumbent.rank is None:
         return None

@@ -42,8 +42,8 @@ def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
     only.
 
     `best` has the attribute as `dim` and the greatest value of the lower half as `median`; a region's least `best`
-    belongs to its widest attribute, or to the first of these. An attribute has no candidate if no cut leaves the
-    `least` rows that the requirements need on both sides.
+    belongs to its widest attribute, or to the first of several equally wide attributes. An attribute has no candidate
+    if no cut leaves the `least` rows that the requirements need on both sides.
     """
     running = query_file("partition", "running", tables={"counted": _counted(cuts, points)})
     query = exp.select(column("label", "cut")).from_(running.subquery("cut", copy=False), copy=False)

@@ -388,5 +388,5 @@ def _region_of(parts: str) -> exp.Expr:
 
 
 def _part(parts: str) -> exp.Expr:
-    """Returns the part of its region that a point is in: 0 below the cut value, 1 at it, 2 above."""
+    """Returns the part of its region in which a point lies: 0 below the cut value, 1 at it, 2 above."""
     return column("label", parts) % _PARTS

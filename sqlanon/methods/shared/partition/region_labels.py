@@ -86,8 +86,8 @@ def region_loss(engine: Engine, policy: BoundPolicy, partition: Partition) -> Fr
     """The granularity loss of regions: the mean over the rows and, by their weights, the attributes.
 
     A label costs (n - 1) / (N - 1), where n of the attribute's N values are below it, or between the ends of its range
-    if these are published, too. A centroid costs as much as the range of its region. The loss is 0 without rows or
-    quasi-identifiers.
+    if these are published, too. A centroid costs as much as the range of its region. The loss is 0 if there are no rows
+    or no quasi-identifiers.
     """
     quasi = policy.quasi_identifiers
     if not quasi or not partition.count:
@@ -194,8 +194,8 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
 
 
 def _known(partition: Partition) -> exp.Select:
-    """SELECT of a row for each region, with each attribute's least and greatest rank except NULL's, and whether it has
-    NULL.
+    """SELECT of a row for each region, with each attribute's least and greatest rank (NULL has no part in these), and
+    whether the region has NULL.
     """
     query = exp.select(column("region", "point")).from_(relation(partition.points, as_="point"))
     # Each rank is looked up once, because planning a subquery takes as long as reading many points.

@@ -60,14 +60,14 @@ class Options:
     mode: str = _one_of("whether equal values stay on one side of a cut", "strict", "relaxed")
     split: str = _one_of("where a region is cut", "median", "information_gain")
     target: str | None = argument(
-        "the column that cuts are to tell most about",
+        "the column that cuts should predict best",
         Kind.COLUMN,
         default=None,
         example=QualifiedName(("occupation",)),
         needs=("split", "information_gain"),
     )
     hierarchy: str = _one_of("whether cuts fall anywhere, or between the children of a node only", "order", "tree")
-    publish: str = _one_of("what stands for a region", "range", "ancestor", "centroid", "none")
+    publish: str = _one_of("the published form of a region", "range", "ancestor", "centroid", "none")
     bounds: bool = argument("whether ranges have their ends as columns, too", Kind.FLAG, default=False)
 
 
@@ -84,7 +84,7 @@ def target_of(policy: BoundPolicy, options: Options) -> BoundAttribute | None:
 
 
 def _reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
-    """Returns a function that reports the numbers of finished and open regions to the observer; None without an
+    """Returns a function that reports the numbers of finished and open regions to the observer; None if there is no
     observer.
     """
     if watching is None:

@@ -164,9 +164,9 @@ def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key
     """SELECT of a row for each node: its index, its withheld rows, and for each attribute their sum of (leaves - 1).
 
     It reads withheld(index, class_id, size); `leaves` has the rows of `leaf_counts`, and `key` extracts a word of the
-    key from a class_id. The parameters from `first` on are lists with an item for each node and attribute: the node's
-    index, the attribute's, its level and its masks; and one item for each node with the attribute -1, for the rows
-    alone.
+    key from a class_id. The parameters from `first` on are lists with an item for each node and attribute: the index of
+    the node, the index of the attribute, its level and its masks; and one item for each node with the attribute -1, for
+    the rows alone.
 
     All attributes share one join: one for each would take longer to plan than to run.
     """
