@@ -225,7 +225,7 @@ class CatalogError(UserError):
 
 
 class PrivacyViolation(SqlanonError):
-    """A guarantee is not met, or cannot be met: nothing was published.
+    """A guarantee is not met, or cannot be met. Nothing was published.
 
     >>> import pandas, sqlanon
     >>> try:

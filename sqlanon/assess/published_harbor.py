@@ -186,8 +186,8 @@ def _published_kinds(
 def _years_of_labels(
     engine: Engine, made: ReleaseObject, attributes: Sequence[ReleaseAttribute], known: Mapping[str, Kind]
 ) -> Iterator[tuple[str, Kind]]:
-    """Yields the kinds of columns of dates with the years of their labels: 1930 and 1939 for 193*, 0 for years before
-    Christ.
+    """Yields, for each column of dates, its kind and the years of its labels: 1930 and 1939 for 193*, 0 for years
+    before Christ.
     """
     names = {fold(name): name for name in known}
     for attribute in attributes:

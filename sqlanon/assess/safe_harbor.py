@@ -380,7 +380,7 @@ class Harbor:
         return f"by {unit}, with one label before {low}", MET
 
     def _of_years(self, low: object) -> tuple[str, str]:
-        """Describes the publication of years of birth in intervals, with the finding."""
+        """Describes how years of birth are published in intervals; returns the description and the finding."""
         needed = self._now() - _OLDEST + 1
         if isinstance(low, int) and low >= needed:
             return f"in one label before {low}", MET

@@ -49,8 +49,8 @@ class _Special:
     """The minimal sample uniques: their number by set of columns, the rows by their numbers of each size, and the rows
     by column.
 
-    `sets` counts the rows of each set. `rows` has, for each combination of numbers of sets by size, the number of rows
-    with it. `columns` counts the rows with a set that contains each column.
+    `sets` counts the rows of each set. `rows` has tuples (sets of size 1, sets of size 2, ..., n): n rows have these
+    numbers of sets. `columns` counts, for each column, the rows that have a set with this column.
     """
 
     sets: Mapping[frozenset[int], int]
@@ -110,7 +110,7 @@ def score_of(score: str, columns: int, size: int, largest: int) -> Fraction:
 def special_uniques(
     scratch: Scratch, rows: exp.Table | exp.Subquery, names: Sequence[str], largest: int, score: str, missing: str
 ) -> SpecialUniques:
-    """Finds the minimal sample uniques of the rows of a relation with the columns `names`, at most `MOST_COLUMNS`.
+    """Finds the minimal sample uniques of a relation in the columns `names`, at most `MOST_COLUMNS`.
 
     A NULL is in no set, unless `missing` is 'own': then it is a value.
     """
@@ -122,7 +122,7 @@ def special_uniques(
 def special_uniques_of(
     scratch: Scratch, cells: str, columns: int, largest: int, score: str, most_numbers: int = _MOST_NUMBERS
 ) -> SpecialUniques:
-    """Finds the minimal sample uniques of the rows of a table of `encoded`; a NULL in it is in no set.
+    """Finds the minimal sample uniques in a table of `encoded`; a NULL is part of no set.
 
     It searches in memory if this needs at most `most_numbers` integers, otherwise by queries.
     """

@@ -1,4 +1,4 @@
-"""Known releases: the releases whose rows a reader may have, because they exist, were exported, or are in a series.
+"""Known releases. A reader may have their rows, because they exist, were exported, or are in a series.
 
 A row of `anon.release_export` stays when its release is dropped or replaced. Users may add rows for data that they gave
 away in another way, and delete the rows of files that were never given away.
@@ -171,7 +171,7 @@ def _name(row: _KnownRow) -> QualifiedName:
 
 
 def _streams(engine: Engine) -> list[KnownRelease]:
-    """Returns the streams as known releases: the rows of their tables are published."""
+    """Returns the streams as known releases, because the rows of their tables are published."""
     return [
         KnownRelease(None, QualifiedName((schema, name)), "stream", "stream", _sources(sources), stands=True)
         for _, _, schema, name, sources in _rows.in_order(rows_once(engine, sql_file("streams", "sources")), 2)

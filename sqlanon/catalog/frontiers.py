@@ -73,7 +73,7 @@ def lacking_text(values: Mapping[str, float | None], why: Mapping[str, str]) -> 
 
 
 def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:
-    """Writes the candidates of a frontier in place of its former ones, and marks the efficient ones."""
+    """Replaces the candidates of a frontier by these candidates, and marks the efficient ones."""
     delete(engine, frontier)
     rows: list[dict[str, object]] = []
     for candidate in candidates:

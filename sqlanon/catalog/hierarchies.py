@@ -50,8 +50,8 @@ class _MadeFor:
 class StoredHierarchy:
     """A hierarchy that is stored in the catalog.
 
-    `height` is the number of the top level, `*`. `digest` is a SHA-256 over the definition and over all stored labels:
-    it changes whenever a label could.
+    `height` is the number of the top level, `*`. `digest` is a SHA-256 over the definition and all stored labels, so it
+    changes whenever a label could change.
     """
 
     definition: HierarchyDefinition

@@ -35,7 +35,7 @@ def finished(engine: Engine, name: str) -> FinishedJob | None:
 
 
 def record(engine: Engine, job: FinishedJob) -> None:
-    """Records a finished run of a job in place of the former one."""
+    """Records a finished run of a job, and deletes the record of the former run."""
     with engine.transaction():
         _rows.delete(engine, "job", {"job": job.name})
         row: dict[str, object] = {

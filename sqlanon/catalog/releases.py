@@ -264,8 +264,8 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
 
 
 def _rounds(rows: Sequence[_RoundRow]) -> dict[str, tuple[int, ...]]:
-    """Returns the levels of each quasi-identifier in the rounds of a local recoding, by folded name; empty if there are
-    no rounds.
+    """Returns, by folded name, the levels that each quasi-identifier has in the rounds of a local recoding; empty if
+    there are no rounds.
     """
     levels_of: dict[str, set[int]] = {}
     for row in rows:

@@ -48,7 +48,7 @@ Observer = Callable[[str, str | None, int | None, int | None, str | None], None]
 
 @dataclass(frozen=True)
 class StatementEvent:
-    """An event of a script: a statement is about to run (`phase` 'start'), or has run (`phase` 'end').
+    """An event of a script. `phase` is 'start' before a statement runs, and 'end' after it.
 
     `result` is a DuckDB relation, or None if the statement returns nothing; `remarks` are sentences about the result.
 
@@ -275,7 +275,7 @@ class Connection(ConnectionMethods):
         return self._connection.sql(_answer_query(self._answer(statement, params)), alias=alias)
 
     def _answer(self, statement: Statement, parameters: object = None) -> Answer:
-        # Imported with the first of sqlanon's statements: a connection may run nothing but DuckDB's statements.
+        # Imported with the first statement of sqlanon, because a connection may run nothing but DuckDB's statements.
         from sqlanon.statements.run import run_statement
 
         frames = caller_frames()

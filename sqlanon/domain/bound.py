@@ -10,7 +10,7 @@ from sqlanon.domain.values import QualifiedName
 
 @dataclass(frozen=True)
 class BoundAttribute:
-    """An attribute of the policy with its column of the source."""
+    """An attribute of the policy, and its column in the source."""
 
     attribute: Attribute
     # The name of the column as the source spells it, and its SQL type.

@@ -185,7 +185,9 @@ class Explanation:
 
     @property
     def better(self) -> tuple[ExaminedNode, ...]:
-        """The neighbors that may be published and lose no more: a search that was stopped may leave some."""
+        """The neighbors that may be published and lose no more. There may be such neighbors if the search was
+        stopped.
+        """
         return tuple(node for node in self.neighbours if node.loss is not None and self.extra_loss(node) <= 0)
 
     @property

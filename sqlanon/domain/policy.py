@@ -45,7 +45,7 @@ class Pseudonym:
 
     @property
     def is_keyless(self) -> bool:
-        """Returns False: no token is a function of the value alone."""
+        """Returns False, because no token is a function of the value alone."""
         return False
 
 
@@ -120,7 +120,7 @@ class Shift:
 
     @property
     def unit(self) -> int:
-        """The number of days in a unit of `width`: 1, or 7 for weeks."""
+        """The days in a unit of `width`: 1, or 7 for weeks."""
         return 1 if self.weeks is None else 7
 
     @property
@@ -368,8 +368,8 @@ class Policy:
     def tables_in_order(self, names: Collection[str]) -> tuple[str, ...] | None:
         """Returns the suffixes of published tables in the policy's order; None if the policy has other tables.
 
-        The source's table is the one name that no related table has: a certificate does not record the suffix of a
-        query.
+        The source's table is the only name that no related table has, because a certificate does not record the suffix
+        of a query.
         """
         related = tuple(table.name for table in self.related)
         (first, *more) = [name for name in names if name not in related] or [""]
@@ -396,7 +396,9 @@ def _is_number(value: Value) -> bool:
 
 
 def _parts(value: Value) -> tuple[str, ...]:
-    """Returns a value for comparison: a column may be written as a name or as a string, several in any order."""
+    """Returns a value for comparison. A column may be written as a name or as a string, and several columns in any
+    order.
+    """
     if isinstance(value, tuple):
         return tuple(sorted(".".join(_parts(part)) for part in value))
     parts = value.parts if isinstance(value, QualifiedName) else (str(value),)

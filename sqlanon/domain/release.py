@@ -189,7 +189,7 @@ class Release:
     as its source changes. `source_rows` is None where even their number must stay secret. `loss` is the granularity
     loss, `nodes` the size of the lattice, `nodes_checked` the number of nodes whose classes were counted and
     `nodes_pruned` the number of nodes that were ruled out without counting, all None for a method without a lattice.
-    `loss_name` is the loss that was minimized, `loss_bound` a lower bound of the loss of every node of the lattice, and
+    `loss_name` is the loss that was minimized, `loss_bound` a lower bound on the loss of all nodes of the lattice, and
     `proven_optimal` whether the release has the least possible loss. `content_fingerprint` identifies a snapshot's rows
     and is None for a live view. `created_at` is UTC without a time zone. `sources` are the relations, files and queries
     of which the release was made. `comparison` is the comparison by which its method was chosen, None where a statement

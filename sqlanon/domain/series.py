@@ -15,7 +15,7 @@ from sqlanon.domain.values import QualifiedName
 class SeriesRelease:
     """A release of a series; the first has position 1. `digest` identifies its rows in the ledger.
 
-    `checksum` identifies them, too: it is faster, and valid in one version of the engine only; None where it is not
+    `checksum` identifies them, too. It is faster, but valid in one version of the engine only; None where it is not
     trusted.
     """
 
@@ -80,8 +80,8 @@ class Stream:
     each with its type, and `published` the columns of the stream's table, where `quasi_identifiers` are labels. A
     `delay` that is a number counts rows that arrive later; a text is an interval of time. `salt` makes the digests of
     respondents differ between streams. `batch` is the number of the last ADVANCE, and `position` the number of the last
-    row read. `watermark` is the text of the timestamp before which all rows have been read, None before the first. With
-    `moment_over` further rows with that timestamp are late: they might be a deleted row again.
+    row read. `watermark` is the text of the timestamp before which all rows have been read, None before the first. If
+    `moment_over` is true, further rows with that timestamp are late, because they might be a deleted row again.
     """
 
     stream_id: str

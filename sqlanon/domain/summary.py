@@ -25,7 +25,7 @@ _NOT_PROMISED = (
     "a column that others know, and that is not among those that were named as known, may identify people; other data "
     "or other releases about the same people may tell more"
 )
-# Names of columns with codes of places, which are not quantities.
+# Names of columns that hold codes of places. The codes are not quantities.
 CODE_OF_PLACE = re.compile(r"zip|postal|postcode|post_code|plz", re.IGNORECASE)
 _WITHOUT_SECRET = "no column was named as secret, so nothing bounds what may be guessed of one"
 
@@ -226,7 +226,9 @@ class Summary:
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The eight lines as topic and parts: each column is a part of its own, and any other line is one part."""
+        """The eight lines, each as topic and parts. In the lines of columns each column is a part; any other line is
+        one part.
+        """
         columns = (*self._each_column(), *filter(None, [self._not_published()]))
         return tuple((name, columns if name == "columns" else (text,)) for name, text in self.lines)
 

@@ -1,4 +1,4 @@
-"""Lists the parts of queries that every engine answers alike: only such queries may leave DuckDB.
+"""Lists the parts of queries that every engine answers alike. Only queries made of such parts may leave DuckDB.
 
 The list holds what was tried on both DuckDB and Spark. Anything else is an error that names it, because an engine often
 answers an unknown construct without complaint and differently: a hash, an element of a list or a rounded number is

@@ -73,8 +73,8 @@ def require_no_url(path: str, *, hint: str) -> None:
 def database_url(path: str) -> DatabaseUrl:
     """Returns the database that a URL names.
 
-    Raises UserError for a URL with a password in it, and for an ambiguous one: a part of it might be a password, and
-    the error shows none of its parts.
+    Raises UserError for a URL with a password in it, and for an ambiguous URL, because a part of it might be a
+    password. The error shows no part of the URL.
     """
     parts, has_password = _parts(path)
     try:

@@ -136,7 +136,7 @@ class SparkEngine(SingleEngine):
                 for table in _dropped(statement):
                     self.connection.catalog.dropTempView(table.name)
             elif isinstance(statement, exp.Create) and _is_temporary(statement):
-                # The rows are kept: a view alone would run its query again, on tables that may have changed.
+                # The rows are kept, because a view alone would run its query again, on tables that may have changed.
                 checkpoint = self.frame(statement.expression, parameters).localCheckpoint(storageLevel=_ON_DISK)
                 checkpoint.createTempView(exp.to_identifier(statement.this.name, quoted=True).sql(dialect="spark"))
             else:
@@ -158,15 +158,16 @@ class SparkEngine(SingleEngine):
         draw = f"__sqlanon_{secrets.token_hex(8)}"
         with spark_errors():
             drawn = self.drawn(rows, [draw])
-            # Partitioned by the random numbers and sorted in each part: a full sort would read the rows once more.
+            # The rows are partitioned by the random numbers and sorted in each part, because a full sort would read
+            # them once more.
             return drawn.repartition(draw).sortWithinPartitions(draw).drop(draw)
 
     def drawn(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
         """Returns the rows as they are now, with random numbers in further columns of these names.
 
-        The random numbers come from java.util.UUID on each executor's operating system. They are drawn once and kept: a
-        repeated task would draw others, and rows would be lost or doubled. If an executor is lost, its random numbers
-        are lost too, and every read of them fails.
+        The random numbers come from java.util.UUID on each executor's operating system. They are drawn once and kept,
+        because a repeated task would draw other numbers, and rows would be lost or doubled. If an executor is lost, its
+        random numbers are lost too, and every read of them fails.
         """
         return rows.selectExpr("*", *(f"{_DRAW} AS {name}" for name in names)).localCheckpoint(storageLevel=_ON_DISK)
 

@@ -24,9 +24,9 @@ class Session(NamedTuple):
     """A session at the beginning of a statement, read by `sql/statements/session.sql`.
 
     `settings` can change the meaning of a query's text; the first two are the collation and integer_division. `query`
-    is the number of the query that read the session, `foreign_databases` the number of databases with a catalog of
-    another database system. `anon_columns` is the number of columns of the current database's schema anon, and
-    `migration_columns` the number of required columns of its table schema_version that exist, at most three.
+    is the number of the query that read the session, `foreign_databases` the number of databases that another database
+    system manages. `anon_columns` is the number of columns of the current database's schema anon, and
+    `migration_columns` the number of existing columns among the three that its table schema_version must have.
     """
 
     settings: tuple[Any, ...]

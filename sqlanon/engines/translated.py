@@ -156,7 +156,7 @@ def _quotation(text: str) -> tuple[str, tuple[str, int] | None]:
 
 
 def _offset_at(line: str, column: int) -> int:
-    """Returns the offset of the character in a column of a line, or 0 if none begins there.
+    """Returns the offset of the character at a column of a line, or 0 if no character begins there.
 
     DuckDB counts the columns: a letter with its combining marks, a compound emoji, and a flag are one character each,
     as wide as the first part. A tab has no width.

@@ -1,8 +1,8 @@
 """Registers Python functions for SQL while a release is made or measured; no stored object uses them.
 
 Each file under `udfs/` holds one pure, vectorized (Arrow) function that is named like the file, with `PARAMETERS` and
-`RETURNS`, its SQL types. A function exists on the connection for one query only, under a random name: a stored object
-cannot come to depend on it, and no existing object can take its place.
+`RETURNS`, its SQL types. A function exists on the connection for one query only, under a random name, so a stored
+object cannot come to depend on it, and no existing object can take its place.
 
 A file may also define `of_value`, the same function for a single value. If pyarrow is not installed, DuckDB calls it
 row by row, which takes longer.
@@ -124,7 +124,8 @@ def _silent(
     failures: list[str],
     nulls: Callable[[Any], Any] | None,
 ) -> Callable[[Any], Any]:
-    """Wraps the function: an error is recorded by its class, because DuckDB would print its message and the values.
+    """Wraps the function so that an error is recorded by its class only, because DuckDB would print its message and the
+    values.
 
     After an error the results of the call are NULL: `nulls` of the values, or a single one.
     """

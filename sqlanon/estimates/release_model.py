@@ -41,7 +41,7 @@ class BucketedColumns:
 class Generalized:
     """A column of the source that a release shows by labels.
 
-    The forms tell how a label is read: `value`, as the value itself; `interval`, `period` or `mask`, as a label of
+    `form` says how a label is read: `value`, as the value itself; `interval`, `period` or `mask`, as a label of
     INTERVALS, CALENDAR or PREFIXES; `range`, as the ends of a region in the order of the values; `tree_range`, as ends
     in the order of a hierarchy that is not known; `bounds`, by the columns with these ends; `listed`, as a label of a
     stored hierarchy; `listed_range`, as a range of its values. A `star` may represent any value, and a label read by
@@ -87,18 +87,20 @@ class ReleaseModel:
     # bucket and n: the number of counterfeit values of a bucket (Xiao and Tao 2007); None if the release has no
     # counterfeits.
     counterfeits: exp.Query | None = None
-    # Whether the release is several tables: all its columns are bucketed then, each set in its own table.
+    # Whether the release has several tables. If so, all its columns are bucketed, each set in its own table.
     separate_tables: bool = False
     # The number of rows of the source that the release leaves out; None if unknown.
     withheld: int | None = 0
     # The folded names of columns that are ENUMs in the source.
     enums: frozenset[str] = frozenset()
-    # The column of `rows` with the number of released rows that each represents; None if each represents one.
+    # The column of `rows` that counts the released rows which a row represents; None if each row represents one.
     counted: str | None = None
 
     @property
     def bucket(self) -> str | None:
-        """The column of `rows` with the bucket of all bucketed columns; None if sets have buckets of their own."""
+        """The column of `rows` that holds the common bucket of all bucketed columns; None if sets have buckets of their
+        own.
+        """
         buckets = {columns.bucket for columns in self.bucketed}
         return buckets.pop() if len(buckets) == 1 else None
 

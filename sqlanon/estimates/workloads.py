@@ -298,6 +298,6 @@ def stored_errors(release_id: str, workload: str) -> exp.Select:
 
 
 def summary(errors: exp.Select, queries: int) -> exp.Query:
-    """Returns figure and value: the summary of the `errors` of a number of queries."""
+    """Returns (figure, value): a summary of `errors`; `queries` is the number of queries."""
     workload_row = exp.select(alias(literal(queries), "queries"))
     return fixed("summary", {"query_error": errors, "workload": workload_row})

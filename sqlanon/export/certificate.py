@@ -236,7 +236,7 @@ def _structure(evidence: Evidence, reached: Measurement) -> RequirementEntry:
 
 
 def _of_join(evidence: Evidence, requirement: JoinedRequirement, reached: Measurement) -> RequirementEntry:
-    """Returns the entry of a requirement of the join with another release, which no file of this release shows."""
+    """Returns the entry of a requirement on the join with another release. No file of this release shows the join."""
     other, joined = evidence.joined, evidence.policy.joined
     assert other is not None
     assert joined is not None

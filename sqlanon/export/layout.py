@@ -124,7 +124,7 @@ def format_of(path: str) -> str:
 
 
 def _names_file(path: str) -> bool:
-    """Whether a path may name a file: it does not end with a slash, and is no existing folder."""
+    """Whether a path may name a file: it does not end with a slash, and is not an existing folder."""
     return not path.endswith(("/", os.sep)) and not local_path(path).is_dir()
 
 

@@ -1,4 +1,4 @@
-"""An export in its receiver's hands, read through one class: nothing in it is believed before it has been checked.
+"""An export in its receiver's hands, read through one class. Nothing in it is trusted before it has been checked.
 
 The data have the digests in the certificate (`opening.py`), the certificate has the members of its format, its columns
 follow from its policy and its method (`claims.py`), and the rows have these columns.

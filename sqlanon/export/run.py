@@ -362,7 +362,7 @@ def _require_copyable(request: ExportRequest) -> None:
 def _copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> None:
     """Copies the files of a release, which was just checked, to new folders, one for each of its tables.
 
-    Raises PrivacyViolation if the release's rows have changed after the copy: the copied rows are then unknown.
+    Raises PrivacyViolation if the release's rows have changed after the copy, because the copied rows are then unknown.
     """
     names: list[list[str]] = []
     for made, folder in zip(release.published, folders, strict=True):

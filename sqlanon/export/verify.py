@@ -161,7 +161,9 @@ def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
 
 
 def _since(engine: Engine, release: Release) -> str:
-    """Returns the hint for a changed release. Another version of the engine may be the cause: its hashes may differ."""
+    """Returns the hint for a changed release. Another version of the engine may be the cause, because its hashes may
+    differ.
+    """
     if engine.version() != release.engine_version:
         return f"create it again: it was made with {release.engine_version}, and this is {engine.version()}"
     return "it was changed since: create it again with CREATE OR REPLACE ANONYMIZED TABLE"
@@ -359,7 +361,7 @@ def _lists(answerable: AnswerableRequirements) -> dict[str, str]:
 
 
 def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
-    """Creates a temporary table with the catalog's rows: the file itself cannot be written."""
+    """Creates a temporary table with the catalog's rows, because the file itself cannot be written."""
     lists = [
         alias(
             f.unnest(cast(parameter(index), f"{kind}[]")),

@@ -202,7 +202,9 @@ def _described(reading: Reading) -> str:
 
 
 def require_nothing_temporary(engine: Engine, entry: Entry) -> None:
-    """Raises PolicyError for a permanent view that would read a temporary relation: it may have read another before."""
+    """Raises PolicyError for a permanent view that would read a temporary relation, because it may have read another
+    one before.
+    """
     kind, name = entry
     if kind != "view" or name.parts[0] == _TEMPORARY[0]:
         return

@@ -1,7 +1,7 @@
 """Replaces the values of sensitive columns by labels, before anything else reads the source.
 
 Xiao and Tao, Personalized privacy preservation (2006), generalize sensitive values by the wish of each respondent. Here
-the policy decides for all rows: a label in some rows only would reveal whose wish it was.
+the policy decides for all rows: a label in some rows only would reveal the wishes of their respondents.
 """
 
 from __future__ import annotations
@@ -312,8 +312,8 @@ class Telling:
 def telling_columns(engine: Engine, source: BoundSource, attributes: Sequence[BoundAttribute]) -> Iterator[Telling]:
     """Yields the published `attributes` that tell apart the values below labels of the source's coarse columns.
 
-    A column with a single value, or whose values are nearly all different, is left out: it does not tell other rows'
-    values.
+    A column with a single value, or whose values are nearly all different, is left out, because it does not reveal the
+    values of other rows.
     """
     values_source = source.values_of
     coarse = {each.bound.column for each in source.coarse}

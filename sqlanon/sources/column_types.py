@@ -50,11 +50,11 @@ def column_types(policy: BoundPolicy) -> dict[str, str]:
     return {b.column: ENUM if _ENUM.fullmatch(b.type) else b.published_type for b in attributes}
 
 
-# Text has to be compared byte by byte: a collation would count values as equal that differ in a release.
+# Text has to be compared byte by byte, because a collation would equate values that differ in a release.
 
 
-# DuckDB does not report a column's collation, but refuses to compare two collations:
-# only a column without a collation can be compared with both of these.
+# DuckDB does not report a column's collation, but refuses to compare two collations. So only a column without a
+# collation can be compared with both of these collations.
 _PROBES = ("nocase", "noaccent")
 
 

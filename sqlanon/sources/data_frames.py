@@ -127,7 +127,7 @@ def _frames_of(engine: Engine, sources: Sequence[Source], callers: Sequence[Fram
     frames = _visible(engine, list(names), callers)
     if not frames:
         return {}
-    # In no schema at all: a temporary view would also hide the relation that a view in another schema reads.
+    # In no schema at all, because a temporary view would also hide the relation that a view in another schema reads.
     present = {fold(str(name)) for _, _, _, name, _ in engine.rows(sql_file("statements", "relations"))}
     read = {name for source in sources for name in _read(engine, source)}
     return {name: frame for name, frame in frames.items() if name in read and fold(name) not in present}

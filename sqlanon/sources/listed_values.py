@@ -42,7 +42,8 @@ _TEXT = ("VARCHAR", '"NULL"')
 _MAX_VALUES_SHOWN = 10
 # The rounding error of a sum of weights, and the weight below which a value counts as impossible.
 _ROUNDING, _LEAST_WEIGHT = "1e-9", "1e-12"
-# The largest l, k and m of a triple, and the most triples of a table: each is checked for every value of every class.
+# The largest l, k and m of a triple, and the greatest number of triples in a table. Each triple is checked for every
+# value of every class.
 _MOST_KNOWN = {"l": 1_000_000, "k": 1_000_000, "m": 8}
 _MOST_TRIPLES = 1000
 
@@ -55,7 +56,7 @@ def bind_listed(
     scratch: Scratch,
     bound: BoundPolicy,
 ) -> QualifiedName:
-    """Creates a temporary table of the values in a table with these columns: ranges, weights or triples.
+    """Copies a table with these columns (ranges, weights or triples) to a temporary table.
 
     Raises the errors of `_bind_ranges`, `_bind_weights` or `_bind_triples`.
     """
@@ -128,7 +129,8 @@ def _bind_triples(
     """Creates a temporary table of an adversary's knowledge of a sensitive column: typed value, l, k and m.
 
     NULL means every value. Raises PolicyError unless there are triples, each value has the column's type, each number
-    is whole and within its bounds, and no triple is below another one for the same value: it would require nothing.
+    is whole and within its bounds, and no triple is below another one for the same value, because the lower triple
+    would require nothing.
     """
     what = f"{bound.policy}: the triples {name}"
     table = _read_once(engine, name, attribute, scratch, what, TRIPLES)
@@ -250,7 +252,7 @@ def _read(columns: Sequence[Column], wanted: tuple[str, ...], kind: str, rows: e
 
 
 def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.Expr:
-    """Whether the value is NULL or fits the type unchanged: a cast would round 1.5 to 2, which is another value."""
+    """Whether the value is NULL or fits the type unchanged; a cast would round 1.5 to 2, which is another value."""
     same: exp.Expr
     if column_type not in _TEXT:
         same = try_cast(typed, column_type).eq(value)

@@ -230,7 +230,8 @@ class _Form(NamedTuple):
     tweak: str
     size: int
     bits: str
-    # The start and the end of each run of one kind of character, the kind, and the number of possible texts of the run.
+    # The start, the end and the kind of each run of characters of one kind, and the number of possible texts of the
+    # run.
     runs: tuple[tuple[int, int, str, int], ...]
 
 

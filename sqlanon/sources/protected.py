@@ -186,8 +186,8 @@ def _of_crowded(names: Sequence[str], join: str) -> exp.Select:
 def found_groups(rows: exp.Select, keys: Sequence[str], number: str) -> exp.Select:
     """Returns the groups of the counted rows by the columns `keys`: a number from 1 on, the keys, and n.
 
-    Values that are equal but written differently, such as 0.0 and -0.0 or 30 days and a month, are in separate groups:
-    the text that a common group showed could depend on a single row.
+    Values that are equal but written differently, such as 0.0 and -0.0 or 30 days and a month, are in separate groups,
+    because the text that a common group shows could depend on a single row.
     """
     texts = [as_text(column(key)) for key in keys]
     counted = exp.select(*map(column, keys), alias(f.count(), "n")).from_(rows.subquery("counted"))

@@ -19,7 +19,9 @@ from sqlanon.sql.build.render import to_sql
 
 
 def require_one_table(policy: Policy, statement: str, why: str, *part: str) -> None:
-    """Raises PolicyError, with the reason `why`, if the policy has related tables: the statement cannot take them."""
+    """Raises PolicyError, with the reason `why`, if the policy has related tables and the statement does not support
+    them.
+    """
     if policy.related:
         raise PolicyError(
             f"{policy} has related tables, WITH TABLE {policy.related[0].name}, and {statement} is about one: {why}",

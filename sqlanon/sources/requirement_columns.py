@@ -255,7 +255,7 @@ def given_relations(
 
 
 def _rows_of_values(code: exp.Expr, cells: str) -> exp.Select:
-    """Returns value, n: the number of rows of each value of a subject, by its code."""
+    """Returns (value, n): n rows have the subject's value with this code."""
     rows = exp.select(alias(code, "value"), alias(total(column("n")), "n")).from_(relation(cells))
     return rows.group_by(code.copy())
 

@@ -35,7 +35,7 @@ _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
 _OF_PUBLIC_TABLE = "public_class"
 # Types whose values contain several values.
 _NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
-# Roles in which a column may hold guarding nodes: such a column is published as it is or not at all.
+# Roles in which a column may hold guarding nodes. Such a column is published unchanged, or not at all.
 _GUARDING = (Role.INSENSITIVE, Role.IDENTIFIER)
 
 
@@ -88,7 +88,7 @@ _FRACTION = "sampling_fraction"
 def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
     """Returns the requirement with the policy's sampling fraction, if it takes a fraction and names none.
 
-    Raises PolicyError where the policy has a number of people: the fraction would change with each row.
+    Raises PolicyError if the policy states a number of people, because the fraction would change with each row.
     """
     with about("requirement", requirement.model):
         takes = any(parameter.of_policy for q in questions_of(requirement.model) for parameter in q.parameters)
@@ -114,7 +114,9 @@ def _weights(policy: Policy, spelled: Sequence[str] | None = None) -> Sequence[s
 
 
 def _require_true_values(policy: Policy, sensitive: Sequence[str], quasi: Sequence[str]) -> None:
-    """Raises PolicyError for a requirement about shifted dates: it would be decided by dates that are not true."""
+    """Raises PolicyError for a requirement on shifted dates, because false dates would decide whether it is
+    satisfied.
+    """
     shifted = [a.name for a in policy.all_attributes if a.role is Role.SENSITIVE and a.is_shifted]
     if not shifted:
         return

@@ -245,7 +245,7 @@ def _of_session(engine: Engine, query: str) -> str | None:
 
 
 def _require_one_query(text: str) -> None:
-    """Raises PolicyError unless the text is one query: it is run as it is, and a second statement would run too."""
+    """Raises PolicyError unless the text is one query. It is run as it is, so a second statement would run, too."""
     try:
         query_text(text)
     except StatementError:

@@ -102,7 +102,7 @@ def done(statement: str, name: str, outcome: str, remarks: tuple[str, ...] = ())
 class Statement:
     """A statement that sqlanon adds to SQL.
 
-    Each subclass defines all facts below, which have no defaults: a class without one of them cannot be defined.
+    Each subclass defines all facts below, which have no defaults, so a class that lacks a fact cannot be defined.
 
     - `OPENINGS`: the keywords that begin it, optional ones [in brackets]. Without any, another class reads
       it, which has the opening that both share.

@@ -193,7 +193,7 @@ _OF_A_NAME = {
 
 
 def _misread(text: str) -> str | None:
-    """Returns a hint for a statement that DuckDB could not run: a statement of sqlanon that was meant or begins within
+    """Returns a hint for a statement that DuckDB could not run, if a statement of sqlanon was meant or begins within
     it.
 
     None for a statement that resembles no statement of sqlanon.
@@ -239,7 +239,7 @@ def hint_for(error: BaseException, script: str) -> str | None:
 
 
 def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:
-    """Returns a statement of a script with values in place of its placeholders.
+    """Returns a statement of a script, its placeholders replaced by values.
 
     Raises StatementError for a value that is not allowed in its place.
     """

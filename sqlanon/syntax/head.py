@@ -45,7 +45,7 @@ def object_name(reader: Reader, kind: str) -> str:
 
 
 def skip_kind(reader: Reader) -> None:
-    """Skips RELEASE, TABLE, VIEW or ANONYMIZED TABLE before a name: the kind of the object is optional.
+    """Skips RELEASE, TABLE, VIEW or ANONYMIZED TABLE before a name, because the kind of the object is optional.
 
     A release may itself have the name release: then no other name follows.
     """

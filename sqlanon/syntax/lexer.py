@@ -1,4 +1,4 @@
-"""Splits any text into DuckDB's tokens: no text is an error here, and no character is lost.
+"""Splits any text into DuckDB's tokens. No text is an error here, and no character is lost.
 
 Text that is no complete token, such as an unterminated string, becomes an OPEN token up to the end of the text, so that
 DuckDB can report the error in its own statements.

@@ -142,7 +142,7 @@ class Parts:
         return None
 
     def _occurrences(self, text: str) -> set[int]:
-        """Returns the first and the last offset of a text in each of the user's queries."""
+        """Returns the first and the last offset at which each of the user's queries contains the text."""
         ends = (find(text, *span) for span in self._queries.items() for find in (self.script.find, self.script.rfind))
         return {offset for offset in ends if offset >= 0}
 

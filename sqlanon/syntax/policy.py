@@ -24,7 +24,7 @@ _MODELS = {"k": "k_anonymity", "l": "l_diversity", "t": "t_closeness"}
 def policy_of(text: str) -> Policy:
     """Reads the policy in a CREATE POLICY statement, as a certificate contains it.
 
-    REQUIRE may be missing: the policy of a release that is not checked for its requirements has none.
+    REQUIRE may be missing, because a release that is not checked for requirements has a policy without any.
 
     Raises ValueError unless the text is one statement, and StatementError for another statement.
     """

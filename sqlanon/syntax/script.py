@@ -31,8 +31,8 @@ class Piece:
 def split(text: str) -> Iterator[Piece]:
     """Yields the statements of a script in order, split as DuckDB splits them.
 
-    Semicolons in strings, quoted names, `$$` bodies and comments do not split; empty statements are left out. Never
-    fails: a string that is never closed extends to the end.
+    Semicolons in strings, quoted names, `$$` bodies and comments do not split; empty statements are left out. It never
+    fails, because a string that is never closed extends to the end.
     """
     positions = Positions(text)
     first: Token | None = None

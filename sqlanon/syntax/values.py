@@ -93,7 +93,9 @@ def string(reader: Reader, what: str) -> str:
 
 
 def number(reader: Reader) -> int | Decimal:
-    """Reads a signed number: an int if it is whole, in any form, else a Decimal. 5 % is 0.05."""
+    """Reads a signed number. Returns an int if it is whole, in whatever form it is written, else a Decimal. 5 % is
+    0.05.
+    """
     if reader.sees_placeholder():
         return _placed_number(reader)
     sign = "-" if reader.accept_symbol("-") else ""
@@ -169,8 +171,8 @@ def named(reader: Reader, into: dict[str, Value], *part: str, read: Callable[[Re
 def call(reader: Reader, what: str, example: str, part: str) -> tuple[str, tuple[tuple[str, Value], ...]]:
     """Reads `name(argument => value, ...)`; returns the name in lower case and the arguments. Parentheses are optional.
 
-    The first argument may lack a name: it is called `UNNAMED`, and gets its name when the statement runs. `part` is the
-    first word of the part's path in errors.
+    The first argument may lack a name; then it is called `UNNAMED`, and gets its name when the statement runs. `part`
+    is the first word of the part's path in errors.
     """
     token = reader.peek()
     name = reader.named(what, part).lower()

@@ -241,8 +241,8 @@ def step(name: str, tables: Mapping[str, str]) -> exp.Query:
 class Beliefs:
     """The beliefs of a reader: `believed` is a table of respondent, number of possible values, and highest confidence.
 
-    `contradicted` is a table of respondents in groups of which at least one member had another value in another
-    release.
+    `contradicted` is a table of respondents. It has the groups in which at least one member had another value in
+    another release.
     """
 
     believed: str
@@ -264,7 +264,7 @@ def by_intersection(tables: Mapping[str, str], scratch: Scratch) -> str:
     A value's likelihood is the product of its counts in the classes.
 
     `tables` has the table of `merged_respondents` as member, and class_value(release, class, n, code, shown); `shown`
-    is the value of the attribute in rows with this code.
+    is the value that this code represents.
     """
     return _believed(scratch.table("candidate", step("candidate", tables)), "intersection", scratch)
 

@@ -56,7 +56,8 @@ class LedgerRows:
 
 
 def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
-    """Appends a release to its series; returns a table of its respondents with the columns of sql/ledger/entrant.sql.
+    """Appends a release to its series. Returns a table of its respondents, which has the columns of
+    sql/ledger/entrant.sql.
 
     Raises PolicyError for rows without a respondent, and for a respondent with several rows.
     """
@@ -172,7 +173,9 @@ def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
 
 
 def bucket_rows(rows: exp.Table | exp.Subquery, bucket: str, respondent: tuple[str, str] | None = None) -> exp.Select:
-    """Returns class_no of each row of a table with buckets, and with a respondent the columns entity and respondent."""
+    """Returns class_no for each row of a table with buckets, and, if a `respondent` is given, the columns entity and
+    respondent.
+    """
     query = exp.select(alias(column(bucket), "class_no"), *_respondent_columns(respondent))
     return query.from_(rows.copy(), copy=False)
 

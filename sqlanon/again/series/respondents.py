@@ -1,4 +1,4 @@
-"""Identifies respondents, values and columns of a source in each release of a series."""
+"""Identifies the respondents, values and columns of a source in every release of a series."""
 
 from __future__ import annotations
 
@@ -158,7 +158,8 @@ class Respondents:
 def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
     """Returns the sensitive attributes with their types.
 
-    Raises PolicyError for a type whose equal values have several texts: they would not be recognized in later releases.
+    Raises PolicyError for a type whose equal values have several texts, because such values would not be recognized in
+    later releases.
     """
     for b in (*bound.sensitive, *([bound.entity] if bound.entity else [])):
         if not has_known_text(b.published_type, rounded=b is not bound.entity):
@@ -171,7 +172,7 @@ def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
 
 
 def in_order(series: Series, bound: BoundPolicy) -> list[BoundAttribute]:
-    """Returns the sensitive attributes of a policy in the order of its series."""
+    """Returns a policy's sensitive attributes, ordered as in its series."""
     by_name = {fold(b.column): b for b in bound.sensitive}
     return [by_name[fold(name)] for name, _ in series.attributes]
 

@@ -227,7 +227,7 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
         moments.append(_moment(engine, stream, until))
     last = exp.select(f.max(column("arrived"))).from_(relation(stream.table("read"))).subquery()
     greatest = f.greatest(moments[0], *moments[1:], last, ignore_nulls=True)
-    # Compared as timestamps: their texts may depend on the session's time zone.
+    # Compared as timestamps, because their texts may depend on the session's time zone.
     [(text, is_later)] = engine.rows(exp.select(as_text(greatest), greatest.copy() > watermark_of(stream)))
     return None if text is None else str(text), stream.watermark is None or bool(is_later)
 

@@ -106,13 +106,13 @@ def label_name(index: int) -> str:
 
 
 def code_of_level(index: int, level: int) -> str:
-    """Returns the name of the column with the number of a value's ancestor at a level; level 0 is the value itself."""
+    """Returns the name of the column that numbers the ancestors of values at a level; level 0 is the value itself."""
     return f"code_{index}_{level}"
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Axis of numbers and times: the label of a class is its smallest and its largest value.
+    """Axis of numbers and times. The label of a class consists of its smallest and its largest value.
 
     The code of NULL, NaN and infinity is NULL; a class with such values and others shows '*'.
     """
@@ -220,7 +220,7 @@ def code_of_value(bound: BoundAttribute, value: exp.Expr) -> exp.Expr:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Axis of a hierarchy: the label of a class is the lowest node above all its values."""
+    """Axis of a hierarchy. The label of a class is the lowest node above all its values."""
 
     index: int
     bound: BoundAttribute

@@ -115,7 +115,9 @@ def _public(
     scratch: Scratch,
     respondent: str | None,
 ) -> str:
-    """Makes the table (value_i, n) of the people with each combination of values, in the types of the classes."""
+    """Makes the table (value_i, n): n people have the combination of values, which are cast to the types of the
+    classes.
+    """
     columns = {fold(name): name for name, _ in source.columns}
     if lacking := [name for name in known.names if fold(name) not in columns]:
         raise PolicyError(

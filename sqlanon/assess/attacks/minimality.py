@@ -72,7 +72,7 @@ PART = ("attack", "minimality")
 
 @dataclass(frozen=True)
 class Published:
-    """The rows of the source with the labels of each level, and their published classes.
+    """The rows of the source, labeled at each level, and their published classes.
 
     `rows` is the table of row_id, the `label` of each quasi-identifier and level, and each sensitive column.
     `published` is the table of row_id, class_no, position within the class from 1, and code, the number of the row's
@@ -126,7 +126,7 @@ def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], scr
 
 
 def _arrangements(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> str:
-    """Makes the table of each assignment of the values of a class to its rows, adding one row in each step."""
+    """Makes the table of all ways to assign the values of a class to its rows. Each step adds one row."""
     ((most,),) = engine.rows(exp.select(f.max(column("size"))).from_(relation(tables["class_value"])))
     arranged = scratch.table("arranged", worlds_step("none_dealt", tables))
     for _ in range(int(most or 0)):

@@ -172,8 +172,8 @@ _OF_BUCKETS = ("", "_at_most_10", "_11_to_20", "_above_20")
 
 
 def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple[str, float | None]]:
-    """Returns the membership figures of a snapshot: the number of tuples in a join of its tables, and of buckets they
-    match.
+    """Returns the membership figures of a snapshot: the number of tuples in the join of its tables, and the number of
+    buckets that these tuples match.
 
     Runs in an open transaction. Raises PolicyError for a live view, for a release that shows values other than the
     values of its source, for too many tuples, and if the source lacks its former columns.

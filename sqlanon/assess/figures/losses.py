@@ -132,7 +132,7 @@ def _bits(engine: Engine, bound: BoundPolicy, b: BoundAttribute, level: int) -> 
 
 
 _NAME = "granularity_loss"
-# Ranges in the order of a hierarchy that is not published, and centroids: a reader cannot exclude any value.
+# Ranges in the order of a hierarchy that is not published, and centroids. A reader cannot exclude any value.
 _UNKNOWN = {"tree_range", "any"}
 
 

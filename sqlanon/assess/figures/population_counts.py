@@ -55,7 +55,7 @@ def value_codes(scratch: Scratch, bound: BoundPolicy, sensitive: BoundAttribute)
 
 
 def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
-    """Returns the name of the column of `source_cells` with the codes of the values of a sensitive attribute."""
+    """Returns the name of the column of `source_cells` that holds the codes of a sensitive attribute."""
     return f"value_{bound.sensitive.index(sensitive)}"
 
 
@@ -159,7 +159,7 @@ def _shown_columns(model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttr
 
 @dataclass(frozen=True)
 class _SetShares:
-    """The table `shares` of the values of a set of bucketed columns, with the codes of `codings`.
+    """A set of bucketed columns, and the table `shares` of its values, coded by `codings`.
 
     The rows have the bucket of a set that is `by_bucket`, as `_bucket`; otherwise all rows are in one bucket.
     """
@@ -174,7 +174,7 @@ class _SetShares:
         return f"set_{self.index}"
 
     def join(self) -> exp.Join:
-        """Returns the join of the rows with the values of their buckets."""
+        """Returns the clause that joins rows to the values of their buckets."""
         shares = relation(self.shares, as_=self.name)
         if not self.by_bucket:
             return cross_join(shares)
@@ -229,7 +229,7 @@ def _of_rows(model: ReleaseModel) -> set[str]:
 
 
 def _bucket_shares(values: exp.Query, parts: Mapping[str, exp.Expr], codings: Sequence[_Coding]) -> exp.Select:
-    """SELECT of the values of each bucket by their codes; n is the share of the bucket's rows that have them."""
+    """SELECT of (bucket, codes, n): n is the share of the bucket's rows that have the values with these codes."""
     keys = {"bucket": column("bucket"), **parts}
     outputs = [*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n")]
     group_by = [key.copy() for key in keys.values()]
@@ -246,9 +246,9 @@ def counts_in_populations(
     """Makes the table (population, value, n): the number of the cells' rows with each value in the column `value`.
 
     `shares` are, for each quasi-identifier, the tables of code, node and share, with `TOP` as a node. The populations
-    are the leaves of a tree with the nodes of one quasi-identifier at each level, in the order of the indexes `order`.
-    The rows descend level by level, along all branches in which they have a share; rows that differ only in codes of
-    levels above are added up first.
+    are the leaves of a tree. Each level of the tree has the nodes of one quasi-identifier; `order` has the indexes of
+    the quasi-identifiers from the root on. The rows descend level by level, along all branches in which they have a
+    share. Rows that differ only in the codes of levels above are added up first.
     """
     paths = scratch.table("path", _paths(populations, order))
     codes = [column(code_name(index)) for index in order]
@@ -277,7 +277,7 @@ def _path(index: int) -> str:
 
 
 def _paths(populations: str, order: Sequence[int]) -> exp.Select:
-    """SELECT of the populations, with the number of each combination of nodes of the first quasi-identifiers."""
+    """SELECT of the populations. It numbers the combinations of nodes of the first 1, 2, ... quasi-identifiers."""
     names = [*map(node_name, order)]
     numbers = [
         alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
@@ -312,7 +312,7 @@ def _key(index: int) -> str:
 
 
 def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
-    """SELECT of the rows with codes in place of values; a value without a code has NULL."""
+    """SELECT of the rows whose values are replaced by their codes, or by NULL if a value has no code."""
     outputs = [alias(column("code", f"of_{coding.code}"), coding.code) for coding in codings]
     joins = [
         left_join(

@@ -35,7 +35,7 @@ from sqlanon.sql.build.names import relation
 _NAME = "suda"
 # The most columns without an argument max_size, and the greatest max_size.
 _MOST_COLUMNS, _MOST_SIZE = 12, 6
-# The most sets of columns: each is a grouping of all rows.
+# The greatest number of sets of columns. Each set costs a grouping of all rows.
 _MOST_SETS = 2**_MOST_COLUMNS
 _SCORES = ("elliot", "ihsn")
 _OWN = "own"

@@ -266,7 +266,7 @@ def source_populations(
 
 
 def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
-    """Returns the indexes of the quasi-identifiers in the order of the search.
+    """Returns the indexes of the quasi-identifiers, ordered for the search.
 
     First are quasi-identifiers whose nodes merge the most rows when they replace codes: many codes, few nodes above
     each.

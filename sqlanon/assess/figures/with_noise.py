@@ -36,7 +36,7 @@ from sqlanon.sql.hierarchies.base import functional
 _NAME, _EPSILON = "marginals", "epsilon"
 _MOST_WAYS = 3
 N = "n"
-# The most combinations of columns: each is counted twice.
+# The greatest number of combinations of columns. Each is counted twice.
 _MOST = 1_000
 
 

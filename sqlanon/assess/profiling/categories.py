@@ -130,7 +130,8 @@ _IP_ADDRESS = "IP address"
 # Names of numbers of people that are names of flags, too.
 _NUMBER = "unique number"
 _OF_A_KIND = {"customer", "person", "employee", "user", "student", "subject", "respondent", "participant", "proband"}
-# Names that mean a category only if the values have its form: a card may be a playing card, and via a Latin word.
+# Names that mean a category only if the values have its form, because a card may be a playing card, and via a Latin
+# word.
 _AMBIGUOUS = {
     "cap": ("place", r"\d{5}"),
     "via": ("address", r"[^\W\d].*\D[ ,]*\d{1,4} ?[A-Za-z]?"),
@@ -281,5 +282,5 @@ def _recognized_as(category: Category, told_by: str) -> Recognized:
     return Recognized(why, direct=category.identifies, category=category.name, by_values=told_by == "values")
 
 
-# Names of columns with the times of a panel, which has a row for each respondent and time.
+# Names of columns that hold times in a panel, a table with a row for each respondent and time.
 TIME_WORDS = re.compile(r"(.*_)?(year|yr|quarter|month|week|day|hour|wave|period|round|time)(_.*)?")

@@ -279,7 +279,7 @@ _NINES = (999999, 99999, 9999, 999, 99, 9)
 # Dates that systems write for a missing date, and the least ratio of their frequency to the median of the dates.
 _FILLED_DATES = ("1900-01-01", "1970-01-01", "9999-12-31")
 _OFTEN = 20
-# A code of nines is far above the other values: their greatest is at most this share of the code.
+# A code of nines is far above the other values if the greatest of these is at most this share of the code.
 _GAP = 0.8
 _FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%y",
@@ -412,7 +412,9 @@ def missing_codes(of: SampledColumn) -> MissingCodes | None:
 
 
 def _filled_dates(values: Sequence[str]) -> list[str]:
-    """Finds dates that represent a missing date: they are more than 20 times as frequent as the median of the dates."""
+    """Finds dates that probably represent a missing date, because their frequency is more than 20 times the median
+    frequency of dates.
+    """
     days = Counter(value.removesuffix(" 00:00:00") for value in values)
     others = [n for day, n in days.items() if day not in _FILLED_DATES]
     return [day for day in _FILLED_DATES if others and days[day] > _OFTEN * median(others)]
@@ -466,7 +468,7 @@ def _about_codes(missing: MissingCodes) -> str:
 
 
 def _without(name: str, codes: Sequence[str | int]) -> exp.Expr:
-    """Returns the SQL of a column with NULL in place of the codes."""
+    """Returns the SQL that reads a column and replaces the codes by NULL."""
     value: exp.Expr = column(name)
     for code in codes:
         value = f.call("nullif", value, literal(code))

@@ -38,7 +38,7 @@ _SPARSE = 8
 
 @dataclass(frozen=True)
 class Combinations:
-    """The counts of the combinations of values in some columns of a table with `rows` rows; NULL is a value.
+    """The frequency of each combination of values of some columns, in a table of `rows` rows; NULL is a value.
 
     `values` counts the distinct combinations, `alone` the rows whose combination no other row has, `alike` the ordered
     pairs of different rows with the same one, and `most` the rows of the most frequent one.
@@ -195,7 +195,7 @@ class _Codes:
         import numpy as np
 
         if height <= _SPARSE * len(codes):
-            # Sums of weights are exact: they are below 2**53.
+            # Sums of weights are exact, because they are below 2**53.
             counts = np.bincount(codes, self.weights, minlength=height)
             counts = counts[counts > 0].astype(np.int64)
         elif self.weights is None:

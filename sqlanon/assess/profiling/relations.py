@@ -185,7 +185,7 @@ def _of_one(values: Real, source: Real) -> str | None:
 
 
 def _is_no_copy(values: Real, source: Real) -> bool:
-    """Whether a column differs from another in some row: the square of 0 and 1 is no different."""
+    """Whether a column differs from another in some row; the square of a column of 0 and 1 does not differ."""
     return not _equal(values, source)
 
 

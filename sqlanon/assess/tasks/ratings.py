@@ -56,8 +56,8 @@ class Ratings:
         return means
 
     def centred(self, means: NDArray[Any]) -> Matrix:
-        """Returns the table minus the means, as a sparse matrix: a missing rating is padded with the mean, so it
-        is 0.
+        """Returns the table minus the means, as a sparse matrix. A missing rating is 0, because it is padded with the
+        mean.
         """
         from scipy.sparse import csr_array
 

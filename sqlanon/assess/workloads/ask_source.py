@@ -64,7 +64,7 @@ class _SourceRows:
     stored: bool
 
     def groups(self) -> tuple[exp.Table, str | None]:
-        """Returns the table of rows to count, and the name of its column with the number of equal rows, if any."""
+        """Returns the table of rows to count, and the name of its column that counts equal rows, if it has one."""
         return (self.each, None) if self.counted is None else (relation(self.counted.groups), self.counted.number)
 
 
@@ -139,7 +139,7 @@ class AskSource:
         """Inserts the results of the queries that cannot be counted together."""
         rows: exp.Table = source.each
         n: str | None = None
-        # Sums read the rows one by one: a number times a count might overflow its type.
+        # Sums read the rows one by one, because a number times a count might overflow its type.
         added = any(part.function in ("sum", "avg") for query in others for part in query.query.aggregates)
         if source.counted is not None and not added:
             rows, n = source.groups()

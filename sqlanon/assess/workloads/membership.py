@@ -41,7 +41,7 @@ from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.questions.statistics import BoundStatistic
 
-# The most distinct people: each is a query.
+# The greatest number of distinct people. Each costs a query.
 MOST_CANDIDATES = 100_000
 _PART = ("attack", "membership", "against")
 

@@ -40,7 +40,7 @@ from sqlanon.syntax.texts import call_text
 _NAME = "typical_counts"
 # The number of counts, and the share of the rows in a count if columns are uniform and independent.
 _QUERIES, _SELECTIVITY = 100, Decimal("0.05")
-# The number of columns with conditions in a count.
+# The number of columns in the conditions of a count.
 _COLUMNS = 2
 # The least number of counts for an error: fewer say little.
 _FEWEST = 20
@@ -92,7 +92,7 @@ def _reasons_by_count(release: Release, texts: Mapping[int, str], reasons: Mappi
 
 
 def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> tuple[int, list[tuple[int, str]]]:
-    """Returns the number of columns with conditions in each count, and the texts of the counts by their numbers."""
+    """Returns the number of columns in the conditions of each count, and each count's number and text."""
     policy = policy_of(release)
     require_one_table(policy, "a count", "it counts rows of the source")
     source = policy_source(engine, policy, scratch, copy=engine.reads_in_place)

@@ -91,7 +91,9 @@ SourceName = str | tuple[str, ...] | Query
 
 
 def described(value: object) -> str:
-    """Formats a value for an error: a number or a text as it is, any other value as its type, which shows no rows."""
+    """Formats a value for an error: a number or a text as it is, any other value as its type, so that no rows are
+    shown.
+    """
     return repr(value) if value is None or isinstance(value, str | Number | Defined) else f"a {type(value).__name__}"
 
 

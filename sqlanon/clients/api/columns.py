@@ -46,7 +46,7 @@ class QuasiIdentifier:
 
 @dataclass(frozen=True, repr=False)
 class Labels:
-    """A sensitive column that publishes labels of a hierarchy in place of its values, in each row.
+    """A sensitive column whose values are replaced by labels of a hierarchy in each row.
 
     `hierarchy` names a hierarchy that CREATE HIERARCHY made. Give `min_level`, the level of the labels, or `hide`, a
     list of nodes: all values below the parent of a hidden node are published as that parent.

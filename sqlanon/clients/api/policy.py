@@ -51,8 +51,8 @@ class Policy(Defined[domain.Policy]):
     - `identifiers`: columns that name a person: withheld, or published as a `Pseudonym()` or a `Mask()`.
     - `entity`: the column that identifies the person of a row, if a person has several rows.
     - `quasi_identifiers`: columns that others may know about a person; with a hierarchy's name, or a `QuasiIdentifier`.
-    - `sensitive`: columns to protect; with a hierarchy's name if a requirement needs a hierarchy, with the
-      `Labels` of a hierarchy in place of its values, or with a `Shift(days=182)` of its dates.
+    - `sensitive`: columns to protect; with a hierarchy's name if a requirement needs a hierarchy, as `Labels` to
+      publish labels of a hierarchy in place of values, or as `Shift(days=182)` to shift dates.
     - `insensitive`: other published columns, also with a `Shift`. A column that is not listed is not published.
     - `require`: the requirements for a release, such as `KAnonymity(k=5)`.
     - `confidential`, `visible`: sets of columns that must not, or must, be seen together.

@@ -207,7 +207,7 @@ class PolarsInput(_Frame):
 
 
 class LazyInput(PolarsInput):
-    """A polars LazyFrame: the listed columns are computed once, and the result is a LazyFrame, too."""
+    """A polars LazyFrame. The listed columns are computed once, and the result is a LazyFrame, too."""
 
     def _names(self) -> list[Any]:
         return list(self._data.collect_schema().names())

@@ -41,7 +41,7 @@ _ARGUMENTS = (
 
 
 def _as_arguments(hint: str) -> str:
-    """Returns a hint of EXPORT with arguments of `export()` in place of EXPORT's options."""
+    """Returns a hint of EXPORT; its options are replaced by arguments of `export()`."""
     for option, argument in _ARGUMENTS:
         hint = option.sub(argument, hint)
     return hint

@@ -61,7 +61,9 @@ class Anonymized:
         raise NotImplementedError
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        """Pickles only the rows, as the library's own class of frames: the report is for the owner of the data."""
+        """Pickles only the rows, as the library's own class of frames, because the report is for the owner of the
+        data.
+        """
         return copy.copy, (self._plain,)
 
     def _repr_html_(self) -> str | None:

@@ -49,7 +49,7 @@ from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.releases.refresh_release import RefreshRelease
 from sqlanon.syntax.script import first_keyword
 
-# Statements about a release: their input is known if the script makes that release itself.
+# Statements about a release. Their input is known if the script itself makes that release.
 _OF_RELEASES = (CheckRelease, ExportRelease)
 # The parts of a policy that `_of_policy` covers; a policy with any other part is not compared.
 _POLICY_FIELDS = frozenset(

@@ -9,7 +9,7 @@ from sqlanon.domain.values import QualifiedName
 
 
 class Reader(Protocol):
-    """A reader whose token was right: the releases that they may read, and the end of their access.
+    """A reader whose token was valid. It tells which releases the reader may read, and when the access ends.
 
     `grants` are the full names of releases, such as main.hospital_2026. `expires` has a time zone; None means that
     access never expires.

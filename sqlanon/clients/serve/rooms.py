@@ -20,7 +20,9 @@ class RoomSource(Protocol):
         ...
 
     def version(self) -> str:
-        """Returns a short text that changes when the releases may have changed: a room of an older version is old."""
+        """Returns a short text that changes when the releases may have changed. A room of another version is
+        outdated.
+        """
         ...
 
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:

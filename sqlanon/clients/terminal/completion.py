@@ -140,7 +140,7 @@ MODELS = (*model_names(), *model_names("itemsets"))
 
 
 def model_described(name: str) -> str:
-    """Describes the requirement of a model in each of its variants, with its arguments and a line about each."""
+    """Describes each variant of a model: the requirement, its arguments, and a line about each argument."""
     return "\n".join(map(_described_model_help, questions_of(name)))
 
 
@@ -375,7 +375,7 @@ def _forms_of_others() -> Iterator[tuple[str, str]]:
 
 
 def grammar_form(grammar: str) -> str:
-    """Formats the productions of a statement: the first as it is typed, the others below it as comments."""
+    """Formats the productions of a statement: the first as the user types it, the others below as comments."""
     productions = [" ".join(text.split()) for text in re.split(r"\s;(?:\s*\n|\s*$)", grammar.strip()) if text.strip()]
     names, texts = zip(*(production.split(" = ", 1) for production in productions), strict=True)
     plain = [re.sub(r'"([^"]+)"', r"\1", text).replace("qualified_name", "name") for text in texts]

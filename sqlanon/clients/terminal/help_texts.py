@@ -27,7 +27,7 @@ _MEANT = {
     "console": "shell",
 }
 
-# The names of options of anonymize in other tools.
+# Names that other tools use for the options of anonymize.
 _OPTIONS = {
     **dict.fromkeys("--quasi --qi --qid --qis --quasi-identifiers --quasi_identifiers --keys".split(), "--known"),
     **dict.fromkeys("--sensitive --sa --sensitive-attributes --confidential".split(), "--secret"),

@@ -92,7 +92,7 @@ class Watch:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         with self._lock:
-            # `stop` was called after the timer ended: the statement is over.
+            # `stop` was called after the timer ended, so the statement is over.
             if self._timer is None:
                 return
             columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -394,7 +394,9 @@ _PRINTED: Mapping[Presentation, Callable[[Output, Rows], None]] = {
 
 
 def _common_and_varying(rows: Rows) -> list[Rows]:
-    """Returns a table (item, value) of columns with one value in all rows, and a table of the other columns."""
+    """Returns a table (item, value) of the columns whose value is the same in all rows, and a table of the other
+    columns.
+    """
     common = [index for index in range(len(rows.columns)) if len({row[index] for row in rows.rows}) == 1]
     varying = [index for index in range(len(rows.columns)) if index not in common]
     if not rows.rows:

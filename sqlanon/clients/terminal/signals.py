@@ -31,7 +31,7 @@ class Stopped(KeyboardInterrupt):
 
 
 # The last signal. If DuckDB itself has noticed the signal, it raises another error in place of this exception. The
-# exception itself is not stored: its traceback would keep the connection open.
+# exception itself is not stored, because its traceback would keep the connection open.
 _last_signal: int = signal.SIGINT
 
 

@@ -54,7 +54,7 @@ class Sources:
         finalize(self, _forget, spark.connection, self._views).atexit = False
 
     def view_of(self, key: tuple[str, ...]) -> str | None:
-        """Returns the view of Spark with the rows of a relation, by its folded name; None for another relation."""
+        """Returns the Spark view that has the rows of a relation, given its folded name; None for another relation."""
         return self._views.get(key)
 
     def declare(self, source: QualifiedName, *, in_duckdb: bool) -> QualifiedName:
@@ -328,7 +328,7 @@ class FederatedEngine:
             return self._collected(statement.this.name, summarized, parameters)
 
     def _collected(self, name: str, query: exp.Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Creates a temporary table of DuckDB with the rows of a query; returns their number, as DuckDB does.
+        """Collects the rows of a query in a temporary table of DuckDB; returns their number, as DuckDB does.
 
         Raises TooManyRows for more rows on Spark than the bound.
         """
@@ -347,7 +347,7 @@ class FederatedEngine:
 
     @contextmanager
     def _summarized(self, query: exp.Query, parameters: Sequence[object] = ()) -> Iterator[exp.Query]:
-        """Yields the query with tables of DuckDB in place of its summaries; the tables exist inside the block.
+        """Yields the query whose summaries are replaced by tables of DuckDB. These exist inside the block.
 
         If a summary has more rows than the bound, or there are parameters, it yields the query unchanged.
         """
@@ -389,7 +389,7 @@ class FederatedEngine:
 
     @contextmanager
     def _spelled(self, query: exp.Expr) -> Iterator[Any]:
-        """Yields the query with temporary views of Spark in place of its tables; the views exist inside the block."""
+        """Yields the query whose tables are replaced by temporary views of Spark. These exist inside the block."""
         spelled = query.copy()
         views: dict[_Key, str] = {}
         with ExitStack() as stack:

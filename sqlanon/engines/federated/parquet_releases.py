@@ -186,7 +186,9 @@ class ParquetFolder:
         system.setPermission(outermost, permission)
 
     def _rename(self, path: str, to: str) -> None:
-        """Renames a folder. Raises EngineError if it lacks the new name: an existing folder would take it in."""
+        """Renames a folder. Raises EngineError if it does not get the new name, because an existing folder would take
+        it in.
+        """
         with spark_errors():
             system, hadoop = self._file_system(path)
             _, target = self._file_system(to)

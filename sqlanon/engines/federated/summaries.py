@@ -35,7 +35,7 @@ class _Part(NamedTuple):
 def with_summaries(
     query: exp.Query, is_remote: Callable[[exp.Query], bool], table_of: Callable[[exp.Query], str]
 ) -> exp.Query:
-    """Returns the query with temporary tables of DuckDB in place of the parts that group rows on Spark.
+    """Returns the query whose parts that group rows on Spark are replaced by temporary tables of DuckDB.
 
     If a part joins rows with steps that read no rows, these steps become such tables, too. `is_remote` tells whether a
     query reads rows on Spark; `table_of` makes a table of a query's rows, and returns its name.
@@ -78,7 +78,7 @@ def tables_read(query: exp.Expr) -> list[exp.Table]:
 def _parts(query: exp.Query, visible: Mapping[str, _Step]) -> Iterator[_Part]:
     """Yields the steps and derived tables of a query, each after the parts that it reads.
 
-    Queries inside expressions are left out: they may read columns of the rows around them.
+    Queries inside expressions are left out, because they may read columns of the rows around them.
     """
     for node in query.ctes:
         yield from _parts(node.this, visible)

@@ -1,4 +1,5 @@
-"""Evaluates many conjunctions at once with a bitmask for each label: the AND of a row's masks are its queries.
+"""Evaluates many conjunctions at once. Each label has a bitmask; the AND of the masks of a row has the queries that the
+row satisfies.
 
 A mask has a bit for each query, in words of 64. The mask of a label has the bits of the queries without a condition on
 its column, or whose condition holds for a value below the label. So a class of rows may satisfy the queries in the AND
@@ -67,7 +68,9 @@ class MaskedColumn:
 
 
 def bits(size: int, scratch: Scratch) -> str:
-    """Creates a table of the bits of one word of masks, for `size` queries: bit (from 0) and value (1 << bit)."""
+    """Creates the table (bit, value) of the bits of a word that `size` queries use; bits count from 0, and value is 1
+    << bit.
+    """
     numbers = f.unnest(f.call("range", literal(min(size, WORD))))
     rows = exp.select(alias(numbers, "bit")).subquery("number")
     bit = integer(column("bit"))
@@ -78,7 +81,7 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     """Creates a table with a row for each class and each word of 64 queries, one of which the class may satisfy.
 
     Its columns are word, possible, certain and the columns `carried`. There is no column certain if all columns are
-    exact: it would equal possible. `size` is the number of queries, which are numbered from 0.
+    exact, because it would equal possible. `size` is the number of queries, which are numbered from 0.
     """
     sides = _sides(columns)
     words = range(-(-size // WORD))
@@ -271,7 +274,7 @@ class NumberedLabels:
         self._labels: dict[str, str] = {}
 
     def labels_of(self, name: str) -> str:
-        """Returns the name of a table with the labels of a column: number and value."""
+        """Returns the name of the table (number, value) of a column's labels."""
         if name not in self._labels:
             self._labels[name] = _labels(*self.columns[name], self.scratch)
         return self._labels[name]

@@ -41,7 +41,7 @@ class Masks:
 
 @dataclass(frozen=True)
 class CodePosition:
-    """The position of a column in the codes of a row: mask i of the column adds i * stride to the code at `index`."""
+    """The position of a column in a row's codes: mask i of the column adds i * stride to the code at `index`."""
 
     index: int
     stride: int

@@ -109,7 +109,7 @@ class BucketCounts:
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """Returns a column with the number of copies of a value in its bucket; none if no value is repeated."""
+        """Returns a column that counts the copies of a value in its bucket; no column if no value is repeated."""
         other = column("weight").neq(1)
         ((several,),) = self._engine.rows(exp.select(f.count()).from_(bucketed.values.subquery(BUCKETED)).where(other))
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []

@@ -56,7 +56,7 @@ from sqlanon.sql.build.sql_files import reading
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _MATCHED = ("query", "n", "p", "certain")
-# The number of the argument in the names of its moments: there is but one argument.
+# The number of the argument in the names of its moments. There is only one argument.
 ONE = 1
 # The columns with the moments of the argument.
 _MOMENTS = tuple(f"{moment}_{ONE}" for moment in MOMENTS)
@@ -364,7 +364,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Query:
-    """Returns query, `columns`, n, p and certain: the classes that may satisfy each query.
+    """Returns query, `columns`, n, p and certain. The rows are the classes that may satisfy each query.
 
     p is the probability that a row satisfies it, NULL if unknown. `masks` is the table of `masked`; `recoded` are the
     columns with labels that may or may not satisfy. Classes that certainly satisfy and agree in `columns` are one row.

@@ -190,8 +190,8 @@ def figures_of(
 ) -> Sequence[Figures]:
     """Returns the figures of queries whose conditions are on the same tables of the release.
 
-    `linked` is the table of the release's rows by their groups. For the index of each table, `satisfying` is a table
-    (query, bucket, satisfying, total) of the numbers of rows of each group.
+    `linked` is the table of the release's rows by their groups. `satisfying` has, by the index of each table, a table
+    (query, bucket, satisfying, total): of the `total` rows of the group, `satisfying` rows satisfy the query.
     """
     matched = scratch.table("matched", _matched(linked, satisfying, base))
     indexes = list(satisfying)
@@ -208,7 +208,8 @@ def figures_of(
 
 
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:
-    """Returns query, n, known, p, certain and each group's counts: the combinations of groups that may satisfy a query.
+    """Returns query, n, known, p, certain and each group's counts. The rows are the combinations of groups that may
+    satisfy a query.
 
     `known` of the n rows satisfy the condition that can be decided exactly, or n if there is none. Each of these
     satisfies all conditions with the probability p.

@@ -260,7 +260,7 @@ def _no_spans(axis: Axis) -> exp.Query:
 
 
 def _written_leaves(generalized: Generalized) -> exp.Query:
-    """Returns the leaves for a type without an axis: the labels that are values themselves."""
+    """Returns the leaves for a type without an axis. These are the labels that are values themselves."""
     value = try_cast(column("shown"), generalized.bound.type)
     rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
     rows = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments()).from_(

@@ -1,9 +1,9 @@
 """Reads labels of ranges along a hierarchy of prefixes, such as PREFIXES (4, 3) of postal codes.
 
-Two values of equal length that share the prefix of the last level below `*` are below one node of that level. Below
-this node the order along the hierarchy equals the order of the values: the values below any node are neighbors in it,
-and siblings are sorted by their least values. So a range between two such values contains exactly the values of this
-length between them. The order of other ranges depends on values that nobody knows.
+Two values of equal length that have the same prefix at the last level below `*` are below one node of that level. Below
+this node the order along the hierarchy equals the order of the values, because the values below any node are neighbors
+in it, and siblings are sorted by their least values. So a range between two such values contains exactly the values of
+this length between them. The order of other ranges depends on values that nobody knows.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def _range(axis: Axis) -> exp.Query:
 
 
 def _tree_range(axis: Axis) -> exp.Query:
-    """Returns the spans of ranges in an unknown order: a range with two ends may represent any value."""
+    """Returns the spans of ranges in an unknown order. A range with two ends may represent any value."""
     low, high = (axis.down(column(end)) for end in ("low", "high"))
     ends = (alias(low, "low"), alias(high, "high"))
     rows = exp.select(column("label"), *ends, column("with_null")).from_(fixed("range").subquery("range"))
@@ -228,7 +228,9 @@ def _not_null(tree: exp.Expr) -> exp.Expr:
 
 
 def _known(axis: Axis) -> exp.Expr:
-    """Whether the values between two ends are equally likely: they can be counted, or there is only one."""
+    """Whether the values between two ends are equally likely, because they can be counted, or because there is only
+    one.
+    """
     if axis.kind == "real":
         ends = (f.call("isfinite", column(end)) for end in ("low", "high"))
         return exp.or_(exp.and_(*ends), column("low").eq(column("high")))
@@ -331,7 +333,9 @@ def _integer(tree: exp.Expr) -> exp.Expr:
 
 
 def _of_digits() -> exp.Expr:
-    """Whether a mask is digits and one to four stars: its values are assumed to have digits in place of the stars."""
+    """Whether a mask has only digits and one to four stars. Its values are assumed to have digits in place of the
+    stars.
+    """
     return column("mask").rlike("^[0-9]+[*]{1,4}$")
 
 

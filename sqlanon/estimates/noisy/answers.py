@@ -1,4 +1,4 @@
-"""Answers queries under a budget: an answer is priced, then paid for, and only then computed with noise."""
+"""Answers queries under a budget. An answer is priced, then paid for, and only then computed with noise."""
 
 from __future__ import annotations
 

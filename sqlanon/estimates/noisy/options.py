@@ -42,10 +42,10 @@ _OF_NUMBERS = ("low", "high", "decimals", "candidates")
 class NoiseOptions:
     """Price of an answer, and the largest contribution of one respondent: `rows` rows with values from `low` to `high`.
 
-    `keys` are the public values of the grouped column, their table, or `FOUND`: the keys that occur, each of which is
-    shown because of one respondent with a probability of at most `delta`. `decimals` are the decimals of noisy values.
-    If `bounds_totals`, `low` and `high` bound a respondent's total in each of `rows` groups. `smallest` is the number
-    of rows in the smallest group of interest.
+    `keys` are the public values of the grouped column, their table, or `FOUND`. FOUND means the keys that occur; the
+    probability that a single respondent makes a key visible is at most `delta`. `decimals` are the decimals of noisy
+    values. If `bounds_totals`, `low` and `high` bound a respondent's total in each of `rows` groups. `smallest` is the
+    number of rows in the smallest group of interest.
     """
 
     epsilon: Decimal

@@ -31,7 +31,7 @@ _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Leas
 
 
 def leaf_name(index: int) -> str:
-    """Returns the name of the relation with the leaves of generalized column `index`."""
+    """Returns the name of the relation that holds the leaves of generalized column `index`."""
     return f"leaf_{index}"
 
 
@@ -438,7 +438,9 @@ def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tupl
 
 
 def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: exp.Table) -> None:
-    """Raises PolicyError if DuckDB cannot compare every value of a query with every key: the join would fail."""
+    """Raises PolicyError if DuckDB cannot compare every value of a query with every key, because the join would
+    fail.
+    """
     keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
     for side, other, name in ((values, keys, _KEY), (keys, values, _VALUE)):
         # Any value but NULL works here, because only the cast of the other side may fail.

@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _CONSTANTS = re.compile(_CONSTANT)
-# The constant of a template in place of the texts, or numbers, that were taken out.
+# The constant in a template that replaces the texts or numbers of the query.
 _LEFT = {True: exp.Literal.string(""), False: exp.Literal.number("0")}
 
 

@@ -35,7 +35,7 @@ _PARTS = {
     "sample": "a sample",
 }
 _KNOWN = {"expressions", "from", "from_", "joins", "where", "group", "having", "kind", "hint", "into"}
-# The last column of an answer: the columns whose values below a label were assumed to be equally likely.
+# The last column of an answer. It names the columns whose values below a label were assumed to be equally likely.
 UNIFORM = "uniform_columns"
 # The most characters of a query that an error quotes.
 _LONGEST = 60

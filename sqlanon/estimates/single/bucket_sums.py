@@ -66,7 +66,7 @@ class BucketSums:
     def variances(self, combination: exp.Query) -> exp.Query | None:
         """Returns key, number and the variances of sums in which each row takes one value of its bucket.
 
-        None if rows have several values, or labels: their values are then assumed to be independent.
+        None if rows have several values, or labels, because their values are then assumed to be independent.
         """
         if self.sets > 1 or self.labelled:
             return None

@@ -385,7 +385,7 @@ def _reads(tree: exp.Expr, name: str) -> bool:
 
 
 def _query_text(tree: exp.Expr, generalized: Generalized) -> str:
-    """Returns the text of a part of the query with the user's column names."""
+    """Returns a part of the query as text, with the column names that the user wrote."""
 
     def renamed(node: exp.Expr) -> exp.Expr:
         return column(generalized.column) if isinstance(node, exp.Column) and node.name == "value" else node

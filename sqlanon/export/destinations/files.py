@@ -110,7 +110,7 @@ class FileDestination:
 # PARTITION_BY: files for each combination of values of some columns, in folders named after these values.
 
 
-# The most combinations: each is a folder, and a line of the certificate.
+# The greatest number of combinations. Each is a folder, and a line of the certificate.
 MOST_PARTS = 10_000
 
 

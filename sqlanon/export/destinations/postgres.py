@@ -95,7 +95,7 @@ class _StagedSchema:
 
 @dataclass(frozen=True)
 class PostgresDestination:
-    """Destination of tables in the schema of a URL; `replace` allows an earlier export to be replaced."""
+    """The schema that a URL names, as the destination of tables; `replace` allows an earlier export to be replaced."""
 
     url: SchemaUrl
     tables: tuple[str, ...]
@@ -108,7 +108,7 @@ class PostgresDestination:
         return f"{self.url.called}#{CERTIFICATE}"
 
     def former(self) -> None:
-        """Returns None: the earlier export is examined when it is replaced."""
+        """Returns None, because the earlier export is examined only when it is replaced."""
 
     def path_of(self, table: int) -> str:
         return f"{self.url.called}#{self.tables[table]}"

@@ -1,4 +1,4 @@
-"""The tables of an export in a schema of PostgreSQL, written and read like the data files of a format."""
+"""An export's tables in a PostgreSQL schema, written and read like the data files of a format."""
 
 from __future__ import annotations
 
@@ -155,7 +155,8 @@ class PostgresTables:
 
 
 def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> str:
-    """Returns the SHA-256 of the rows of a query with these columns; values are DuckDB's texts, timestamps in UTC.
+    """Returns the SHA-256 of a query's rows, which have these columns; values are hashed as DuckDB writes them,
+    timestamps in UTC.
 
     A row's text joins its values in their order, each as its number of characters, a colon and the value itself; a
     minus sign represents NULL.
@@ -179,7 +180,7 @@ def _parts(columns: Sequence[Column]) -> Iterator[exp.Expr]:
 
 # Names are looked up in none of the user's schemas. A reader that never ends does not block the export for ever:
 # PGOPTIONS may set a shorter timeout. A row-level policy that hides rows is an error. Views are not read if the server
-# supports this: a view would run its owner's functions with the rights of the reader.
+# supports this, because a view would run its owner's functions with the rights of the reader.
 SETTINGS = (
     "SET LOCAL search_path = pg_catalog",
     "SET LOCAL standard_conforming_strings = on",

@@ -22,7 +22,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, entry
 from sqlanon.sql.build.names import alias, column
 
-# The key of the certificate in the metadata of a Parquet file.
+# The key under which a Parquet file's metadata holds the certificate.
 CERTIFICATE_KEY = "sqlanon_certificate"
 
 
@@ -208,7 +208,7 @@ def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
 
 
 def seal(engine: Engine) -> None:
-    """Locks the connection: it can neither open a further file nor load an extension."""
+    """Locks the connection, so that it can neither open a further file nor load an extension."""
     engine.run("SET enable_external_access = false")
     engine.run("SET lock_configuration = true")
 

@@ -237,7 +237,7 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
 
 
 class Charts:
-    """The plots of one page: each is a figure with a table of its values; the scripts are in the page once.
+    """The plots of one page. Each is a figure with a table of its values; the scripts are in the page once.
 
     Raises UserError if Altair or vl-convert-python is not installed.
     """

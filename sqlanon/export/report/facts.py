@@ -85,7 +85,7 @@ class WorstClass:
 
 
 def class_sizes(engine: Engine, release: Release) -> list[tuple[int, int]]:
-    """Returns each size of a class with the number of classes of this size, by size. Raises as `classes_of` does."""
+    """Returns (size, n), by size: n classes have this size. Raises as `classes_of` does."""
     classes = classes_of(engine, release)
     statistic = bind_statistic(load_statistic("report", "class_size_counts"), {})
     with engine.transaction(), Scratch(engine) as scratch:
@@ -140,7 +140,7 @@ class Facts:
 
     `not_measured` has the reasons for figures that are left out.
 
-    `answers` are the errors of each workload that the release was measured with. `without_classes` is the reason why a
+    `answers` are the errors for each workload by which the release was measured. `without_classes` is the reason why a
     release has no classes; `sizes`, `worst` and `attacks` are then empty. `candidates` has the candidates of each
     frontier of the release's policy. `examples` has, by folded name, a label of each column with labels of one level.
     `typical` is the error of a typical count, from new random counts, and is recorded nowhere. `budgets` has, for a
@@ -244,7 +244,7 @@ def _facts(engine: Engine, release: Release) -> Facts:
 def _figures(engine: Engine, release: Release, not_measured: list[str]) -> list[ClassFigure]:
     """Returns the figures that a report may show; the reasons for missing ones are added to `not_measured`.
 
-    For a release with noise there are none: a comparison with the source is exact, and no budget has paid for it.
+    A release with noise has none, because a comparison with the source is exact and no budget has paid for it.
     """
     if release.has_noise:
         not_measured.append(
@@ -271,7 +271,9 @@ def _without_classes(engine: Engine, release: Release) -> str | None:
 
 
 def _examples(engine: Engine, release: Release) -> dict[str, str]:
-    """Returns the last label, in the order of the texts, of each column with labels of a level, unless it is a star."""
+    """Returns, for each column that is published as labels of one level, the label that sorts last as text. Columns
+    whose last label is `*` are left out.
+    """
     examples: dict[str, str] = {}
     for made in release.published:
         names = [

@@ -144,7 +144,7 @@ def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[
 
 
 def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """Yields a plot of the number of classes of each size."""
+    """Yields a plot of the number of classes by size."""
     if facts.without_classes:
         yield paragraph(f"{facts.without_classes}.")
         return

@@ -103,7 +103,7 @@ def chosen_steps(violating: str) -> list[ScriptStep]:
 
 
 def bucket_candidates(plan: ReleasePlan) -> list[ScriptStep]:
-    """Returns the steps of the rows with their buckets, and of the number of rows by bucket and value."""
+    """Returns the steps that assign rows to buckets and count the rows by bucket and value."""
     outputs = [alias(column(f"column_{i}", "dealt"), bound.column) for i, bound in enumerate(_carried(plan))]
     rows = exp.select(*outputs, alias(column(BUCKET, "numbers"), BUCKET)).from_(relation("dealt", as_="dealt"))
     rows = rows.join(relation("bucket", as_="numbers"), on=same("slot", "dealt", "numbers"))
@@ -168,7 +168,7 @@ def _trial_values() -> exp.Select:
 
 
 def _bucket_of() -> exp.Expr:
-    """Builds the bucket, from 0, of `row` in the trial of `start`."""
+    """Builds the bucket number, from 0, that `row` has in the trial `start`."""
     rank = column("rank", "row")
     spread = column("first", "start") + rank
     surplus = infix(column("behind", "start") + rank, "-", column("spread", "start"))

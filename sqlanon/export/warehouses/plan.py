@@ -152,7 +152,7 @@ class ReleasePlan:
 
     @property
     def columns(self) -> tuple[tuple[str, bool], ...]:
-        """The published columns of a release of one table in their order, and whether each is a text."""
+        """The columns of a release that is one table, in their order, and whether each is a text."""
         levels = {recoding.bound.column: recoding.level for recoding in self.recodings}
         columns: list[tuple[str, bool]] = []
         for bound in self.bound.published:
@@ -308,7 +308,7 @@ def _require_types(
             raise _refused(release, f"{attribute.column} is of type {attribute.published_type}, which not all have")
 
 
-# More rows than a source has: all of them are one bucket.
+# More rows than a source has. As a size it means that all rows are one bucket.
 _ALL = 2**62
 
 
@@ -331,7 +331,9 @@ def unmade_buckets(release: Release, policy: BoundPolicy) -> tuple[str, str] | N
 
 
 def bucket_plan(release: Release, policy: BoundPolicy, requirements: tuple[BoundRequirement, ...]) -> BucketPlan:
-    """Returns the sizes: the smallest with which a bucket can satisfy, then twice as many rows each, and all rows."""
+    """Returns the sizes to try: the smallest size at which a bucket can satisfy the requirements, then each time twice
+    as many rows, and at last all rows in one bucket.
+    """
     options = find_method(release.method).options(release.method_arguments)
     least = max(int(options.least), least_rows(requirements))
     tried = [least << number for number in range(sizes().bucket_sizes)]

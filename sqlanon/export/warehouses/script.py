@@ -319,7 +319,9 @@ class _Script:
         yield said + "\n".join(map(self._sql, self._made(step.name, query)))
 
     def _compare_by_bytes(self, query: exp.Query) -> None:
-        """Makes computed labels compare by their bytes: the collation of new columns may equate different texts."""
+        """Makes computed labels compare by their bytes, because the collation of new columns may equate different
+        texts.
+        """
         if not self.dialect.collates:
             return
         for output in query.selects:
@@ -411,7 +413,7 @@ class _Script:
         return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
 
     def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:
-        """Replaces the names of steps in the query by the script's tables; steps inside the query keep their names."""
+        """Replaces names of steps in the query by tables of the script; steps inside the query keep their names."""
         inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
         for table in list(query.find_all(exp.Table)):
             if table.name in names and table.name not in inner_names:

@@ -160,7 +160,7 @@ def _background(plan: ReleasePlan) -> Background:
     return Background(taxonomies={b.column: Taxonomy(b) for b in plan.bound.sensitive if not b.stored})
 
 
-# The name of the step of the rows with their classes.
+# The name of the step that assigns rows to their classes.
 _RECODED = "recoded"
 
 
@@ -284,7 +284,7 @@ def _violating(requirements: Sequence[SqlRequirement], number: int, entity: bool
 
 
 _RECODED, _CLASS = "recoded", "label_class"
-# The name of the step of the rows with their classes.
+# The name of the step that assigns rows to their classes.
 _CLASSIFIED = "classified"
 
 

@@ -168,7 +168,7 @@ _Types = exp.DataType.Type
 
 
 def translated(query: exp.Query, dialect: Dialect) -> exp.Query:
-    """Returns a copy of the query in the parts of a dialect.
+    """Returns a copy of the query that has only parts of the dialect.
 
     Raises UserError, naming the part, for a part whose meaning may differ there.
     """

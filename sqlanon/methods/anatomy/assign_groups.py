@@ -115,8 +115,8 @@ def drawn_rows(
 
 
 def value_counts(sorted_rows: str, draw: str) -> exp.Select:
-    """SELECT of region, code, n, draw: the number of rows with each value of the first attribute in each region, and a
-    random number.
+    """SELECT of (region, code, n, draw): n rows of the region have this value of the first attribute; draw is a random
+    number.
     """
     names = [column("region"), column(code_name(0))]
     count = alias(f.count(), "n")
@@ -207,7 +207,7 @@ def slots(groups: str) -> exp.Query:
 
 
 def tally(rows: str, index: int) -> exp.Select:
-    """SELECT of slot, code, n: the rows of each slot with each value of the attribute at this index."""
+    """SELECT of (slot, code, n): n rows of the slot have this value of the attribute at this index."""
     code = column(code_name(index))
     query = exp.select(column("slot"), alias(code, "code"), alias(f.count(), "n"))
     return query.from_(relation(rows)).group_by(column("slot"), code.copy())

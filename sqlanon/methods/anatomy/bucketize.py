@@ -265,8 +265,8 @@ class Dealing:
         return not self._number(exp.select(f.count()).from_(relation(groups)).where(often))
 
     def _by_theorem(self, once: bool, different: int | None) -> bool:
-        """Whether groups satisfy all requirements by construction: the requirements are a size and the diversity of one
-        attribute.
+        """Whether groups satisfy all requirements by construction, because the requirements are a size and the
+        diversity of one attribute.
 
         A value with at most g rows is in no group twice. Distinct l-diversity follows from the number of groups.
         """

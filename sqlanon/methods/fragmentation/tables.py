@@ -27,7 +27,7 @@ from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-# The choice of fragmentation: the sets of columns that are published apart, and the groups of their rows.
+# What fragmentation has chosen: the sets of columns that are published apart, and the groups of their rows.
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def apart(policy: BoundPolicy, choice: Fragmented, release_id: str) -> TablesQue
 
 
 def _grouped(policy: BoundPolicy, choice: Fragmented, columns: Sequence[str], index: int) -> exp.Select:
-    """SELECT of the rows of one fragment with their groups; `columns` has the columns of all fragments."""
+    """SELECT of one fragment's rows and their groups; `columns` has the columns of all fragments."""
     named = [(columns.index(name), name) for name in choice.fragments[index]]
     if choice.has_values:
         return own_rows(choice.groups, named, index, GROUP)

@@ -378,7 +378,7 @@ def _could_lose(node: ExaminedNode, quasi: Sequence[BoundAttribute]) -> str:
 
 
 def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -> str:
-    """The reason why a node one level less general was not chosen: it may not be published, or it loses more."""
+    """The reason why a node one level less general was not chosen. Either it may not be published, or it loses more."""
     if _several(choice):
         rather = f"{_suppressed(node, choice)} rather than {explained.chosen.withheld}"
         return "; ".join([rather, *map(str, node.violated[:1])])
@@ -391,7 +391,9 @@ def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -
 
 
 def _compared(node: ExaminedNode, explained: Explanation) -> str:
-    """Compares the loss of a node with the loss of the choice, which a node may beat if the choice is not proven."""
+    """Compares the loss of a node with the loss of the choice. If the choice is not proven to be the best, the node may
+    lose less.
+    """
     difference = explained.extra_loss(node)
     if difference > 0:
         return f"{_difference(difference)} more"

@@ -353,7 +353,7 @@ def list_attribute(task: Task) -> BoundAttribute:
 
 
 def sensitive_list(task: Task, name: str) -> exp.Expr:
-    """The expression of the sensitive items of a row of the table of rows."""
+    """The expression that returns the sensitive items of a row in the table of rows."""
     names = [bound.column for bound in task.policy.published]
     position = names.index(name)
     return sensitive_items(column(column_name(position)), task.policy.published[position].published_type)

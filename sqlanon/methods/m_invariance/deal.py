@@ -294,10 +294,10 @@ class Deal:
 # Classes of one signature, cut so that the rows of each are near each other.
 #
 # Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007), split the rows of a
-# signature until a class has one row of each value, each half with as many rows of one value as of another. Here all
-# classes are cut at once, as Mondrian cuts its regions: the rows of each value are halved in the attribute in which the
-# class's rows vary most. Mondrian's choice, the attribute of the widest range, would be cut again and again because of
-# one outlier, since the halves of two values seldom end at one place.
+# signature until a class has one row of each value, so that each half has as many rows of one value as of another. Here
+# all classes are cut at once, as Mondrian cuts its regions: the rows of each value are halved in the attribute in which
+# the class's rows vary most. Mondrian's choice, the attribute of the widest range, would be cut again and again because
+# of one outlier, since the halves of two values seldom end at one place.
 
 # Variances with a smaller relative difference count as equal: the order of summation changes them.
 _ALIKE = 1e-9
@@ -353,7 +353,9 @@ class NearClasses:
         return query.join(relation(self.rows, as_="row"), on=on, copy=False)
 
     def _halves(self, regions: str) -> exp.Select:
-        """SELECT of the rows of each region in its two halves; a region of one class becomes its own second half."""
+        """SELECT of the rows of each region, assigned to its two halves; a region of one class becomes its own second
+        half.
+        """
         at = case(
             *(
                 (column("attribute", "turn").eq(literal(index)), column(name, "row"))

@@ -321,7 +321,7 @@ def _all(table: exp.Table | exp.Subquery) -> exp.Select:
     return exp.select(exp.Star()).from_(table.copy())
 
 
-# The readings of the columns of the table of counterfeits.
+# How the columns in the table of counterfeits are read.
 COUNTERFEIT_TABLE = (Reading.BUCKET, Reading.COUNTERFEITS)
 
 # The name of the table, and of its column.

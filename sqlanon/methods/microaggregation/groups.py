@@ -79,7 +79,7 @@ class Groups:
 
 
 def value_name(index: int) -> str:
-    """The name of the column with the numbers of the aggregated column at this index."""
+    """The name of the column that holds the numbers of the aggregated column at this index."""
     return f"value_{index}"
 
 

@@ -246,7 +246,7 @@ def reasons_of(task: Task, choice: RelatedLevels) -> Iterator[tuple[str, str, st
 
 
 def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | None) -> Iterator[tuple[Known, int]]:
-    """Yields each kind of knowledge with the number of published people in its smallest class."""
+    """Yields each kind of knowledge and the number of published people in its smallest class."""
     for known in _KNOWN:
         try:
             if not known.is_partition:

@@ -253,7 +253,7 @@ def _require_few(bound: BoundAttribute, values: int) -> None:
 
 
 def code_name(index: int) -> str:
-    """The name of the column with the code of a row's value in the column at this index."""
+    """The name of the column that holds the codes of the column at this index."""
     return f"c{index}"
 
 

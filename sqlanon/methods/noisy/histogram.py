@@ -81,7 +81,7 @@ class Histogram:
 
     @property
     def loss(self) -> Fraction:
-        """The bound of the noise in 95 of 100 counts; it depends on the statement alone."""
+        """A bound that the noise of 95 in 100 counts does not exceed; it depends on the statement alone."""
         return Fraction(self.noise.width)
 
 

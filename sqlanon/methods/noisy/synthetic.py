@@ -77,7 +77,7 @@ class Synthetic:
 
     @property
     def loss(self) -> Fraction:
-        """The bound of the noise in 95 of 100 counts; it depends on the statement alone."""
+        """A bound that the noise of 95 in 100 counts does not exceed; it depends on the statement alone."""
         return Fraction(self.noise.width)
 
 
@@ -167,7 +167,9 @@ def _cells(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
 
 
 def _valued(task: Task, domains: Sequence[Domain], codes: Sequence[NDArray[Any]]) -> exp.Select:
-    """SELECT of the rows with values in place of codes: labels, or numbers sampled from the code's interval."""
+    """SELECT of the rows whose codes are replaced by values: labels, or numbers sampled from the interval of the
+    code.
+    """
     words = _words(domains)
     offsets = {index: _offsets(task, domain, codes[index] if codes else None) for index, domain in enumerate(domains)}
     drawn = _uploaded(task, domains, codes, words, {i: values for i, values in offsets.items() if values is not None})

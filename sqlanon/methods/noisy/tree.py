@@ -26,7 +26,9 @@ _LEAST_SHARE = 1e-9
 
 @dataclass(frozen=True)
 class NoisePlan:
-    """The noise of each step. Two columns need no choice of a tree, and one column has no pair: such steps are None."""
+    """The noise of each step. Two columns need no choice of a tree, and one column has no pair, so these steps are
+    None.
+    """
 
     columns: Laplace | Gaussian
     edges: Greatest | None
@@ -83,11 +85,11 @@ class Cells:
     sizes: tuple[int, ...]
 
     def of_column(self, column: int) -> NDArray[Any]:
-        """The number of rows with each code of a column."""
+        """An array that counts the rows by the code of a column."""
         return self._counted(self.codes[column], self.sizes[column])
 
     def of_pair(self, first: int, second: int) -> NDArray[Any]:
-        """The number of rows with each pair of codes of two columns; the array has a row for each code of the first."""
+        """An array that counts the rows by the codes of two columns; it has a row for each code of the first column."""
         code = self.codes[first].astype("int64") * self.sizes[second] + self.codes[second]
         counted = self._counted(code, self.sizes[first] * self.sizes[second])
         by_pair: NDArray[Any] = counted.reshape(self.sizes[first], self.sizes[second])

@@ -37,7 +37,7 @@ BUCKETS = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 
 
 def code_name(index: int) -> str:
-    """The name of the column with the code of a row's value of the sensitive attribute at this index."""
+    """The name of the column that holds the codes of the sensitive attribute at this index."""
     return f"code_{index}"
 
 
@@ -47,7 +47,7 @@ def carried(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
 
 
 def carried_name(index: int) -> str:
-    """The name of the column with the value of a carried column, by its index in `carried`."""
+    """The name of the column that holds the values of the carried column at this index in `carried`."""
     return f"column_{index}"
 
 
@@ -113,7 +113,7 @@ def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str
 
 
 def bucket_names(policy: BoundPolicy, others: Sequence[str] = ()) -> list[str]:
-    """The suffixes of the tables of a release with buckets; `others` are suffixes that the method adds."""
+    """The suffixes of table names in a release with buckets; `others` are suffixes that the method adds."""
     return [QUASI_IDENTIFIERS, *sensitive_names([b.column for b in policy.sensitive]).values(), *others]
 
 

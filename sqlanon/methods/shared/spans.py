@@ -105,7 +105,7 @@ def _labels(tree: str, ranks: str, fields: Sequence[Field], level: int) -> exp.S
 
 
 def _of_part(cells: Cells, levels: Sequence[int], table: str, labels: dict[tuple[int, int], str]) -> exp.Select:
-    """SELECT of the spans of a table of cells at these levels."""
+    """SELECT of the spans that a table of cells has at these levels."""
     masks = cells.layout.masks(levels)
     keys = [alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word)) for word, mask in enumerate(masks)]
     rows = exp.select(*keys, alias(total(column("n")), "n")).from_(relation(table))

@@ -24,7 +24,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 
 
 def loss_text(loss: Fraction) -> str:
-    """Formats a loss: a whole number above 1 as it is, any other with six digits."""
+    """Formats a loss. A whole number above 1 is written as it is, any other number with six digits."""
     return str(loss) if loss.denominator == 1 and loss > 1 else f"{float(loss):.6f}"
 
 
@@ -180,7 +180,7 @@ def _one_class(policy: BoundPolicy, attributes: Sequence[str]) -> dict[str, exp.
 
 
 def _values(policy: BoundPolicy, attributes: Sequence[str]) -> exp.Select:
-    """SELECT of n: the number of rows of each combination of values in some columns."""
+    """SELECT of n, with a row for each combination of values in these columns: n rows have it."""
     columns = [column(name) for name in attributes]
     counts = exp.select(alias(f.count(), "n")).from_(relation(policy.relation))
     return counts.group_by(*columns)

@@ -38,7 +38,7 @@ class Bucketed:
 
 
 def by_regions(task: Task, points: Points) -> Bucketed:
-    """Makes buckets of Mondrian's regions: the widest attribute is cut at its median while both halves meet the
+    """Makes buckets of Mondrian's regions. The widest attribute is cut at its median while both halves meet the
     requirements.
     """
     partition = solve(task, BUCKETS, points)
@@ -99,7 +99,7 @@ def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | N
 
 
 def rows_by_region(points: str) -> exp.Select:
-    """SELECT of all columns of the rows of `Bucketed`."""
+    """SELECT of the rows of `Bucketed`, with all columns."""
     return exp.select(exp.Star()).from_(relation(points))
 
 

@@ -45,7 +45,7 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.cells.value_ranks import is_number
 
-# The number of digits of a sum of doubles that do not depend on the order of its parts, which threads decide.
+# The number of digits that the order of its parts, which threads decide, does not change in a sum of doubles.
 _DIGITS = 12
 
 
@@ -128,11 +128,11 @@ def _cells(
 
 
 def _counted(cells: str, count: int, size: int) -> exp.Select:
-    """SELECT of first, second, first_code, second_code, n: the rows of each pair of codes of two attributes, for `size`
-    2.
+    """SELECT of (first, second, first_code, second_code, n): n rows have this pair of codes of two attributes, if
+    `size` is 2.
 
-    For `size` 1, the rows of each code of a single attribute, which is both first and second. One grouping counts all:
-    a query for each would take longer to plan than to run.
+    If `size` is 1, n rows have the code of a single attribute, which is both first and second. One grouping counts all
+    of them, because a query for each would take longer to plan than to run.
     """
     codes = [column(_code_name(index)) for index in range(count)]
     sets: list[exp.Expr] = [
@@ -170,7 +170,7 @@ def _sums(cells: str, count: int) -> exp.Query:
 
 
 def _summed(total: exp.Expr, rows: exp.Table | exp.Subquery) -> exp.Select:
-    """SELECT of the total of each pair of attributes in the relation `pair`."""
+    """SELECT of one total for each pair of attributes in the relation `pair`."""
     attributes = [column(name, "pair") for name in ("first", "second")]
     query = exp.select(*attributes, alias(cast(total, "DOUBLE"), "total")).from_(rows, copy=False)
     return query.group_by(*(attribute.copy() for attribute in attributes), copy=False)

@@ -124,7 +124,7 @@ def greatest(candidates: exp.Select) -> exp.Select:
 
 @dataclass(frozen=True)
 class Matching:
-    """The rows of a task with the codes of their columns.
+    """The rows of a task, whose columns hold codes.
 
     `points` carry `part` and `subject` of every column and sensitive attribute, after the columns that requirements
     read. `slices` are the names of these by column.

@@ -71,7 +71,7 @@ from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
 
-# The number of digits of a sum of doubles that do not depend on the order of its parts.
+# The number of digits that the order of its parts does not change in a sum of doubles.
 _DIGITS = 9
 
 
@@ -133,8 +133,8 @@ class SlicingMethod(Method[Options, Sliced]):
         """Chooses the columns and buckets. Raises PrivacyViolation if all rows as one bucket violate a requirement."""
         policy = task.policy
         matched = options.diversity == "matching"
-        # Everybody matches a bucket of all rows, and a bucket of a Mondrian region. So in these cases each bucket must
-        # satisfy the l-diversity that the rows which match a person need.
+        # Every person matches a bucket of all rows, or exactly one Mondrian region. So in these cases each bucket must
+        # satisfy the l-diversity that the buckets of a person must satisfy together.
         promised = bind_requirement(promised_diversity(options), [bound.column for bound in policy.sensitive])
         bucketwise = replace(task, requirements=(*task.requirements, *promised)) if matched else task
         columns, reasons = choose_columns(bucketwise, options, self._contingency)
@@ -181,8 +181,8 @@ class SlicingMethod(Method[Options, Sliced]):
     def verify(self, published: PublishedTables, options: Options) -> Structure:
         """Whether the tables fit together: each bucket has equally many rows in all of them.
 
-        With diversity => 'matching', the greatest probability of a value depends on the source's rows: it was measured
-        and recorded when the release was made.
+        With diversity => 'matching', the greatest probability of a value depends on the source's rows, so it was
+        measured and recorded when the release was made.
         """
         tables = [table.copy() for table in published.tables.values()]
         if int(published.engine.rows(unequal(tables))[0][0]):

@@ -81,7 +81,7 @@ class SlicingOnSpark(SlicingMethod):
 
 
 def _with_values(task: Task, bucketed: Bucketed) -> Bucketed:
-    """Replaces the cells of the buckets of regions by the rows of the source."""
+    """Replaces cells by rows of the source in buckets that are regions."""
     if bucketed.partition is None:
         raise InternalError("only rows in regions are found by their values")
     policy, scratch = task.policy, task.scratch

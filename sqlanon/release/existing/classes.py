@@ -1,4 +1,4 @@
-"""The classes of a release by any method: the rows that a reader cannot distinguish."""
+"""The classes of a release by any method. A class is a set of rows that a reader cannot distinguish."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Recorded:
     withheld: int | None
 
     def having(self, *readings: Reading) -> list[RecordedColumn]:
-        """Returns the columns of all tables with one of these readings."""
+        """Returns the columns, in all tables, that have one of these readings."""
         return [part for table in self.tables for part in table.having(*readings)]
 
 

@@ -62,7 +62,7 @@ def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], see
 
 
 def _expanded(model: ReleaseModel, number: int) -> exp.Select:
-    """SELECT of the values of each bucket with row numbers, repeated for each row that has the values."""
+    """SELECT of the values in each bucket, numbered; a row repeats once for each row that has its values."""
     copies = f.unnest(f.call("range", cast(column("weight"), "BIGINT")))
     every_row = exp.select("*", alias(copies, "copy")).from_(model.bucketed[number].values.subquery("published"))
     # Rows are numbered in the order of all their values, because no other order can be repeated; equal rows may swap.

@@ -153,7 +153,7 @@ def _column(
 
 
 def _distinct(table: RecordedTable, named: Sequence[tuple[str, str]]) -> exp.Select:
-    """SELECT of the combinations of values of some columns that occur in a table, with new column names."""
+    """SELECT of the distinct rows that a table has in some columns, with new column names."""
     outputs = [alias(column(name), output) for name, output in named]
     return exp.select(*outputs).distinct().from_(table.rows.copy().subquery("published"))
 
@@ -198,8 +198,8 @@ class JoinedTuples:
 
     @property
     def is_product(self) -> bool:
-        """Whether every combination of values matches: all rows are in one bucket, and no attribute is in several
-        columns.
+        """Whether every combination of values matches, because all rows are in one bucket and no attribute is in
+        several columns.
         """
         attributes = [attribute for part in self._matching.columns for attribute in part.attributes]
         return self._buckets is None and len(attributes) == len({*attributes})

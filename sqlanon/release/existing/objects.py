@@ -112,7 +112,7 @@ def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> No
 
 
 def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
-    """SELECT of one text, the fingerprint of the rows of a query with these columns.
+    """SELECT of one text, the fingerprint of a query's rows; `columns` are its columns.
 
     DuckDB hashes only the parts of a list, a struct or a map: [] and NULL have one hash, as have [[1], [2]] and [[1,
     2]]. The hash of a VARIANT distinguishes them, independently of the session's time zone.
@@ -135,7 +135,7 @@ def fingerprint_of(engine: Engine, rows: exp.Query, columns: Sequence[Column] | 
 
 
 def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
-    """Returns the fingerprint of the rows of one of a release's objects."""
+    """Returns the fingerprint of the rows in a release's table or view."""
     return fingerprint_of(engine, _rows(engine, name))
 
 

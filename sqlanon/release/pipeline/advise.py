@@ -1,4 +1,4 @@
-"""Advice about other options and methods: each is tried in a dry run, so that the advice is true."""
+"""Advice about other options and methods. Each is tried in a dry run, so that the advice is true."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ sizes = Adjustable(Sizes())
 def encode_stage(bound: Bound, beside: Encoded | None = None) -> Encoded:
     """Makes the cells that the method needs. Raises PolicyError for a task that the method cannot do.
 
-    `beside` is the result for another method of the same statement: its cells are reused as far as possible.
+    `beside` is the result for another method of the same statement. Its cells are reused as far as possible.
     """
     encoding, policy = _encoding(bound), bound.policy
     if encoding is None:

@@ -99,7 +99,7 @@ def _joined(query: ReleaseQuery, policy: BoundPolicy, cells: Cells, scratch: Scr
 
 
 def _rolled_up(scratch: Scratch, query: ReleaseQuery, cells: Cells) -> Cells:
-    """Returns fewer cells with the same labels: each value is replaced by the first value below its label."""
+    """Returns fewer cells with the same labels. Each value is replaced by the first value below its label."""
     masks = cells.layout.masks([recoding.level for recoding in query.recodings])
     words = (literal(mask | carried) for mask, carried in zip(masks, cells.layout.carried_masks, strict=True))
     table, count = scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
@@ -259,7 +259,7 @@ def _made(engine: Engine, name: QualifiedName, rows: exp.Select) -> int | None:
 
 
 def _rows_of_table(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
-    """SELECT of the rows of one of several tables in random order, or in the order of their own values.
+    """SELECT of the rows that one of several tables has, in random order or sorted by their own values.
 
     Rows on Spark are in many files, and always in random order.
     """

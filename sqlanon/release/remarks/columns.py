@@ -221,7 +221,7 @@ def _counts(values: int, rows: int, alone: int, repeating: int, *agreeing: int) 
 
 @dataclass(frozen=True)
 class _HashedRows:
-    """The rows of a source with hashes in place of values: value_i of each column, quasi_j of each quasi-identifier.
+    """The rows of a source, with hashes in place of values: value_i for each column, quasi_j for each quasi-identifier.
 
     One value in `one_in` of each column is read.
     """
@@ -310,8 +310,8 @@ def _values_of(index: int, width: int, one_in: int) -> exp.Select:
 
 
 def _of_column(index: int, width: int) -> exp.Select:
-    """SELECT of a row of counts of one column: its values, and the repeated ones with one value of each
-    quasi-identifier.
+    """SELECT of one row with the counts of a column: its values, and, for each quasi-identifier, the repeated values
+    that determine it.
     """
     repeats = column("n") > 1
     return exp.select(

@@ -22,7 +22,7 @@ def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> 
     """Returns the text of a tree in one dialect.
 
     Every sort key is written with ASC or DESC and the place of NULLs, which would otherwise depend on a session's
-    settings. Raises InternalError where the dialect cannot express a part: nothing is dropped silently.
+    settings. Raises InternalError if the dialect cannot express a part. Nothing is dropped silently.
     """
     try:
         with _orders_in_full(tree, dialect):
@@ -88,7 +88,7 @@ def _sort_key(key: exp.Expr) -> exp.Ordered:
 class RepeatedQuery(str):
     """Text of a query that runs repeatedly with other parameters; an engine may cache its parsed form.
 
-    It is for sqlanon's own SQL only: the meaning of a user's text may depend on the current settings.
+    It is for sqlanon's own SQL only, because the meaning of a user's text may depend on the current settings.
     """
 
     __slots__ = ()

@@ -34,7 +34,8 @@ def with_steps(query: _Query, steps: Sequence[Step]) -> _Query:
 def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
     """Extracts groupings that occur repeatedly in a query as steps, which it returns; the query then reads these steps.
 
-    Only groupings that read nothing but the steps in `known` are extracted: other names may have another meaning there.
+    Only groupings that read nothing but the steps in `known` are extracted, because other names may have another
+    meaning there.
     """
     subqueries: dict[exp.Select, list[exp.Subquery]] = defaultdict(list)
     for part in query.find_all(exp.Subquery):

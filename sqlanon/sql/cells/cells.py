@@ -36,7 +36,7 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import generalized, level_name, listed_values, published_value
 from sqlanon.sql.sizes import sizes
 
-# The layout of each level of each attribute in the 64-bit words of a key.
+# Where the 64-bit words of a key hold each level of each attribute.
 #
 # A prefix code is a value's path from the root of its hierarchy, a bit field per level. Fields of all quasi-identifiers
 # are next to each other in one word, in more words when the bits run out; a word is a BIGINT, and only 62 of its bits
@@ -129,7 +129,7 @@ def rank_name(level: int) -> str:
 
 
 def leaves_name(level: int) -> str:
-    """Returns the name of the column with the number of leaves below a value's ancestor at a level."""
+    """Returns the name of the column that counts the leaves below a value's ancestor at this level."""
     return f"leaves_{level}"
 
 
@@ -317,7 +317,7 @@ def rekeyed(
     *,
     entity: bool,
 ) -> exp.Select:
-    """Returns the rows of `cells` with keys by another layout, in which the same values have `other_codes`.
+    """Returns the rows of `cells` with keys in the layout `other`, in which values have `other_codes`.
 
     Both layouts distinguish the same values, and carry the same columns.
     """

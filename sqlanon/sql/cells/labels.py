@@ -135,7 +135,9 @@ def _in_type(bound: BoundAttribute) -> exp.Expr:
 
 
 def _possible(bound: BoundAttribute) -> list[exp.Expr]:
-    """Returns conditions for rows of the attribute's hierarchy: the text is a value of the column's type, or NULL."""
+    """Returns the conditions that a row of the attribute's hierarchy must satisfy: its text is NULL or a value of the
+    column's type.
+    """
     assert bound.hierarchy is not None
     name = column("hierarchy").eq(literal(bound.hierarchy.name))
     return [name, exp.or_(is_null(column("value")), is_not_null(_in_type(bound)))]
@@ -166,7 +168,9 @@ def passed(
 
 
 def same_token(bound: BoundAttribute, table: str, of: str = "source") -> exp.Expr:
-    """Returns a condition: a row of `table` (value, token) has the value of the column in the row of `of`."""
+    """Returns the condition that a row of `table` (value, token) and a row of `of` have the same value of the
+    column.
+    """
     return identical(text_of_token(bound, of), column("value", table))
 
 
@@ -226,7 +230,7 @@ def label_at(level: int) -> str:
 
 
 def code_at(level: int) -> str:
-    """Returns the name of the column with the number of a value's label at a level."""
+    """Returns the name of the column that numbers the labels of values at a level."""
     return f"code_{level}"
 
 

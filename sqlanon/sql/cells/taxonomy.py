@@ -76,7 +76,7 @@ def listed_relation(reads: Collection[str]) -> str | None:
 
 
 def frozen_values(kind: str, release_id: str, index: int) -> exp.Select:
-    """Returns the catalog's copy, for one release, of the table of values of the requirement at `index`."""
+    """Returns the table of values that the requirement at `index` reads, as the catalog copied it for this release."""
     return (
         exp.select(*map(column, LISTED[kind]))
         .from_(relation(("anon", f"release_{kind}")))

@@ -109,7 +109,7 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     spread = paren(paren(behind.copy()) - least)
     finite = f.coalesce(f.call("isfinite", spread), exp.true())
     always = _over(f.bool_and(f.call("isfinite", known.copy())))
-    # An infinite date or time has none either: its number is NULL.
+    # An infinite date or time has no rank either, because its number is NULL.
     numbered = count.eq(_over(f.count(column("value"))))
     sound = exp.and_(finite, f.coalesce(always, exp.true()), numbered)
     return if_(sound, position, rank)

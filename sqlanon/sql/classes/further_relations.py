@@ -30,8 +30,8 @@ from sqlanon.sql.classes.rows import Rows
 def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
     """Returns the steps to the relations guarded and guarding_node of the requirement at `index`.
 
-    `guard` is the column of the rows with the texts of the nodes. `paths` is the name of the `sensitive_path` of the
-    attribute that the nodes guard.
+    `guard` is the column of the rows that holds the nodes as texts. `paths` is the name of the relation
+    `sensitive_path` of the guarded attribute.
     """
     counted, coded = f"class_guard_{index}", f"guard_code_{index}"
     return [
@@ -93,7 +93,7 @@ def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
 def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
     """Returns guarding_node_r(node, value): the values of the source below each guarding node.
 
-    `*`, and a text that is not a label, guard against every value, because an unknown node may mean any value.
+    `*`, and a text that is not a label, guard against every value, because an unknown node may represent any value.
     """
     below = (
         exp.select(column("node"), alias(column("code"), "value"))
@@ -125,7 +125,7 @@ def of_listed(kind: str, listed: exp.Query, codes: str, taxonomy: Taxonomy) -> e
 def known_triple(triples: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
     """Returns known_triple(value, l, k, m): an adversary's knowledge of the value with a code; NULL means every value.
 
-    `triples` has the columns value, l, k and m. A triple of a value that no row has is left out: it cannot matter.
+    `triples` has the columns value, l, k and m. A triple whose value no row has is left out, because it cannot matter.
     """
     listed_value = column("value", "listed")
     same_value = try_cast(listed_value, taxonomy.bound.published_type).eq(column("value_0", "coded"))
@@ -180,7 +180,7 @@ _OTHER_NUMBERS = ("FLOAT", "DOUBLE", "BIGNUM")
 _MOMENTS = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
 # Decimals with more digits behind the point are read as DOUBLEs: an engine may round their products.
 _MOST_DIGITS = 6
-# A number of more units is reduced to this many: its distance from others can only look smaller.
+# A number of more units is reduced to this many, so its distance from other numbers can only look smaller.
 _MOST_UNITS = 2 * 10**19
 _MICROSECONDS = 86_400_000_000
 
@@ -192,7 +192,7 @@ def is_numeric(kind: str) -> bool:
 
 
 def sensitive_number(codes: str, kind: str) -> exp.Select:
-    """Returns sensitive_number(value, whole, unit, number): the number of each code of a column of this type.
+    """Returns sensitive_number(value, whole, unit, number), which maps the codes of a column of this type to numbers.
 
     Whole numbers, decimals, dates and timestamps are `whole` units, and `unit` units make 1, or a day. Other numbers
     are the DOUBLE `number`. The columns that do not apply are NULL; for the value NULL all are.

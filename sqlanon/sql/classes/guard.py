@@ -82,7 +82,7 @@ def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:
 
 
 def kept_classes(requirements: Sequence[SqlRequirement], *, entity: bool = False) -> list[Step]:
-    """Returns steps that end in kept(class_id): the classes that may be published.
+    """Returns steps. The last one is kept(class_id), the classes that may be published.
 
     They read the normal relations under the names of `relation_names`, except sensitive_value; if `entity` is true,
     respondents are counted. The last steps check every requirement against the remaining classes alone, so the
@@ -121,8 +121,8 @@ def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
     """Returns rounds(round, class_id), a recursive step: the classes that each round checks.
 
     The first round checks all classes. Each next round checks the classes that did not violate, as long as some did.
-    Each round also has a row without a class, so it exists without classes, too: a requirement may still count the
-    public table's classes.
+    Each round also has a row without a class, so it exists even if there are no classes, because a requirement may
+    still count the classes of the public table.
     """
     steps, names = restricted(requirements, "rounds", "round", entity=entity)
     left = exp.or_(

@@ -203,7 +203,7 @@ def _values(width: int, of: str | None = None) -> list[exp.Expr]:
 
 
 def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
-    """Returns class_value_i(class_id, value_0, ..., n): the number of rows of each class with each value."""
+    """Returns class_value_i(class_id, value_0, ..., n): n rows of the class have these values."""
     rows = rows.of_subject(subject)
     values = [rows.value(name) for name in subject]
     named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
@@ -230,7 +230,7 @@ def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
 def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
     """Returns sensitive_code_i(value_0, ..., code): the values of the rows, numbered in order, NULL last."""
     occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
-    # The order says where NULL comes: a session may have another default.
+    # The order states where NULL comes, because a session may have another default.
     order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
     code = alias(window(f.row_number(), order=order_by(*order)), "code")
     return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))

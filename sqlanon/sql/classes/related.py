@@ -23,7 +23,7 @@ from sqlanon.sql.classes.rows import Rows, class_label
 VALUES, HISTORY = "values", "history"
 
 _CLASS, _PERSON = "class_id", "person"
-# The types of a list of numbers of combinations, which sorts by the numbers.
+# The type of a list of combination numbers, which is sorted by these numbers.
 _SET = "BIGINT[]"
 
 
@@ -110,7 +110,7 @@ def rows_of_people(
 ) -> Rows:
     """Returns people in the classes of an adversary's knowledge; a sensitive value counts once for a person.
 
-    `most` is the number of combinations of labels of one table that may be known where classes overlap, None for all.
+    `most` is the number of label combinations of one table that a reader may know if classes overlap, None for all.
     `profiles` are the profiles of the related tables if they exist already, and `valued` the tables with their
     sensitive values, if these are other tables.
     """
@@ -162,7 +162,7 @@ def _value(index: int) -> str:
 
 
 def _of_person(people: PeopleTable) -> dict[str, exp.Expr]:
-    """Returns the labels of a person in the table of people, as the fields of a class."""
+    """Returns the labels that the table of people has for a person, as the fields of a class."""
     return {_label(index): column(_label(index), "person") for index in range(len(people.labels))}
 
 
@@ -279,7 +279,7 @@ def counted_columns(keys: Sequence[exp.Expr], values: Sequence[exp.Expr], n: exp
 
 
 def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], y: tuple[int, int]) -> exp.Select:
-    """Returns joined(x, y, n): the number of rows of the join of two sides with each combination of X and Y.
+    """Returns joined(x, y, n): n rows of the join of the two sides have this combination of X and Y.
 
     X is a number. The sides have `keys` shared columns. X and Y are named by their side and their position among its
     own columns. Values of X that match the same rows of the other side have one number, because they have equal

@@ -212,7 +212,7 @@ def _foot(grid: _Grid, units: Units) -> int:
 
 
 def decimal_text(count: exp.Expr, digits: int) -> exp.Expr:
-    """Returns the text of a number of units of 10**-digits, with that many decimals."""
+    """Returns a number of units of 10**-digits as text, with that many decimals."""
     if digits == 0:
         return cast(count, "VARCHAR")
     unit = cast(text(plain_text(1, digits, digits)), f"DECIMAL({digits},{digits})")

@@ -2,7 +2,8 @@
 
 94141 under PREFIXES (4, 3, 2) has the labels 9414*, 941**, 94***. The mask is as long as the hidden characters, so a
 label determines the prefix and the length; a value of at most n characters is its own label at level n. Levels
-therefore nest for every string, also with `*` in the values: the label at a level is a function of the label before.
+therefore nest for every string, also if values contain `*`, because the label at a level is a function of the label one
+level below.
 
 `people => table` names a table of prefix and people, which is read when the hierarchy is made. A value whose prefix has
 at most `more_than` people, or is not in the table, has the label `small` at each level below `*`. HIPAA requires this

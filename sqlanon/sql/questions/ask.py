@@ -23,7 +23,7 @@ from sqlanon.sql.questions.load import INFINITE, Question, questions_of
 
 # Arguments of any model besides its header's parameters: their values depend on a policy.
 _OF_POLICY = ("attribute", "jointly", "on", "within", "knows", "m")
-# Figures that differ by less are equal: they are sums of fractions.
+# Figures that differ by less count as equal, because they are sums of fractions.
 _SAME = 1e-9
 
 
@@ -124,7 +124,8 @@ class BoundRequirement:
     def least_rows(self) -> int:
         """The number of rows below which a class always violates; 1 if the header names none.
 
-        It is also 1 where classes are by some quasi-identifiers only: the classes by all of them may be smaller.
+        It is also 1 if the classes are made by some quasi-identifiers only, because the classes by all of them may be
+        smaller.
         """
         return 1 if self.question.least_rows is None or self.on else self._rows(self.question.least_rows)
 

@@ -215,7 +215,7 @@ def broken_file(kind: str, name: str) -> Iterator[None]:
 
 _PLACEHOLDER = re.compile(r"\$(\w+)")
 _CONSTANT = re.compile(r"\d+(\.\d+)?")
-# The relations of classes of a policy with related tables.
+# The relations that describe classes if the policy has related tables.
 _OF_RELATED_TABLES = ("equivalence_class", "class_sensitive_value", "sensitive_value")
 # Kinds of models that a policy may require: of classes, and of items in lists, for which no lattice is searched.
 _OF_CLASSES, _OF_ITEMS = "models", "itemsets"
@@ -228,7 +228,7 @@ _OF_VALUES = frozenset(("class_sensitive_value", "class_itemset_value"))
 class Question:
     """One file under `sql/<kind>/`; its header declares these facts, which no code looks up by the question's name.
 
-    `required` names the parameter, or is the number, that `achieved` is compared with: `achieved` has to be at least
+    `required` names the parameter, or is the number, with which `achieved` is compared. `achieved` has to be at least
     this value if `at_least`, else at most. `monotone` means that a union of satisfying classes satisfies,
     `monotone_under_suppression` that a satisfying class still satisfies whatever rows are added. `excess` and
     `excess_maximum` describe in words by how many of its rows a class exceeds, and the divisor of this number. `joint`
@@ -239,11 +239,12 @@ class Question:
     each respondent of a class has a value, as the excess assumes. `overlapping_classes` says whether a respondent may
     be in several classes. `one_row_each` says whether it is defined only where no respondent has several rows.
     `whole_release` says whether it judges a class by all classes of one release together, so that classes of several
-    releases cannot be checked at once. `most_items` names the largest size of the sets of items of a model of items.
-    `in_words` is the requirement in plain words, with {required}, {people} and {attribute} in them; None if nobody
-    wrote it. `within` names the question whose statements compare a class with a broader class rather than with the
-    release, if there is one, with a parameter of it and this parameter's value. `of_weights` says whether the numbers
-    that it reads are the sampling weights of a policy, and `of_sample` whether it estimates the risk in a population.
+    releases cannot be checked at once. `most_items` names the largest size of the item sets that a model of items
+    bounds. `in_words` is the requirement in plain words, with {required}, {people} and {attribute} in them; None if
+    nobody wrote it. `within` names the question whose statements compare a class with a broader class rather than with
+    the release, if there is one, with a parameter of it and this parameter's value. `of_weights` says whether the
+    numbers that it reads are the sampling weights of a policy, and `of_sample` whether it estimates the risk in a
+    population.
     """
 
     name: str
@@ -402,7 +403,7 @@ def load_question(name: str, kind: str = "models") -> Question:
 
 
 def _installed_question(name: str, kind: str) -> Question:
-    """Returns the question of another package: its entry point is the package that contains `<name>.sql`."""
+    """Returns the question of another package. Its entry point is the package that contains `<name>.sql`."""
     try:
         text = files(installed_plugin(kind, name)).joinpath(f"{name}.sql").read_text(encoding="utf-8")
         question = parse_question(name, text)

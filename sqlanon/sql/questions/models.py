@@ -15,7 +15,7 @@ from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.load import Parameter, Question, readable_models
 
-# Every model as a requirement, for its figure only: the required value does not matter.
+# Every model as a requirement. Only its figure is used, so the required value does not matter.
 
 
 # Relations that need more than the rows: a policy's text or a public table.

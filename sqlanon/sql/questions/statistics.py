@@ -1,7 +1,7 @@
 """Statistics of classes: figures and attacks, each a file under `sql/` with a header as models have.
 
 A statistic is computed from the normal relations of any release. It has no required value and nothing satisfies it, so
-it can be more than one number: each column of its statement is a figure.
+it can have more than one number; each column of its statement is a figure.
 """
 
 from __future__ import annotations

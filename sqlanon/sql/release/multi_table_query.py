@@ -56,7 +56,7 @@ class TablesQuery:
     """The query of a release of tables; the first of them has a row for each row of the source.
 
     `tokens` maps a column to a table of value and token. `respondent` is a column of the first table's query with the
-    respondents, for the ledger of a series: it is not published.
+    respondents, for the ledger of a series; this column is not published.
     """
 
     policy: BoundPolicy

@@ -121,14 +121,15 @@ def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
 def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp.Select:
     """Returns labels from the catalog's copy for this release, and whether it lists the value.
 
-    The join is an outer join, although the rows of unlisted values are dropped in the end: an inner one would be
-    estimated to have no rows, and the release would be joined in the wrong order.
+    The join is an outer join, although the rows of unlisted values are dropped in the end, because an inner join would
+    be estimated to have no rows, and the release would be joined in the wrong order.
     """
     bound = recoding.bound
     value = try_cast(by_bytes(column("value")), bound.published_type)
     has_value = is_not_null(value.copy())
     copied = (
-        # One row for each value, even if the table repeats one: a value listed twice must not double its rows.
+        # One row for each value, even if the table repeats a value, because a value that is listed twice must not
+        # double its rows.
         exp.select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"), _listed())
         .from_(relation(("anon", "release_recoding")))
         .where(
@@ -173,7 +174,7 @@ def join_codes(
         before = words[spot.word]
         words[spot.word] = (before + code) if before else code
         same = identical(value(i, recoding.bound), column("value", name))
-        # A label beyond the bits of its field would overlap another field: its rows are withheld.
+        # A label beyond the bits of its field would overlap another field, so its rows are withheld.
         fits = column("code", name) < literal(1 << spot.bits)
         on = exp.and_(same, fits, *conditions[n : n + 1])
         query.join(relation(name), on=on, join_type="LEFT" if outer else "", copy=False)
@@ -376,7 +377,7 @@ class ReleaseColumns:
         return (BUCKET,) if self.placed.exact else tuple(name for q in quasi for name in (q, *self._ends(q)))
 
     def _ends(self, name: str) -> list[str]:
-        """Returns the names of the columns with the ends of a quasi-identifier's range."""
+        """Returns the names of the columns that hold the ends of a quasi-identifier's range."""
         return [f"{name}_{end}" for end in ENDS] if self.placed and self.placed.bounds else []
 
     def passing(self) -> list[tuple[int, BoundAttribute]]:

@@ -92,7 +92,7 @@ def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
 
 
 def _nowhere(words: int) -> exp.Expr:
-    """Returns the class of rows without one: no code is negative."""
+    """Returns the class_id of rows that have no class. No other row has it, because no code is negative."""
     return class_id([_bigint(-1) for _ in range(words)])
 
 

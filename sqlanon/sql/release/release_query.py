@@ -70,7 +70,7 @@ class Precomputed:
         return exp.select(*map(column, ("value", "label", "code"))).from_(relation(self.labels[index]))
 
     def kept_classes(self, words: int) -> exp.Select | None:
-        """Returns kept(class_id): the classes that may be published, whose keys have `words` words."""
+        """Returns kept(class_id), the classes that may be published; their keys have `words` words."""
         if self.classes is None:
             return None
         label = class_id([column(key_name(word)) for word in range(words)])
@@ -182,7 +182,7 @@ class ReleaseQuery:
     def report(self, indexes: Sequence[int] | None = None) -> exp.Select:
         """Measures requirements, all or the ones at `indexes`, in the released classes: place, achieved, violating.
 
-        The result contains no value and no class: it is for requirements that read more than the release shows.
+        The result contains no value and no class, because it serves requirements that read more than the release shows.
         """
         steps, names = restricted(self.requirements, "kept", "kept", entity=self.policy.entity is not None)
         rows = [
@@ -225,7 +225,7 @@ class ReleaseQuery:
 
     @property
     def _words(self) -> int:
-        """Returns the number of words in the key of a class."""
+        """Returns how many words the key of a class has."""
         return 1 if self.placed else class_layout(len(self._kept_recodings())).words
 
     def _with_labels(

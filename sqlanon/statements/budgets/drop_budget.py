@@ -10,7 +10,9 @@ from sqlanon.statements.named import DropNamed, KeptByName
 
 @dataclass(frozen=True)
 class DropBudget(DropNamed):
-    """Closes a budget: no more of it can be spent. Its entries stay, because spent privacy cannot be returned."""
+    """Closes a budget, so that no more of it can be spent. Its entries stay, because spent privacy cannot be
+    returned.
+    """
 
     OPENINGS = ("DROP BUDGET",)
     EXAMPLES = ("DROP BUDGET IF EXISTS hospital_2026",)

@@ -1,6 +1,6 @@
 """CHECK release JOINED WITH RELEASE other: measures the disclosure by a join of two releases on their shared columns.
 
-Wang and Fung, Anonymizing sequential releases (2006). The join itself is not computed: the rows of each release are
+Wang and Fung, Anonymizing sequential releases (2006). The join itself is not computed. The rows of each release are
 counted by X, Y and the shared columns, at the coarser of the two levels, and the counts are multiplied.
 """
 

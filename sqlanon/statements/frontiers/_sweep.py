@@ -53,7 +53,7 @@ class Candidate:
 
 
 def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep]) -> list[Candidate]:
-    """Returns the candidates of every method with every combination of the values, each once.
+    """Returns one candidate for every method and every combination of the values.
 
     A value is assigned to each requirement of the policy with a parameter of that name, and to the method's argument of
     that name. Without either, the policy gets one more requirement, of the only model with this parameter. A method
@@ -283,7 +283,8 @@ CHOSEN = (
 )
 
 
-# ADVISE: the candidate of a frontier with the least of one figure within bounds, and the statement that publishes it.
+# ADVISE: the candidate of a frontier that has the least value of one figure within bounds, and the statement that
+# publishes it.
 
 
 def advise(engine: Engine, statement: Advise) -> Answer:

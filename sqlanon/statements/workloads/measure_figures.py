@@ -24,7 +24,8 @@ _MEANING = ("meaning", "VARCHAR")
 class MeasureFigures(Statement):
     """Measures the risk and the loss of a release, by all figures or by named figures.
 
-    A workload adds its errors as figures. If there are no figures, there is no workload.
+    A workload adds its errors as figures, and is only possible if figures are named. If no figures are named, the
+    answer has all of them, three in words first, and one more column with the meaning of each.
     """
 
     release: QualifiedName

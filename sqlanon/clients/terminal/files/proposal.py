@@ -62,9 +62,9 @@ class ProposedUse:
 class Proposal:
     """The answer of PROFILE: a use for each column, the risks, and statements to begin with.
 
-    `risks` are sets of columns, each with the share of rows with a combination of values that no other row has.
-    `special` are the columns that make most rows special, each with the share of rows that are unique by it and a few
-    other columns. `release` is the name of the first release, None if the statements make none.
+    `risks` are sets of columns, each with the share of rows whose combination of values is unique. `special` are the
+    columns that make most rows special, each with the share of rows that are unique by it and a few other columns.
+    `release` is the name of the first release, None if the statements make none.
     """
 
     called: str

@@ -175,7 +175,7 @@ def _without_sql(remark: str, forms: FieldForms) -> str:
 
 
 def _as_typed(remark: str) -> str:
-    """Returns a remark with options of the command in place of clauses of a policy."""
+    """Returns a remark in which options of the command replace clauses of a policy."""
     for said, option in _OPTIONS.items():
         remark = remark.replace(said, option)
     return remark

@@ -230,7 +230,7 @@ def _error_record(error: SqlanonError, script: str | None) -> dict[str, Any]:
 # Answers with statements: proposals, shown as tables and a script to run, and lists of definitions.
 
 
-# The most informative column first: a long name may leave no room for the last columns.
+# The most informative column is first, because a long name may leave no room for the last columns.
 _FIGURES = ("unique_rows", "distinct", "missing", "distinction", "separation")
 
 

@@ -179,7 +179,7 @@ def _draw(console: Console, rows: Rows, column_count: int) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for index, column in enumerate(rows.columns[:column_count]):
-        # The last column may be a long text, such as a path: it is folded, never cut.
+        # The last column may be a long text, such as a path, so it is folded and never cut.
         last = index == column_count - 1
         table.add_column(
             _cell(column),

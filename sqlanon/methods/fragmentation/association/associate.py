@@ -286,7 +286,7 @@ def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> i
 
 
 def keys_of(fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The sets of attributes in each of which the rows of a block must have different values.
+    """The sets of attributes (keys) in which no two rows of a block may have the same values.
 
     They are the constraints' attributes in each fragment, without sets that contain another set: rows that differ in
     fewer attributes differ in more. Raises PolicyError for fragments that a constraint does not allow.

@@ -58,11 +58,11 @@ class Grid:
         return self.lines * self.columns
 
     def groups(self, fragment: int) -> int:
-        """Returns the number of groups of a fragment in a block."""
+        """Returns how many groups of a fragment a block has."""
         return self.lines if self.slopes[fragment] is None else self.columns
 
     def size(self, fragment: int) -> int:
-        """Returns the number of rows of a group of a fragment."""
+        """Returns how many rows a group of this fragment has."""
         return self.columns if self.slopes[fragment] is None else self.lines
 
 
@@ -253,20 +253,20 @@ def row_columns(keys: int) -> list[str]:
 
 
 def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Query:
-    """SELECT of the number of blocks of `size` rows, different in the key, that these rows can fill, summed over
+    """SELECT of one number: how many blocks of `size` rows, different in the key, these rows can fill, summed over
     chunks.
     """
     return _possible(_counts(_chunked(rows, key, chunk)), size)
 
 
 def counts(rows: str, key: int) -> exp.Select:
-    """SELECT of chunk, value, n: the number of rows with each value of the key; the only chunk is 0."""
+    """SELECT of (chunk, value, n): n rows have this value of the key; the only chunk is 0."""
     return _counts(_chunked(rows, key, None))
 
 
 def possible_of(counts: str, size: int) -> exp.Query:
-    """SELECT of the number of blocks of `size` rows, different in a key, that rows can fill; `counts` is the key's
-    table of `counts`.
+    """SELECT of one number: how many blocks of `size` rows, different in a key, can be filled. `counts` is the table of
+    `counts` for this key.
     """
     return _possible(exp.select(exp.Star()).from_(relation(counts)), size)
 
@@ -322,7 +322,7 @@ def _value(key: int) -> exp.Expr:
 
 
 def _counts(part: exp.Select) -> exp.Select:
-    """SELECT of chunk, value, n: the number of rows of each chunk with each value."""
+    """SELECT of (chunk, value, n): n rows of the chunk have this value."""
     names = [column("chunk"), column("value")]
     query = exp.select(*names, alias(f.count(), "n")).from_(part.subquery("part"))
     return query.group_by(*(name.copy() for name in names))

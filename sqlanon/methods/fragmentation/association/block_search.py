@@ -71,7 +71,7 @@ def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, t
 
 
 def filled(proposals: str, keys: int, size: int) -> exp.Select:
-    """SELECT of rows with their block: the proposals that can all be carried out at once."""
+    """SELECT of (row, block): the proposals that can all be carried out at once."""
     names = all_keys(keys)
     block, number = column("block"), column("number")
     apart = exp.select(exp.Star()).from_(relation(proposals)).qualify(differing(names, [block], [number]), copy=False)

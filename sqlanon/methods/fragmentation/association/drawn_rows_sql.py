@@ -66,7 +66,8 @@ def numbered_tuples(tuples: str) -> exp.Select:
 
 
 def key_counts(numbered: str | None, rows: int) -> exp.Select:
-    """SELECT of chunk, value, n: the number of rows with each number of a key; rows without an equal count under ALONE.
+    """SELECT of (chunk, value, n): n rows have this code of the key; rows that no other row equals are counted under
+    ALONE.
 
     `numbered` is the table of `numbered_tuples`; without it all rows differ.
     """

@@ -79,7 +79,7 @@ def unmatched(published: PublishedAssociation, number: int) -> exp.Query:
 
 
 def smallest_group(fragment: PublishedFragment) -> exp.Query:
-    """SELECT of the number of rows of the smallest group; NULL if there are no groups."""
+    """SELECT of one number: the size of the smallest group; NULL if there are no groups."""
     return _of_fragment("smallest_group", fragment)
 
 
@@ -234,7 +234,7 @@ def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int
 
 
 def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Query:
-    """SELECT of the number of pairs of groups of two fragments that the association repeats."""
+    """SELECT of one number: how many pairs of groups, one of each fragment, the association repeats."""
     return exp.select(f.count()).from_(repeated_pairs(published, *pair).subquery("pair", copy=False), copy=False)
 
 

@@ -41,8 +41,8 @@ def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, scratch: 
 def preferred(
     keyed: str, lack: Lacking, placed: str, indexes: Sequence[int], draw: str, scratch: Scratch
 ) -> tuple[str, str]:
-    """Makes two tables: the blocks of `placed` in the order of preference (block, number), and the lacking values in
-    each.
+    """Makes two tables: (block, number), which numbers the blocks of `placed` in the order of preference, and the
+    values that each block lacks.
     """
     holding = scratch.table("holding", left_out_sql.holding(placed, keyed, lack.table, indexes))
     return scratch.table("preferred", left_out_sql.preferred(placed, holding, draw)), holding

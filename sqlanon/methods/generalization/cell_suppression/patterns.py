@@ -3,8 +3,8 @@
 Samarati, Protecting respondents' identities in microdata release (2001); Templ, Kowarik and Meindl, Statistical
 disclosure control for micro-data using the R package sdcMicro (2015). The least number of cells is NP-hard to find
 (Meyerson and Williams, On the complexity of optimal k-anonymity, 2004), so patterns are tried in the order of their
-weight: a class of the rows that are left takes a pattern if it satisfies every requirement. A class never loses rows
-afterwards, and no two patterns make the same class, because the source has no NULL.
+weight. A class of the remaining rows takes a pattern if the class then satisfies every requirement. A class never loses
+rows afterwards, and no two patterns make the same class, because the source has no NULL.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class _Placing:
         )
 
     def _numbered(self, used: Sequence[int]) -> exp.Select:
-        """SELECT of the rows with a pattern in `used`, with the number of their class."""
+        """SELECT of the rows whose pattern is in `used`, each with the number of its class."""
         words = range(self._cells.layout.words)
         named = exp.Column(this=exp.Star(), table=identifier("row"))
         query = exp.select(named).from_(relation(self._rows, as_="row"))
@@ -186,7 +186,7 @@ class _Placing:
         return scratch.table("regions", others)
 
     def _keyed(self, rows: str, layout: KeyLayout) -> exp.Select:
-        """SELECT of the rows with the words of a key, made of their class's number and the carried columns."""
+        """SELECT of the rows with a key, which is made of the number of their class and the carried columns."""
         ((target,),) = layout.fields
         words: list[list[exp.Expr]] = [[] for _ in range(layout.words)]
         words[target.word].append(paren(infix(column(REGION), "<<", target.shift)))

@@ -40,8 +40,8 @@ def loss_of_cells(task: Task, name: str, placed: Placed, table: str) -> int:
     """Returns the loss in the measure's unit: a suppressed cell loses as much as `*`, a row left out loses all its
     cells.
 
-    `table` is the one that `marked` returns. Losses that add up over rows add up over columns, too: a column that is
-    not generalized loses nothing.
+    `table` is the one that `marked` returns. Losses that add up over rows add up over columns, too, because a column
+    that is not generalized loses nothing.
     """
     cells, levels = task.encoded, placed.levels
     if LOSSES[name].ADDS_UP is not AddsUp.ROWS:

@@ -252,7 +252,7 @@ def divided(cells: str, layout: KeyLayout, levels: Sequence[int], classes: str, 
 
 
 def recounted(tree: str, fields: Sequence[Field], cells: str) -> exp.Select:
-    """SELECT of an attribute's tree with the number of rows of each value in these cells; its leaves remain
+    """SELECT of an attribute's tree, in which each value has its number of rows in these cells; its leaves remain
     unchanged.
     """
     coded = codes(relation(tree), fields)

@@ -50,9 +50,7 @@ def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels:
 
 
 def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Select:
-    """SELECT of one row with the number of labels of each attribute in all rounds; `tables` are tables of
-    `labels_of`.
-    """
+    """SELECT of one row that counts the labels of each attribute in all rounds; `tables` are tables of `labels_of`."""
     counts: list[exp.Expr] = []
     for table, shown_levels in zip(tables, levels, strict=True):
         greatest = [f.coalesce(f.max(column(code_at(level))), -1) for level in shown_levels]
@@ -70,14 +68,14 @@ def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
 
 
 def class_word(word: int) -> str:
-    """The name of the column with a word of the class's key and the carried values."""
+    """The name of the column that holds one word of the key, which encodes the class and the carried values."""
     return f"class_{word}"
 
 
 def keyed_by_label(
     cells: str, layout: KeyLayout, labels: Sequence[str], levels: Sequence[int], classes: KeyLayout, entity: bool
 ) -> exp.Select:
-    """SELECT of key_0, ..., entity, n, class_0, ...: the cells of one round with the words of their class's key.
+    """SELECT of key_0, ..., entity, n, class_0, ...: the cells of one round, and the key of their class.
 
     `labels` are tables of `labels_of`, `levels` are the levels of the round, `classes` the layout of the classes' keys.
     """
@@ -122,7 +120,7 @@ def together(rounds: Sequence[exp.Select]) -> exp.Query:
 
 
 def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
-    """SELECT of the cells `together`, as the rows of index 0 of a batch with the layout of the classes."""
+    """SELECT of the cells `together`, as rows of a batch with index 0, whose keys have the layout of the classes."""
     words = [alias(column(class_word(word)), key_name(word)) for word in range(classes.words)]
     others = [column("entity")] if entity else []
     tag = alias(big(literal(0)), "tag")
@@ -150,7 +148,7 @@ def published_of_round(cells: str, number: int, withheld: str, layout: KeyLayout
 
 
 def row_count(cells: str) -> exp.Select:
-    """SELECT of the number of rows of these cells."""
+    """SELECT of one number: the rows that these cells count."""
     return exp.select(or_zero(f.sum(column("n")))).from_(relation(cells))
 
 
@@ -316,7 +314,7 @@ def union_loss(
     suppressed: tuple[str, int],
     classes: tuple[str, str, KeyLayout],
 ) -> int:
-    """The loss of a union of rounds in the measure's unit.
+    """The loss of a union of rounds, in units of the measure.
 
     `rounds` are the levels and the cells of each, `suppressed` the table of the suppressed cells and their rows,
     `classes` the cells with their classes, the withheld classes, and the layout of their keys.

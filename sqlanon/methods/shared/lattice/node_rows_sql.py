@@ -103,7 +103,7 @@ class Batch:
         return exp.Dot(this=class_id, expression=identifier("tag"))
 
     def key(self, class_id: exp.Expr, word: int) -> exp.Expr:
-        """The SQL of a word of the key in a class_id of the node at index 0."""
+        """The SQL that reads word `word` of the key from a class_id, for the node at index 0."""
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
     def projected(self, class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
@@ -361,7 +361,7 @@ def rows_of_indexes(rollup: str) -> exp.Select:
 def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
     """SELECT of class_id, size, excess: the classes of many nodes that violate a requirement alone.
 
-    Requirements of a whole release are left out: they are measured node by node.
+    Requirements of a whole release are left out, because they are measured node by node.
     """
     each = zip(batch.requirements, batch.names(lasting=lasting), strict=True)
     of_many = [(requirement, names) for requirement, names in each if not requirement.of_whole_release]

@@ -14,7 +14,7 @@ from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import Field, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
-# Returns the SQL of a word of the key in a class_id: (class_id, word) to an expression.
+# A function of (class_id, word) that returns the SQL of this word of the key.
 Key = Callable[[exp.Expr, int], exp.Expr]
 
 _SMALLEST = ("entities", "size", "class_id")

@@ -181,7 +181,7 @@ class Remaining:
         chosen: list[Node] = []
         gains = below.sum(axis=1)
         while len(chosen) < count and gains.size:
-            # Of nodes with equal gains the most general one is taken: no remaining node is above the last node.
+            # Of nodes with equal gains the most general one is taken, because no remaining node is above the last node.
             index = len(gains) - 1 - int(np.argmax(gains[::-1]))
             if chosen and not gains[index]:
                 break

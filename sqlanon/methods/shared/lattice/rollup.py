@@ -117,8 +117,8 @@ class Rollups:
         return [counted[index] for index in range(len(nodes))]
 
     def _fail_by_a_part(self, nodes: Sequence[Node], finest: Sequence[int | None], limit: int) -> dict[int, Classes]:
-        """Counts a part of the classes of nodes with many rows; returns the counts of the nodes that fail by the part,
-        by index.
+        """Counts a part of the classes of nodes with many rows. Returns, by index, the counts of the nodes that this
+        part alone makes fail.
 
         The rows of a node are many if its source, the tag in `finest`, has many.
         """

@@ -107,9 +107,7 @@ def _numbered(best: exp.Select) -> exp.Select:
 
 
 def chosen(cuts: Cuts, candidates: exp.Select) -> exp.Select:
-    """SELECT of region, label, median and the attribute's bits in the key: the cuts that are made, one for each
-    region.
-    """
+    """SELECT of region, label, median and the attribute's bits in the key. Each row is the cut of one region."""
     turn = exp.select(alias(column("number"), "region"), column("label"), *_best())
     turn.from_(candidates.subquery("candidate"), copy=False)
     query = exp.select(*(column(name, "turn") for name in ("region", "label", "median")))
@@ -172,7 +170,7 @@ def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Select:
 
 
 def flattened(cuts: Cuts, points: str, regions: str) -> exp.Select:
-    """SELECT of the points with the number of their region as label, from points whose regions have several labels."""
+    """SELECT of points whose label is the number of their region; in `points` a region has several labels."""
     named = [column("region"), alias(f.unnest(column("labels")), "label")]
     labels = exp.select(*named).from_(relation(regions)).subquery("region")
     query = exp.select(alias(integer(column("region", "region")), "label")).from_(relation(points, as_="point"))

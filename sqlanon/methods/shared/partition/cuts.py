@@ -253,7 +253,7 @@ class Cuts:
         return f.coalesce(column("first", "ancestor"), rank.copy())
 
     def with_level(self, turn: exp.Select, index: int) -> exp.Select:
-        """SELECT of the regions of `turn` with the level that a cut in the attribute `index` respects."""
+        """SELECT of the regions in `turn`, each with the level that a cut in attribute `index` respects."""
         level = self._level([column(name(index), "turn") for name in (low_name, high_name)], literal(index))
         return exp.select(_all_columns("turn"), alias(level, "level")).from_(turn.subquery("turn"), copy=False)
 
@@ -369,9 +369,7 @@ class Cuts:
         return query.where(is_null(column("dim")), copy=False)
 
     def done_points(self, points: str, regions: str, first: exp.Expr) -> exp.Select:
-        """SELECT of the points of the regions in `done`: region, ranks, carried columns, n, and the number of their
-        row.
-        """
+        """SELECT of region, ranks, carried columns, n and row number of each point in the regions `done`."""
         named = [column("region"), alias(f.unnest(column("labels")), "label")]
         labels = exp.select(*named).from_(relation(regions)).where(is_null(column("dim")))
         number = alias(column("region", "done") + first, "region")

@@ -28,17 +28,17 @@ def rank_of(index: int) -> str:
 
 
 def subject_name(number: int) -> str:
-    """The name of the column with the code of the values that the subject with this number has."""
+    """The name of the column that holds the codes of subject `number`."""
     return f"subject_{number}"
 
 
 def guard_name(index: int) -> str:
-    """The name of the column with the code of the guarding node of the requirement at this index."""
+    """The name of the column that holds the codes of guarding nodes for the requirement at this index."""
     return f"guard_{index}"
 
 
 def other_name(number: int) -> str:
-    """The name of the column with the code of another carried column, by its index in `Points.others`."""
+    """The name of the column that holds the codes of the carried column at this index in `Points.others`."""
     return f"other_{number}"
 
 
@@ -78,8 +78,8 @@ class Points:
         return [*map(key_name, range(self.layout.words)), *(name for name, stored in optional if stored)]
 
     def made(self, cells: str, draw: str | None = None) -> exp.Select:
-        """SELECT of the points of a table of cells, with the label 0; `draw` names the function that returns random
-        bits.
+        """SELECT of the points that a table of cells has, all with the label 0; `draw` names the function that returns
+        random bits.
         """
         query = exp.select(alias(integer(literal(0)), "label"))
         for name in self.stored:
@@ -91,7 +91,7 @@ class Points:
         return query.from_(repeated, copy=False)
 
     def field(self, index: int) -> Field:
-        """The bits of the key with the rank of the quasi-identifier at this index."""
+        """The bits of the key that hold the rank of the quasi-identifier at this index."""
         return self.layout.fields[index][0]
 
     def rank(self, index: int, of: str | None = None) -> exp.Expr:
@@ -137,7 +137,7 @@ class Points:
         return infix(paren(infix(big(half), "<<", _PART_BITS)), "|", part)
 
     def half_of(self, number: int) -> exp.Expr:
-        """The SQL of the half of a cut in a class_id of `class_within`."""
+        """The SQL that reads from a class_id of `class_within` on which side of cut `number` the class is."""
         class_id = column("class_id")
         if not self._packed(number):
             return exp.StructExtract(this=class_id, expression=exp.Literal.string("half"))

@@ -327,7 +327,7 @@ def _mean(number: exp.Expr, count: exp.Expr) -> exp.Expr:
 
 
 def region_map(policy: BoundPolicy, partition: Partition) -> exp.Select:
-    """SELECT of the region of each row of the source.
+    """SELECT of each source row's region.
 
     If equal rows are in one region, it has value_0, ..., region: a row for each combination of values that occurs.
     Otherwise it has row, region: a row for each row of the source.

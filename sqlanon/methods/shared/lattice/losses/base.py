@@ -90,8 +90,8 @@ class Loss(Protocol):
         ...
 
     def floor(self, classes: Classes) -> int | None:
-        """The lower bound of the loss of a node with these classes and of every node above; None if classes give
-        none.
+        """A lower bound on the loss of a node with these classes, and of every node above; None if classes do not give
+        a bound.
         """
         ...
 

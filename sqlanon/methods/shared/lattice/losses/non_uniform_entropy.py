@@ -274,7 +274,7 @@ def _is_attribute(index: int) -> exp.Expr:
 
 
 def _log2(count: exp.Expr) -> exp.Expr:
-    """The base-2 logarithm of a count in units of 2 ** -_LOG_BITS."""
+    """The base-2 logarithm of a count, in units of 2 ** -_LOG_BITS."""
     return big(f.round(f.ln(cast(count, "DOUBLE")) * real(float(1 << _LOG_BITS) / log(2))))
 
 
